@@ -1,0 +1,29 @@
+"""The knobs of one run: JSON-able, so that Studio can show them and a request can set them."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
+
+from graph.evidence import Identity, SearchMode
+
+
+@dataclass(frozen=True)
+class Context:
+    """How one run is to be done. Defaults answer from the default workspace with the deployment's default model."""
+
+    workspace: str = "default"
+    user: str = "local"
+    search: SearchMode = "auto"
+    only_selected_pages: bool = False
+    spaces: list[str] = field(default_factory=list)
+    top_k: Annotated[int, Field(ge=1, le=30)] = 10
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
+    model: str = ""
+    thinking: bool = False
+    max_model_calls: Annotated[int, Field(ge=0, le=8)] = 8
+    max_tokens: Annotated[int | None, Field(ge=1)] = None
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.workspace, self.user)

@@ -1,0 +1,102 @@
+"""What can go wrong, each with a stable code, whether trying again may help, and what to do.
+
+CitewellError
+├── InvalidRequest               the caller can mend it
+│   ├── NotFound                 no such document, session, run or workspace within the caller's reach
+│   ├── UnknownModel             a model name that no setting defines
+│   └── SessionBusy              the session has a run in progress
+├── UnreadableDocument           a file that cannot be ingested, with the reason
+├── BudgetExhausted              the run's cap on calls or tokens is used up
+├── EmbeddingMismatch            the library was embedded by another model: reindex
+├── ConfigurationError           settings that cannot work
+└── DependencyFailed             something outside failed; usually worth a retry
+    ├── DatabaseUnavailable
+    ├── ModelUnavailable         no reply: refused, timed out, rate limited
+    ├── ModelReplyInvalid        a reply that cannot be read
+    └── EmbeddingUnavailable
+"""
+
+from typing import ClassVar
+
+
+class CitewellError(Exception):
+    """Base of every error that callers may see. The message is written for them and holds no internals."""
+
+    code: ClassVar[str] = "internal"
+    retryable: ClassVar[bool] = False
+    suggestion: ClassVar[str] = "Report this with the run id."
+
+    def __init__(self, message: str, *, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = suggestion or type(self).suggestion
+
+
+class InvalidRequest(CitewellError):
+    code = "invalid_request"
+    suggestion = "Correct the named field and send the request again."
+
+
+class NotFound(InvalidRequest):
+    code = "not_found"
+    suggestion = "Check the id, and that it belongs to your workspace."
+
+
+class UnknownModel(InvalidRequest):
+    code = "unknown_model"
+    suggestion = "Use a name that `citewell doctor` lists, or leave the model out."
+
+
+class SessionBusy(InvalidRequest):
+    code = "session_busy"
+    retryable = True
+    suggestion = "Wait for the session's run to end, or cancel it."
+
+
+class UnreadableDocument(CitewellError):
+    code = "unreadable_document"
+    suggestion = "Convert the file to Markdown, text, HTML or PDF with text, and ingest it again."
+
+
+class BudgetExhausted(CitewellError):
+    code = "budget_exhausted"
+    suggestion = "Raise the budget, or ask a narrower question."
+
+    def __init__(self, cap: str) -> None:
+        super().__init__(f"The run's budget of {cap} is used up.")
+
+
+class EmbeddingMismatch(CitewellError):
+    code = "embedding_mismatch"
+    suggestion = "Run `citewell reindex`, or set the embedding model the library was built with."
+
+
+class ConfigurationError(CitewellError):
+    code = "configuration"
+    suggestion = "Run `citewell doctor` to see every setting and where it came from."
+
+
+class DependencyFailed(CitewellError):
+    code = "dependency_failed"
+    retryable = True
+    suggestion = "Try again in a moment."
+
+
+class DatabaseUnavailable(DependencyFailed):
+    code = "database_unavailable"
+    suggestion = "Check that PostgreSQL runs and CITEWELL_DATABASE_URL points at it, then try again."
+
+
+class ModelUnavailable(DependencyFailed):
+    code = "model_unavailable"
+    suggestion = "Check the model endpoint with `citewell doctor`, or choose another model."
+
+
+class ModelReplyInvalid(DependencyFailed):
+    code = "model_reply_invalid"
+    suggestion = "Try again, or choose a model that follows a JSON schema."
+
+
+class EmbeddingUnavailable(DependencyFailed):
+    code = "embedding_unavailable"
+    suggestion = "Check the embedding endpoint; until then search answers by words alone."

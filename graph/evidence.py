@@ -1,0 +1,164 @@
+"""The words of Citewell as types: what is stored, what is kept for an answer, and what proves it.
+
+Rows that live in graph state or travel in events are ``TypedDict``s of builtins; what only passes between ports is a
+frozen dataclass. Every offset counts Unicode code points of a document's canonical text, end exclusive.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+Verdict = Literal["supported", "contradicted", "unsupported", "unverified"]
+Origin = Literal["cited", "matched"]
+SourceKind = Literal["page", "search", "web"]
+Outcome = Literal["answered", "abstained", "failed", "cancelled"]
+FamilyName = Literal["extractive", "llm"]
+Intent = Literal["content_query", "small_talk"]
+SearchMode = Literal["auto", "always", "off"]
+StopReason = Literal[
+    "answer_complete",  # sections were written from sources
+    "no_retrieval_needed",  # answered directly
+    "nothing_found",  # no gathering node brought a candidate
+    "nothing_relevant",  # candidates came, none bears on the question
+    "insufficient_evidence",  # sources were kept, but the writer found no answer in them
+    "cancel_requested",
+    "client_disconnected",
+    "error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks: the tenant and the person. Every read and write of stored rows happens within one."""
+
+    workspace: str = "default"
+    user: str = "local"
+
+
+class Space(TypedDict):
+    """A shelf of the host's wiki: its own id and the slug its URLs use."""
+
+    id: str | None
+    slug: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A contiguous slice of canonical text, with what a reader needs to find its place.
+
+    ``text == canonical_text[start:end]``. ``page_idx`` is 0-based, or None where the format has no pages; ``heading``
+    is the path of headings above it, joined by " > ".
+    """
+
+    document_id: str
+    segment_index: int
+    start: int
+    end: int
+    text: str
+    page_idx: int | None = None
+    heading: str = ""
+    title: str = ""
+    source_type: str = "document"
+    slug: str | None = None
+    space: Space | None = None
+    url: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def segment_id(self) -> str:
+        return f"{self.document_id}:{self.segment_index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document read whole: its segments in order; joined they are its canonical text."""
+
+    document_id: str
+    title: str
+    segments: tuple[Segment, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A segment that a search brought, with its calibrated relevance in [0, 1]."""
+
+    segment: Segment
+    score: float
+    kind: SourceKind = "search"
+
+
+class Section(TypedDict):
+    """One paragraph of the answer and the segment ids it cites, in the order they were cited."""
+
+    text: str
+    source_ids: list[str]
+
+
+class Source(TypedDict):
+    """A segment kept for one answer, as clients see it. ``index`` is 1-based; ``excerpt`` at most 500 characters."""
+
+    index: int
+    segment_id: str
+    document_id: str
+    segment_index: int
+    page_idx: int | None
+    title: str
+    heading: str
+    kind: SourceKind
+    source_type: str
+    slug: str | None
+    space: Space | None
+    url: str | None
+    score: float
+    excerpt: str
+    start: int
+    end: int
+    metadata: dict[str, Any]
+
+
+class Citation(TypedDict):
+    """Proof for a claim. Exists only where ``canonical_text[start:end] == quote``."""
+
+    segment_id: str
+    document_id: str
+    segment_index: int
+    page_idx: int | None
+    start: int
+    end: int
+    quote: str
+    origin: Origin
+    verdict: Verdict
+    source_index: int
+    section_index: int
+
+
+class Claim(TypedDict):
+    """One sentence of a section, the unit that is checked. Offsets are into the section's text."""
+
+    start: int
+    end: int
+    text: str
+    verdict: Verdict
+    reasons: list[str]
+    citations: list[Citation]
+
+
+class Spent(TypedDict):
+    """What a node has used: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
+
+    calls: int
+    tokens: int
+    ms: float
+
+
+class Message(TypedDict):
+    """The finished answer as it is stored and sent. ``nearest`` is what an abstention shows instead of sources."""
+
+    answer: str
+    sections: list[Section]
+    citations: list[Citation]
+    sources: list[Source]
+    nearest: NotRequired[list[Source]]
+    family: NotRequired[FamilyName]

@@ -1,0 +1,202 @@
+"""What the graph needs from the world, a small Protocol each, and how the live ones reach the nodes.
+
+Two families implement the ports that read and write language: ``tools/llm`` and ``tools/extractive``. Each
+implementation passes the kit of its port in ``tests/contract``. Unless a port says otherwise it raises
+``DependencyFailed`` (or a subclass) when what stands behind it fails, and ``BudgetExhausted`` when the meter is empty.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graph.events import Failure
+from graph.evidence import Claim, FamilyName, Hit, Identity, Intent, Page, SearchMode, Segment
+from graph.spending import Meter
+from graph.state import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A question made ready: standalone, and with the decision whether the library is needed."""
+
+    standalone_question: str
+    needs_retrieval: bool
+    reason: str
+    intent: Intent
+    language: str  # ISO 639-1 of the question
+    fallback: Failure | None = None
+
+
+class QuestionPreparer(Protocol):
+    async def prepare(
+        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+    ) -> Preparation:
+        """Make the question standalone and decide on retrieval, in at most one model call.
+
+        A reply that cannot be read falls back to retrieving for the question as asked, and says so in ``fallback``.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """What to look for and where. ``document_ids`` and ``spaces`` (ids or slugs) are empty for everywhere."""
+
+    text: str
+    identity: Identity
+    top_k: int = 10
+    min_score: float = 0.3
+    spaces: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    expand: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first. ``degraded`` says in one sentence why a leg did not answer, or is None."""
+
+    hits: tuple[Hit, ...]
+    degraded: str | None = None
+
+
+class SegmentSearcher(Protocol):
+    async def search(self, query: SearchQuery) -> SearchResult:
+        """Find the segments that bear on a query, among what its identity may read.
+
+        Scores are calibrated to [0, 1], fall along the hits, and none is below ``min_score``. At most ``top_k``
+        segments are found by score; each may bring ``expand`` neighbours of its document on either side.
+        """
+        ...
+
+
+class SegmentReader(Protocol):
+    async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
+        """Read segments by id, in the order asked; ids out of the identity's reach are left out."""
+        ...
+
+    async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
+        """Read whole documents in the order asked; ids out of the identity's reach are left out."""
+        ...
+
+
+class WebSearcher(Protocol):
+    async def search_web(self, query: str, identity: Identity, *, top_k: int) -> SearchResult:
+        """Search the web and store the result pages, so that what is cited of them stays provable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """Which candidates bear on the question, best first with their score, and why the others do not."""
+
+    kept: tuple[tuple[str, float], ...]
+    dropped: tuple[tuple[str, str], ...] = ()
+    fallback: Failure | None = None
+
+
+class RelevanceGrader(Protocol):
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Keep the candidates that bear on the question, judging them as one batch.
+
+        Every candidate is kept or dropped, none twice, and no id is added. A reply that cannot be read keeps the
+        candidates by their search score and says so in ``fallback``.
+        """
+        ...
+
+
+class QueryRewriter(Protocol):
+    async def rewrite(self, question: str, tried: Sequence[str], *, meter: Meter) -> str:
+        """Word the question as another search query than those tried."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOpened:
+    """A section begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftText:
+    """More text of the open section."""
+
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftClosed:
+    """The open section ends. Joined deltas equal ``text``; ``source_ids`` hold only offered ids, none twice."""
+
+    text: str
+    source_ids: tuple[str, ...]
+    unknown_ids: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DraftThought:
+    """Thinking of a reasoning model; never part of the answer."""
+
+    delta: str
+
+
+Draft = DraftOpened | DraftText | DraftClosed | DraftThought
+
+
+class AnswerWriter(Protocol):
+    def write(self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+        """Write the answer in sections that cite the segments given; no section at all is an honest no.
+
+        Raises ModelReplyInvalid where the reply ends without a readable section.
+        """
+        ...
+
+    def converse(
+        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Reply without the library, as to small talk: sections without sources."""
+        ...
+
+
+class ClaimChecker(Protocol):
+    async def check(self, text: str, segments: Sequence[Segment], *, section_index: int, meter: Meter) -> list[Claim]:
+        """Split a section into claims and prove each against the segments that the section cites.
+
+        A claim's citations hold whole source sentences, exact to the code point; a claim without any has none.
+        ``source_index`` is the position of the cited segment in ``segments``, from 1.
+        """
+        ...
+
+
+class QualityAssessor(Protocol):
+    async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
+        """Score the answer's use to the asker in [0, 1]; secondary to what verdicts say."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The ports of one family as a run uses them: a model that reads and writes, or the extractive reader."""
+
+    name: FamilyName
+    model: str
+    preparer: QuestionPreparer
+    grader: RelevanceGrader
+    writer: AnswerWriter
+    checker: ClaimChecker
+
+
+class Families(Protocol):
+    def __call__(self, model: str, *, thinking: bool = False) -> Family:
+        """Give the family that a request's model name means; "" is the deployment's default.
+
+        Raises UnknownModel.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """The live ports of a process, opened once and bound to nodes by the builder."""
+
+    searcher: SegmentSearcher
+    reader: SegmentReader
+    families: Families

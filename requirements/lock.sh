@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Rewrites the two lock files from pyproject.toml; needs uv. Hashes are kept, index hosts are left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+compile() { uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate -q "$@"; }
+compile --group build -o requirements/runtime.txt
+compile --group build --group dev -c requirements/runtime.txt -o requirements/dev.txt

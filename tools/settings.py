@@ -1,0 +1,157 @@
+"""Settings of a deployment, read once from the environment and ``.env`` by whoever starts the process.
+
+``CITEWELL_`` names win; the names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``) are read where no
+``CITEWELL_`` name says otherwise. ``citewell doctor`` shows which name each value came from.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    Field,
+    HttpUrl,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from graph.errors import ConfigurationError
+
+EXTRACTIVE = "extractive"
+ALIASES = {
+    "OPENAI_COMPATIBLE_BASE_URL": "chat.base_url",
+    "OPENAI_COMPATIBLE_API_KEY": "chat.api_key",
+    "OPENAI_COMPATIBLE_COMPLETION_MODEL": "chat.model",
+    "OPENAI_COMPATIBLE_EMBEDDING_MODEL": "embedding.model",
+}
+
+
+def normal_base_url(url: str) -> str:
+    """Bring an endpoint's address to the form that ends in ``/v1``, without a trailing slash.
+
+    Raises ValueError where it is no http or https address.
+    """
+    TypeAdapter(HttpUrl).validate_python(url)
+    stem = url.rstrip("/")
+    for tail in ("/chat/completions", "/embeddings"):
+        stem = stem.removesuffix(tail)
+    last = stem.rsplit("/", 1)[-1]
+    versioned = len(last) > 1 and last[0] == "v" and last[1:].isdigit()
+    return stem if versioned else f"{stem}/v1"
+
+
+class ModelSettings(BaseModel, extra="forbid"):
+    """A chat model behind an OpenAI-compatible endpoint, as requests name it."""
+
+    name: Annotated[str, Field(pattern=r"^[\w.:/-]{1,100}$")]
+    label: str = ""
+    base_url: str
+    api_key: SecretStr = SecretStr("")
+    model: str
+    thinking_model: str | None = None
+    timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+    context_tokens: Annotated[int, Field(ge=1024)] = 8192
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str) -> str:
+        return normal_base_url(value)
+
+
+class EmbeddingSettings(BaseModel, extra="forbid"):
+    """What turns text into vectors: ``static`` is bundled; any other name is asked of an endpoint."""
+
+    model: str = "static"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    dimension: Annotated[int, Field(ge=8, le=4000)] = 256
+    timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        return normal_base_url(value) if value else None
+
+    @model_validator(mode="after")
+    def _complete(self) -> "EmbeddingSettings":
+        if self.model != "static" and self.base_url is None:
+            raise ValueError("embedding.base_url is required for an embedding model other than 'static'")
+        return self
+
+
+class Settings(BaseSettings):
+    """Everything a deployment can set. Durations in seconds, sizes in the unit the name says."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="CITEWELL_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        nested_model_default_partial_update=True,
+    )
+
+    database_url: SecretStr | None = None
+    data_dir: Path = Path(".citewell")
+    pool_size: Annotated[int, Field(ge=2, le=100)] = 10
+    pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
+
+    models: list[ModelSettings] = []
+    default_model: str = EXTRACTIVE
+    embedding: EmbeddingSettings = EmbeddingSettings()
+
+    segment_tokens: Annotated[int, Field(ge=32, le=4000)] = 300
+    max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
+    page_tokens: Annotated[int, Field(ge=256)] = 6000
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8400
+    workspace: str = "default"
+    user: str = "local"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @model_validator(mode="after")
+    def _names(self) -> "Settings":
+        names = [model.name for model in self.models]
+        if EXTRACTIVE in names:
+            raise ValueError("models: the name 'extractive' is taken by the built-in family")
+        if len(set(names)) < len(names):
+            raise ValueError("models: two models share a name")
+        if self.default_model not in [EXTRACTIVE, *names]:
+            raise ValueError(f"default_model: no model is named {self.default_model!r}")
+        return self
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the settings, filling from the alias names what no ``CITEWELL_`` name sets.
+
+    Raises ConfigurationError naming each field that is wrong.
+    """
+    try:
+        settings = Settings(**overrides)  # type: ignore[arg-type]
+        return _with_aliases(settings)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
+        raise ConfigurationError(f"Settings are not valid: {faults}") from error
+
+
+def _with_aliases(settings: Settings) -> Settings:
+    base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL")
+    if not base_url:
+        return settings
+    key = SecretStr(os.environ.get("OPENAI_COMPATIBLE_API_KEY", ""))
+    changes: dict[str, object] = {}
+    chat = os.environ.get("OPENAI_COMPATIBLE_COMPLETION_MODEL")
+    if chat and "models" not in settings.model_fields_set:
+        changes["models"] = [ModelSettings(name=chat, base_url=base_url, api_key=key, model=chat)]
+        if "default_model" not in settings.model_fields_set:
+            changes["default_model"] = chat
+    embedding = os.environ.get("OPENAI_COMPATIBLE_EMBEDDING_MODEL")
+    if embedding and "embedding" not in settings.model_fields_set:
+        dimension = int(os.environ.get("CITEWELL_EMBEDDING__DIMENSION", "1024"))
+        changes["embedding"] = EmbeddingSettings(model=embedding, base_url=base_url, api_key=key, dimension=dimension)
+    return settings.model_copy(update=changes)
