@@ -104,7 +104,7 @@ class Settings(BaseSettings):
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
 
-    segment_tokens: Annotated[int, Field(ge=32, le=4000)] = 300
+    segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     page_tokens: Annotated[int, Field(ge=256)] = 6000
 
