@@ -6,10 +6,10 @@ Fields and kinds are only ever added; clients ignore what they do not know. Payl
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, Protocol, TypeVar
 
 from pydantic import Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from graph.evidence import Claim, FamilyName, Message, Source, SourceKind, Spent, Verdict
 

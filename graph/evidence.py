@@ -5,9 +5,9 @@ frozen dataclass. Every offset counts Unicode code points of a document's canoni
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 Verdict = Literal["supported", "contradicted", "unsupported", "unverified"]
 Origin = Literal["cited", "matched"]
