@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, NotRequired, Protocol, Typ
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graph.evidence import Claim, FamilyName, Message, Source, SourceKind, Spent, Verdict
+from graph.evidence import Claim, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
 
@@ -102,6 +102,7 @@ class RetrievalDecided:
     needs_retrieval: bool
     reason: str
     standalone_question: str
+    intent: Intent
     fallback: Failure | None = None
 
     def tell(self, listener: "Listener[T_co]") -> T_co:

@@ -21,6 +21,7 @@ StopReason = Literal[
     "no_retrieval_needed",  # answered directly
     "nothing_found",  # no gathering node brought a candidate
     "nothing_relevant",  # candidates came, none bears on the question
+    "library_not_allowed",  # the question needs the library and search was off
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
     "cancel_requested",
     "client_disconnected",
@@ -58,6 +59,7 @@ class Segment:
     text: str
     page_idx: int | None = None
     heading: str = ""
+    tokens: int = 0
     title: str = ""
     source_type: str = "document"
     slug: str | None = None
@@ -77,7 +79,6 @@ class Page:
     document_id: str
     title: str
     segments: tuple[Segment, ...]
-    tokens: int
 
 
 @dataclass(frozen=True, slots=True)

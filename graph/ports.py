@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph.events import Failure
-from graph.evidence import Claim, FamilyName, Hit, Identity, Intent, Page, SearchMode, Segment
+from graph.evidence import FamilyName, Hit, Identity, Intent, Origin, Page, SearchMode, Segment, Verdict
 from graph.spending import Meter
 from graph.state import Turn
 
@@ -156,12 +156,33 @@ class AnswerWriter(Protocol):
         ...
 
 
-class ClaimChecker(Protocol):
-    async def check(self, text: str, segments: Sequence[Segment], *, section_index: int, meter: Meter) -> list[Claim]:
-        """Split a section into claims and prove each against the segments that the section cites.
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A span of a cited segment, whole source sentences, in offsets of its document's canonical text."""
 
-        A claim's citations hold whole source sentences, exact to the code point; a claim without any has none.
-        ``source_index`` is the position of the cited segment in ``segments``, from 1.
+    segment_id: str
+    start: int
+    end: int
+    origin: Origin = "cited"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """One sentence of a section with what its sources prove of it. Offsets are into the section's text."""
+
+    start: int
+    end: int
+    text: str
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+
+
+class ClaimChecker(Protocol):
+    async def check(self, text: str, segments: Sequence[Segment], *, meter: Meter) -> list[CheckedClaim]:
+        """Split a section into claims and find for each the best supporting span of the segments it cites.
+
+        Claims come in order and do not overlap; a claim that no span supports has no proof.
         """
         ...
 

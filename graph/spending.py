@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from graph.errors import BudgetExhausted
-from graph.evidence import Spent
 
 
 @dataclass(slots=True)
@@ -32,6 +31,3 @@ class Meter:
     def used(self, tokens: int) -> None:
         """Count tokens that the endpoint reported for a call."""
         self.tokens += tokens
-
-    def spent(self) -> Spent:
-        return Spent(calls=self.calls, tokens=self.tokens, ms=0.0)

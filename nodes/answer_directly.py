@@ -1,0 +1,32 @@
+"""Reply without the library: small talk, or a question that was to be answered without it."""
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.evidence import Section, StopReason
+from graph.ports import AnswerWriter
+from graph.spending import Meter
+from graph.state import State
+from nodes.drafting import told
+
+
+class AnswerDirectlyUpdate(TypedDict):
+    """The reply; no outcome where the writer has nothing to say without the library."""
+
+    sections: list[Section]
+    outcome: Literal["", "answered"]
+    stop_reason: StopReason | Literal[""]
+
+
+async def answer_directly(
+    state: State, runtime: Runtime[Context], *, writer: AnswerWriter, meter: Meter
+) -> AnswerDirectlyUpdate:
+    """Converse in the question's language, citing nothing."""
+    drafts = writer.converse(state.question, state.turns, language=state.language, intent=state.intent, meter=meter)
+    sections = await told(drafts, runtime.stream_writer)
+    if not sections:
+        return {"sections": [], "outcome": "", "stop_reason": ""}
+    return {"sections": sections, "outcome": "answered", "stop_reason": "no_retrieval_needed"}

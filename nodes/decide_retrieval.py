@@ -1,0 +1,78 @@
+"""Make the question standalone, decide whether the library is needed, and clear what the last run left."""
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.events import RetrievalDecided
+from graph.evidence import Intent, Section
+from graph.ports import QuestionPreparer
+from graph.spending import Meter
+from graph.state import TURNS_KEPT, CitationRow, SourceRow, State, Turn, answer_text
+
+
+class DecideRetrievalUpdate(TypedDict):
+    """Every field of a run, set anew; fields with a reducer by Overwrite, or the last turn's rows would stay."""
+
+    turns: list[Turn]
+    asked: str
+    standalone_question: str
+    needs_retrieval: bool
+    intent: Intent
+    language: str
+    candidates: Overwrite
+    sources: list[SourceRow]
+    sections: list[Section]
+    citations: list[CitationRow]
+    outcome: Literal[""]
+    stop_reason: Literal[""]
+    spent: Overwrite
+
+
+async def decide_retrieval(
+    state: State, runtime: Runtime[Context], *, preparer: QuestionPreparer, meter: Meter
+) -> DecideRetrievalUpdate:
+    """Prepare the question in one model call at most, and start the run with a clean slate."""
+    turns = finished_turns(state)
+    preparation = await preparer.prepare(
+        state.question, turns, search=runtime.context.search, has_pages=bool(state.page_ids), meter=meter
+    )
+    runtime.stream_writer(
+        RetrievalDecided(
+            needs_retrieval=preparation.needs_retrieval,
+            reason=preparation.reason,
+            standalone_question=preparation.standalone_question,
+            intent=preparation.intent,
+            fallback=preparation.fallback,
+        )
+    )
+    return {
+        "turns": turns,
+        "asked": state.question,
+        "standalone_question": preparation.standalone_question,
+        "needs_retrieval": preparation.needs_retrieval,
+        "intent": preparation.intent,
+        "language": preparation.language,
+        "candidates": Overwrite([]),
+        "sources": [],
+        "sections": [],
+        "citations": [],
+        "outcome": "",
+        "stop_reason": "",
+        "spent": Overwrite({}),
+    }
+
+
+def finished_turns(state: State) -> list[Turn]:
+    """Add the last run's exchange to the turns kept, unless that run was cut off before its outcome."""
+    if not state.outcome:
+        return state.turns
+    last = Turn(
+        question=state.asked,
+        standalone_question=state.standalone_question,
+        answer=answer_text(state.sections),
+    )
+    return [*state.turns, last][-TURNS_KEPT:]

@@ -1,0 +1,59 @@
+"""Keep the gathered segments that bear on the question, and give each its index."""
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.events import Dropped, SourcesGraded
+from graph.evidence import Hit
+from graph.ports import RelevanceGrader, SegmentReader
+from graph.sources import describe
+from graph.spending import Meter
+from graph.state import Candidate, SourceRow, State
+
+
+class GradeSegmentsUpdate(TypedDict):
+    """The run's sources so far."""
+
+    sources: list[SourceRow]
+
+
+async def grade_segments(
+    state: State, runtime: Runtime[Context], *, grader: RelevanceGrader, reader: SegmentReader, meter: Meter
+) -> GradeSegmentsUpdate:
+    """Grade all candidates as one batch; indices are appended to and never change within a run."""
+    candidates = strongest(state.candidates)
+    texts = await reader.read_segments(list(candidates), runtime.context.identity)
+    by_id = {segment.segment_id: segment for segment in texts}
+    hits = [
+        Hit(by_id[row["segment_id"]], row["score"], row["kind"])
+        for row in candidates.values()
+        if row["segment_id"] in by_id
+    ]
+    if not hits:
+        runtime.stream_writer(SourcesGraded(sources=[]))
+        return {"sources": []}
+    grading = await grader.grade(state.standalone_question, hits, meter=meter)
+    sources = list(state.sources)
+    known = {row["segment_id"] for row in sources}
+    for segment_id, score in grading.kept:
+        if segment_id not in known:
+            kind = candidates[segment_id]["kind"]
+            sources.append(SourceRow(index=len(sources) + 1, segment_id=segment_id, kind=kind, score=score))
+    runtime.stream_writer(
+        SourcesGraded(
+            sources=[describe(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
+            dropped=[Dropped(segment_id=segment_id, reason=reason) for segment_id, reason in grading.dropped],
+            fallback=grading.fallback,
+        )
+    )
+    return {"sources": sources}
+
+
+def strongest(candidates: list[Candidate]) -> dict[str, Candidate]:
+    """Give each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
+    ranked = sorted(candidates, key=lambda row: (row["kind"] != "page", -row["score"]))
+    first: dict[str, Candidate] = {}
+    for row in ranked:
+        first.setdefault(row["segment_id"], row)
+    return first

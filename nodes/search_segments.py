@@ -1,0 +1,50 @@
+"""Search the library for segments that bear on the standalone question."""
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.errors import DependencyFailed
+from graph.events import SearchFailed, SourcesFound
+from graph.ports import SearchQuery, SegmentSearcher
+from graph.spending import Meter
+from graph.state import Candidate, State
+
+
+class SearchSegmentsUpdate(TypedDict):
+    """The hits as candidates."""
+
+    candidates: list[Candidate]
+
+
+async def search_segments(
+    state: State, runtime: Runtime[Context], *, searcher: SegmentSearcher, meter: Meter
+) -> SearchSegmentsUpdate:
+    """Gather candidates from the library, within the spaces and pages that the run allows.
+
+    A failing search fails the run, after saying so, unless selected pages were read beside it.
+    """
+    context = runtime.context
+    query = SearchQuery(
+        text=state.standalone_question,
+        identity=context.identity,
+        top_k=context.top_k,
+        min_score=context.min_score,
+        spaces=tuple(context.spaces),
+        document_ids=tuple(state.page_ids) if context.only_selected_pages else (),
+    )
+    try:
+        result = await searcher.search(query)
+    except DependencyFailed as error:
+        runtime.stream_writer(SearchFailed(kind="search", code=error.code, message=error.message))
+        if not state.page_ids:
+            raise
+        return {"candidates": []}
+    runtime.stream_writer(
+        SourcesFound(kind="search", query=query.text, count=len(result.hits), degraded=result.degraded)
+    )
+    return {
+        "candidates": [
+            Candidate(segment_id=hit.segment.segment_id, kind=hit.kind, score=hit.score) for hit in result.hits
+        ]
+    }

@@ -1,0 +1,60 @@
+"""Every text that models or people are given, a file each: prompts as Markdown, fixed lines as TOML."""
+
+import hashlib
+import string
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt's template, and the short hash that a run or an eval records of it."""
+
+    name: str
+    text: str
+    hash: str
+
+    def format(self, **fields: str) -> str:
+        return self.text.format(**fields)
+
+
+@cache
+def load(name: str, *placeholders: str) -> Prompt:
+    """Load ``prompts/<name>.md`` and check that it holds exactly the placeholders that its code fills.
+
+    Raises ValueError where they differ, so that a prompt edited apart from its code fails at import.
+    """
+    text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+    found = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
+    if found != set(placeholders):
+        raise ValueError(f"prompts/{name}.md has placeholders {sorted(found)}, its code fills {sorted(placeholders)}")
+    return Prompt(name, text, hashlib.sha256(text.encode()).hexdigest()[:12])
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Fixed lines of one language."""
+
+    greeting: str
+    thanks: str
+    goodbye: str
+    about: str
+    acknowledgement: str
+    only_library: str
+    nothing_found: str
+    not_in_library: str
+    nearest: str
+
+
+@cache
+def lines(language: str) -> Lines:
+    """Give the fixed lines of a language (ISO 639-1); English where there are none."""
+    return _all_lines().get(language) or _all_lines()["en"]
+
+
+@cache
+def _all_lines() -> dict[str, Lines]:
+    tables = tomllib.loads(files(__name__).joinpath("lines.toml").read_text(encoding="utf-8"))
+    return {language: Lines(**table) for language, table in tables.items()}

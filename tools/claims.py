@@ -1,0 +1,94 @@
+"""Prove what code alone can prove of a claim: that its sentence stands in the text it cites.
+
+A claim that stands word for word in a cited segment is supported by the source sentences it lies in. For any other
+claim the source sentence that shares most of its words is its best span: shown beside it, but not called support.
+"""
+
+from collections.abc import Sequence
+
+from graph.evidence import Segment
+from graph.ports import CheckedClaim, Proof
+from graph.spending import Meter
+from tools.sentences import sentences, trimmed
+from tools.terms import words
+
+SHARED_WORDS = 0.5
+
+
+class VerbatimChecker:
+    """ClaimChecker by code alone; its verdicts are supported, unverified and unsupported."""
+
+    async def check(self, text: str, segments: Sequence[Segment], *, meter: Meter) -> list[CheckedClaim]:
+        """Check each sentence of a section against the segments it cites."""
+        claims = []
+        for start, end in sentences(text):
+            start, end = trimmed(text, start, end)
+            if start < end:
+                claims.append(_check(text[start:end], start, segments))
+        return claims
+
+
+def _check(claim: str, start: int, segments: Sequence[Segment]) -> CheckedClaim:
+    end = start + len(claim)
+    for segment in segments:
+        span = verbatim_span(claim, segment.text)
+        if span is not None:
+            return CheckedClaim(start, end, claim, "supported", (), (_proof(segment, span),))
+    best = max(((_closest(claim, segment.text), segment) for segment in segments), key=_by_share, default=None)
+    if best is None:
+        return CheckedClaim(start, end, claim, "unsupported", ("the section cites no source",))
+    (share, span), segment = best
+    if share < SHARED_WORDS:
+        return CheckedClaim(start, end, claim, "unsupported", ("no sentence of the cited sources says this",))
+    reason = f"the closest source sentence has {share:.0%} of its words"
+    return CheckedClaim(start, end, claim, "unverified", (reason,), (_proof(segment, span),))
+
+
+def _by_share(found: tuple[tuple[float, tuple[int, int]], Segment]) -> float:
+    return found[0][0]
+
+
+def _proof(segment: Segment, span: tuple[int, int]) -> Proof:
+    return Proof(segment.segment_id, segment.start + span[0], segment.start + span[1])
+
+
+def verbatim_span(claim: str, text: str) -> tuple[int, int] | None:
+    """Find where a claim stands in a text, white space aside, widened to the whole sentences it lies in."""
+    wanted = " ".join(claim.split())
+    flat, at = _flattened(text)
+    found = flat.find(wanted)
+    if found < 0 or not wanted:
+        return None
+    return whole_sentences(text, at[found], at[found + len(wanted) - 1] + 1)
+
+
+def whole_sentences(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a span to the sentences that it touches, without white space around them."""
+    touched = [span for span in sentences(text) if span[0] < end and start < span[1]]
+    return trimmed(text, touched[0][0], touched[-1][1])
+
+
+def _flattened(text: str) -> tuple[str, list[int]]:
+    """Collapse runs of white space to one space, keeping for each character left where it was."""
+    characters: list[str] = []
+    at: list[int] = []
+    for position, character in enumerate(text):
+        if not character.isspace():
+            characters.append(character)
+            at.append(position)
+        elif characters and characters[-1] != " ":
+            characters.append(" ")
+            at.append(position)
+    return "".join(characters), at
+
+
+def _closest(claim: str, text: str) -> tuple[float, tuple[int, int]]:
+    """Find the sentence that holds the largest share of the claim's words, with that share in [0, 1]."""
+    wanted = set(words(claim))
+    best = (0.0, (0, 0))
+    for start, end in sentences(text):
+        start, end = trimmed(text, start, end)
+        share = len(wanted.intersection(words(text[start:end]))) / len(wanted) if wanted else 0.0
+        if share > best[0]:
+            best = (share, (start, end))
+    return best
