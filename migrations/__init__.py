@@ -1,0 +1,80 @@
+"""The database's schema, as plain SQL that Alembic revisions run.
+
+A revision ``NNNN_<what>.py`` runs every file of ``versions/sql/NNNN/`` in the order of their names. Nothing here
+imports Alembic until there is something to migrate: it takes longer than most commands.
+"""
+
+from importlib.metadata import version
+from pathlib import Path
+
+import psycopg
+
+VERSIONS = Path(__file__).parent / "versions"
+LOCK = 0x63697465  # "cite", the advisory lock that one migrating process holds
+
+
+def newest_revision() -> str:
+    """Name the newest revision in this release, by file name."""
+    return max(path.stem.split("_", 1)[0] for path in VERSIONS.glob("[0-9]*.py"))
+
+
+def checkpointer_release() -> str:
+    """Name the release of the checkpointer, which brings tables of its own."""
+    return version("langgraph-checkpoint-postgres")
+
+
+async def pending(connection: psycopg.AsyncConnection) -> list[str]:
+    """Name what this release would still do to the database: revisions of ours, set-up of the checkpointer.
+
+    A database that a newer release has migrated has nothing pending.
+    """
+    found = await connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL")
+    row = await found.fetchone()
+    if row is None or not row[0]:
+        return [newest_revision(), "checkpointer"]
+    found = await connection.execute(
+        "SELECT (SELECT max(version_num) FROM alembic_version), (SELECT release FROM checkpointer_setup)"
+    )
+    row = await found.fetchone()
+    ours, release = row if row is not None else (None, None)
+    newer = [path.stem.split("_", 1)[0] for path in sorted(VERSIONS.glob("[0-9]*.py"))]
+    todo = [revision for revision in newer if ours is None or revision > ours]
+    return todo if release == checkpointer_release() else [*todo, "checkpointer"]
+
+
+def upgrade(url: str) -> list[str]:
+    """Bring the schema to this release, each revision in its own transaction. Blocks.
+
+    Returns the revisions that were applied, oldest first.
+    """
+    import sqlalchemy
+    from alembic.config import Config
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    from alembic import command
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    engine = sqlalchemy.create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=sqlalchemy.NullPool
+    )
+    with engine.connect() as connection:
+        before = MigrationContext.configure(connection).get_current_heads()
+        connection.rollback()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()
+    script = ScriptDirectory.from_config(config)
+    applied = script.iterate_revisions("head", before or "base")
+    return [revision.revision for revision in reversed(list(applied))]
+
+
+def run_sql_folder(revision: str) -> None:
+    """Run a revision's SQL files in order, inside Alembic's own transaction."""
+    from alembic import op
+
+    driver = op.get_bind().connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    for path in sorted((VERSIONS / "sql" / revision).glob("*.sql")):
+        driver.execute(path.read_bytes())

@@ -1,0 +1,128 @@
+"""What tests share: a real PostgreSQL, a database of its own for each test, and a fuse against the network."""
+
+import ipaddress
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from pydantic import SecretStr
+
+from migrations import upgrade  # noqa: F401 - imported early, since Alembic is slow to import
+from tools.database import Database, migrate, open_database
+from tools.embedded import EmbeddedServer, start_embedded
+from tools.settings import Settings
+
+TEMPLATE = "citewell_template"
+# A test's data need not survive a power cut.
+UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
+
+
+class Fuse:
+    """Blows where Python code reaches beyond this machine. Unix sockets and loopback pass.
+
+    An audit hook sees every socket and can't be taken off again, so it is set once and remembers what it saw.
+    """
+
+    def __init__(self) -> None:
+        self.attempts: list[str] = []
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "socket.connect":
+            address = arguments[1]
+            if isinstance(address, tuple) and not _is_local(address[0]):
+                self._blow(str(address[0]))
+        elif event == "socket.getaddrinfo" and arguments[0] is not None and not _is_local(arguments[0]):
+            self._blow(str(arguments[0]))
+
+    def _blow(self, target: str) -> None:
+        self.attempts.append(target)
+        raise ConnectionRefusedError(f"tests stay on this machine, but something reached for {target}")
+
+
+def _is_local(host: str | bytes) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name.split("%")[0]).is_loopback or name in ("0.0.0.0", "::")
+    except ValueError:
+        return False
+
+
+FUSE = Fuse()
+
+
+@pytest.fixture(autouse=True)
+def network_fuse() -> Iterator[None]:
+    """Fail a test that reached beyond this machine, even where it swallowed the error."""
+    FUSE.attempts.clear()
+    yield
+    assert FUSE.attempts == []
+
+
+@pytest.fixture(autouse=True)
+def clean_environment() -> Iterator[None]:
+    """Keep the settings of whoever runs the tests out of them, and put back what a test changes."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(("CITEWELL_", "OPENAI_")):
+            del os.environ[name]
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedServer]:
+    """A throw-away server, tuned for tests; its template database holds the schema of this release."""
+    folder = Path(tempfile.mkdtemp(prefix="citewell-tests-", dir="/tmp"))
+    folder.chmod(0o711)  # as root, the server's own account passes through
+    server = start_embedded(folder, UNSAFE_BUT_FAST)
+    yield server
+    server.release()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+async def template(postgres: EmbeddedServer) -> str:
+    await _admin(postgres, "CREATE DATABASE {}", TEMPLATE)
+    await migrate(Settings(_env_file=None, database_url=SecretStr(postgres.url(TEMPLATE))))
+    return TEMPLATE
+
+
+_numbers = count(1)
+
+
+@pytest.fixture
+async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+    """The address of a fresh, migrated database that holds the workspace "default" and nothing else."""
+    name = f"test_{next(_numbers)}"
+    await _admin(postgres, f"CREATE DATABASE {{}} TEMPLATE {template} STRATEGY file_copy", name)
+    yield postgres.url(name)
+    await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """The settings of a deployment over the test's own database, untouched by any .env."""
+    return Settings(_env_file=None, database_url=SecretStr(database_url), data_dir=tmp_path / "data", pool_size=4)
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    async with open_database(settings) as opened:
+        yield opened
+
+
+async def _admin(server: EmbeddedServer, statement: str, name: str) -> None:
+    async with await psycopg.AsyncConnection.connect(server.url(), autocommit=True) as connection:
+        await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
