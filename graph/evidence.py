@@ -25,6 +25,7 @@ StopReason = Literal[
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
     "cancel_requested",
     "client_disconnected",
+    "server_stopped",
     "error",
 ]
 

@@ -1,0 +1,52 @@
+"""Citewell as a process holds it, opened once and closed in order; and the graph as the LangGraph server loads it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graph.builder import build
+from tools.resources import Library, open_library
+from tools.runs import Durability, Runner
+from tools.settings import Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Citewell:
+    """A library and the runner that answers questions over it."""
+
+    library: Library
+    runner: Runner
+
+
+@asynccontextmanager
+async def open_citewell(settings: Settings, *, durability: Durability = "async") -> AsyncIterator[Citewell]:
+    """Open the library and the graph over it; runs still going at the end are stopped and recorded."""
+    async with open_library(settings) as library:
+        graph = build(library.resources).compile()
+        runner = Runner(graph, library.resources, library.database, library.workspaces, durability=durability)
+        try:
+            yield Citewell(library, runner)
+        finally:
+            await runner.close()
+
+
+_opened: AsyncExitStack | None = None
+_graph: Any = None
+_opening = asyncio.Lock()
+
+
+async def make_graph() -> Any:
+    """Give the compiled graph over this process's library, opened at the first call.
+
+    The LangGraph server calls its factory for every run, state read and schema read, and brings its own checkpointer.
+    """
+    global _opened, _graph
+    async with _opening:
+        if _graph is None:
+            stack = AsyncExitStack()
+            library = await stack.enter_async_context(open_library(await asyncio.to_thread(load_settings)))
+            _graph = build(library.resources).compile()
+            _opened = stack
+    return _graph

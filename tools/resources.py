@@ -1,0 +1,61 @@
+"""The library of a process: the database and everything that reads and writes it, opened once."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from graph.ports import Families, Resources
+from tools.database import Database, open_database
+from tools.documents import Documents
+from tools.embeddings import Embedder, open_embedder
+from tools.families import configured_families
+from tools.ingestion import Ingestor
+from tools.retrieval.reading import SegmentStore
+from tools.retrieval.search import HybridSearcher
+from tools.sessions import Sessions
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Everything stored, and what reads and writes it."""
+
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    workspaces: Workspaces
+    documents: Documents
+    ingestor: Ingestor
+    sessions: Sessions
+    searcher: HybridSearcher
+    reader: SegmentStore
+    families: Families
+
+    @property
+    def resources(self) -> Resources:
+        """The ports that the graph is built over."""
+        return Resources(searcher=self.searcher, reader=self.reader, families=self.families)
+
+
+@asynccontextmanager
+async def open_library(settings: Settings) -> AsyncIterator[Library]:
+    """Open the database and the ports over it.
+
+    Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
+    """
+    async with open_database(settings) as database:
+        embedder = await open_embedder(settings)
+        workspaces = Workspaces(database)
+        yield Library(
+            settings=settings,
+            database=database,
+            embedder=embedder,
+            workspaces=workspaces,
+            documents=Documents(database, workspaces),
+            ingestor=Ingestor(database, workspaces, embedder, settings),
+            sessions=Sessions(database, workspaces),
+            searcher=HybridSearcher(database, workspaces, embedder),
+            reader=SegmentStore(database, workspaces),
+            families=configured_families(settings, embedder),
+        )
