@@ -1,0 +1,61 @@
+"""What turns text into vectors, and the record of which model the library's vectors come from."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.errors import EmbeddingMismatch
+from tools.database import Connection
+from tools.endpoint_embedding import EndpointEmbedder
+from tools.settings import Settings
+from tools.static_embedding import StaticEmbedder, count_tokens
+
+__all__ = ["Embedder", "EndpointEmbedder", "StaticEmbedder", "check_recorded", "count_tokens", "open_embedder"]
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors. ``model`` names what made them: vectors of two models never meet."""
+
+    model: str
+    dimension: int
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts in their order, shape (n, dimension), each row of length 1; an empty text is the zero vector.
+
+        Raises EmbeddingUnavailable.
+        """
+        ...
+
+    def coverage(self, text: str) -> float:
+        """Tell how far the model understands this text, from 0 to 1. Costs tens of microseconds."""
+        ...
+
+
+async def open_embedder(settings: Settings) -> Embedder:
+    """Open the embedder that the settings name; an endpoint isn't asked anything yet.
+
+    Raises ConfigurationError where the static model has no such dimension.
+    """
+    if settings.embedding.model == "static":
+        return await StaticEmbedder.load(settings.embedding.dimension)
+    return await EndpointEmbedder.connect(settings.embedding)
+
+
+async def check_recorded(connection: Connection, embedder: Embedder) -> None:
+    """Record the embedder on first use, and hold it to the record afterwards.
+
+    Raises EmbeddingMismatch where the library's vectors come from another model.
+    """
+    ours = (embedder.model, embedder.dimension)
+    await connection.execute(
+        "INSERT INTO embedding_models (model, dimension) VALUES (%s, %s) ON CONFLICT (only_one) DO NOTHING", ours
+    )
+    found = await connection.execute("SELECT model, dimension FROM embedding_models")
+    recorded = await found.fetchone()
+    if recorded is not None and recorded != ours:
+        raise EmbeddingMismatch(
+            f"The library was embedded by {recorded[0]} with {recorded[1]} dimensions, "
+            f"and the settings name {ours[0]} with {ours[1]}.",
+        )

@@ -1,0 +1,82 @@
+"""Embeddings from any OpenAI-compatible endpoint."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.errors import ConfigurationError, EmbeddingUnavailable
+from tools.settings import EmbeddingSettings
+
+if TYPE_CHECKING:
+    from langchain_openai import OpenAIEmbeddings
+
+BATCH_TEXTS = 64
+
+
+class EndpointEmbedder:
+    """Embeds by asking ``/v1/embeddings``. ``connect`` makes one."""
+
+    def __init__(self, client: "OpenAIEmbeddings", settings: EmbeddingSettings) -> None:
+        self._client = client
+        self.model = settings.model
+        self.dimension = settings.dimension
+
+    @classmethod
+    async def connect(cls, settings: EmbeddingSettings) -> "EndpointEmbedder":
+        """Make the client; nothing is asked of the endpoint yet."""
+        return cls(await asyncio.to_thread(_client, settings), settings)
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts as unit vectors, shape (n, dimension); a blank text is the zero vector and isn't sent.
+
+        Raises EmbeddingUnavailable where the endpoint fails or its reply can't be read, ConfigurationError where its
+        vectors have another dimension than the settings say.
+        """
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        spoken = [index for index, text in enumerate(texts) if text.strip()]
+        if spoken:
+            vectors[spoken] = await self._ask([texts[index] for index in spoken])
+        return vectors
+
+    def coverage(self, text: str) -> float:
+        """Return 1: a model of its own is taken to understand what it is given."""
+        return 1.0
+
+    async def _ask(self, texts: list[str]) -> NDArray[np.float32]:
+        from openai import OpenAIError
+
+        try:
+            reply = np.asarray(await self._client.aembed_documents(texts), np.float32)
+        except OpenAIError as error:
+            raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
+        if reply.shape == (len(texts), reply.shape[-1]) and reply.shape[-1] != self.dimension:
+            raise ConfigurationError(
+                f"The embedding model {self.model!r} gives {reply.shape[-1]} dimensions, the settings say {self.dimension}.",
+                suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={reply.shape[-1]}.",
+            )
+        norms = np.linalg.norm(reply, axis=-1, keepdims=True)
+        if reply.shape != (len(texts), self.dimension) or not np.isfinite(norms).all() or not norms.all():
+            raise EmbeddingUnavailable("The embedding endpoint's reply is not a vector for each text.")
+        return np.asarray(reply / norms, np.float32)
+
+
+def _client(settings: EmbeddingSettings) -> "OpenAIEmbeddings":
+    from langchain_openai import OpenAIEmbeddings
+    from pydantic import SecretStr
+
+    return OpenAIEmbeddings(
+        model=settings.model,
+        base_url=settings.base_url,
+        # The client refuses an empty key, local endpoints need none.
+        api_key=settings.api_key if settings.api_key.get_secret_value() else SecretStr("none"),
+        timeout=settings.timeout_seconds,
+        max_retries=1,
+        chunk_size=BATCH_TEXTS,
+        check_embedding_ctx_length=False,
+        model_kwargs={"encoding_format": "float"},  # base64, the default, is not spoken everywhere
+    )
