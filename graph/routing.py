@@ -11,7 +11,7 @@ Gathering = Literal["load_selected_pages", "search_segments"]
 
 
 def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gathering] | Literal["answer_directly"]:
-    """Gather from everywhere asked for and allowed, side by side; with nowhere to look, reply directly."""
+    """Gather from everywhere asked for and allowed, side by side; with nothing to look for, reply directly."""
     if not state.needs_retrieval:
         return "answer_directly"
     gathering: list[Gathering] = []
@@ -19,7 +19,7 @@ def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gath
         gathering.append("load_selected_pages")
     if runtime.context.search != "off":
         gathering.append("search_segments")
-    return gathering or "answer_directly"
+    return gathering
 
 
 def after_grade_segments(state: State) -> Literal["generate_answer", "abstain"]:

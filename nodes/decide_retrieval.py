@@ -14,6 +14,9 @@ from graph.spending import Meter
 from graph.state import TURNS_KEPT, CitationRow, SourceRow, State, Turn, answer_text
 
 
+NOWHERE_TO_LOOK = "search is off and no page is selected"
+
+
 class DecideRetrievalUpdate(TypedDict):
     """Every field of a run, set anew; fields with a reducer by Overwrite, or the last turn's rows would stay."""
 
@@ -40,10 +43,12 @@ async def decide_retrieval(
     preparation = await preparer.prepare(
         state.question, turns, search=runtime.context.search, has_pages=bool(state.page_ids), meter=meter
     )
+    nowhere_to_look = runtime.context.search == "off" and not state.page_ids
+    needs_retrieval = preparation.needs_retrieval and not nowhere_to_look
     runtime.stream_writer(
         RetrievalDecided(
-            needs_retrieval=preparation.needs_retrieval,
-            reason=preparation.reason,
+            needs_retrieval=needs_retrieval,
+            reason=NOWHERE_TO_LOOK if preparation.needs_retrieval and nowhere_to_look else preparation.reason,
             standalone_question=preparation.standalone_question,
             intent=preparation.intent,
             fallback=preparation.fallback,
@@ -53,7 +58,7 @@ async def decide_retrieval(
         "turns": turns,
         "asked": state.question,
         "standalone_question": preparation.standalone_question,
-        "needs_retrieval": preparation.needs_retrieval,
+        "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
         "language": preparation.language,
         "candidates": Overwrite([]),

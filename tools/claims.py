@@ -10,7 +10,7 @@ from graph.evidence import Segment
 from graph.ports import CheckedClaim, Proof
 from graph.spending import Meter
 from tools.sentences import sentences, trimmed
-from tools.terms import words
+from tools.terms import weigh_question
 
 SHARED_WORDS = 0.5
 
@@ -84,11 +84,17 @@ def _flattened(text: str) -> tuple[str, list[int]]:
 
 def _closest(claim: str, text: str) -> tuple[float, tuple[int, int]]:
     """Find the sentence that holds the largest share of the claim's words, with that share in [0, 1]."""
-    wanted = set(words(claim))
+    wanted = _terms(claim)
     best = (0.0, (0, 0))
     for start, end in sentences(text):
         start, end = trimmed(text, start, end)
-        share = len(wanted.intersection(words(text[start:end]))) / len(wanted) if wanted else 0.0
+        share = len(wanted & _terms(text[start:end])) / len(wanted) if wanted else 0.0
         if share > best[0]:
             best = (share, (start, end))
     return best
+
+
+def _terms(text: str) -> set[int]:
+    """Give the ids of the words of a text; where a script has no spaces, of its pairs of characters."""
+    terms = weigh_question(text)
+    return set(terms.ids[terms.words].tolist())

@@ -1,0 +1,123 @@
+"""Small real implementations of the ports, for tests of the graph without a database or a model."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from graph.evidence import Hit, Identity, Intent, Page, SearchMode, Segment
+from graph.ports import (
+    Draft,
+    DraftClosed,
+    DraftOpened,
+    DraftText,
+    Family,
+    Grading,
+    Preparation,
+    Resources,
+    SearchQuery,
+    SearchResult,
+)
+from graph.spending import Meter
+from graph.state import Turn
+from tools.claims import VerbatimChecker
+
+
+def segment(document: str, index: int, text: str, *, start: int = 0, title: str = "") -> Segment:
+    """Make a segment of a document that holds nothing before ``start``."""
+    return Segment(
+        document, index, start, start + len(text), text, title=title or document, tokens=max(1, len(text) // 4)
+    )
+
+
+@dataclass
+class MemoryLibrary:
+    """Searcher and reader over segments in memory; a segment matches by the share of the query's words it holds."""
+
+    segments: Sequence[Segment]
+    queries: list[SearchQuery] = field(default_factory=list)
+    failure: Exception | None = None
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        """Find segments by shared words."""
+        self.queries.append(query)
+        if self.failure is not None:
+            raise self.failure
+        wanted = set(query.text.lower().split())
+        scored = [(len(wanted & set(s.text.lower().split())) / max(1, len(wanted)), s) for s in self.segments]
+        within = [(score, s) for score, s in scored if not query.document_ids or s.document_id in query.document_ids]
+        ranked = sorted((pair for pair in within if pair[0] >= query.min_score), key=lambda pair: -pair[0])
+        return SearchResult(tuple(Hit(s, score) for score, s in ranked[: query.top_k]))
+
+    async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
+        """Read by id."""
+        by_id = {s.segment_id: s for s in self.segments}
+        return [by_id[segment_id] for segment_id in segment_ids if segment_id in by_id]
+
+    async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
+        """Read whole documents."""
+        pages = []
+        for document_id in document_ids:
+            own = tuple(s for s in self.segments if s.document_id == document_id)
+            if own:
+                pages.append(Page(document_id, own[0].title, own))
+        return pages
+
+
+@dataclass
+class ScriptedFamily:
+    """Preparer, grader and writer that do as told; every use is a model call on the meter."""
+
+    drafts: Sequence[Sequence[Draft]] = ()
+    small_talk: tuple[str, ...] = ("hello",)
+    irrelevant: tuple[str, ...] = ()
+    seen_turns: list[list[Turn]] = field(default_factory=list)
+    _next: int = 0
+
+    async def prepare(
+        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+    ) -> Preparation:
+        """Take the question as it stands."""
+        meter.call()
+        self.seen_turns.append(list(turns))
+        talk = question in self.small_talk
+        return Preparation(question, not talk, "scripted", "small_talk" if talk else "content_query", "en")
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Keep all but the segments named irrelevant."""
+        meter.call()
+        kept = [(h.segment.segment_id, h.score) for h in candidates if h.segment.segment_id not in self.irrelevant]
+        dropped = [(h.segment.segment_id, "scripted") for h in candidates if h.segment.segment_id in self.irrelevant]
+        return Grading(tuple(kept), tuple(dropped))
+
+    async def write(
+        self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Give the next scripted drafts; with none scripted, quote the first segment whole."""
+        meter.call()
+        if self.drafts:
+            drafts = self.drafts[self._next]
+            self._next += 1
+        else:
+            drafts = quote(segments[0].text, segments[0].segment_id)
+        for draft in drafts:
+            yield draft
+
+    async def converse(
+        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Greet."""
+        meter.call()
+        if intent == "small_talk":
+            for draft in quote("Hello to you."):
+                yield draft
+
+
+def quote(text: str, *source_ids: str) -> list[Draft]:
+    """Make the drafts of one section that comes in two deltas."""
+    middle = len(text) // 2
+    return [DraftOpened(), DraftText(text[:middle]), DraftText(text[middle:]), DraftClosed(text, source_ids)]
+
+
+def resources(library: MemoryLibrary, family: ScriptedFamily) -> Resources:
+    """Bind fakes as the graph's ports, for every model name."""
+    ports = Family("llm", "scripted", family, family, family, VerbatimChecker())
+    return Resources(searcher=library, reader=library, families=lambda model, *, thinking=False: ports)
