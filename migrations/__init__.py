@@ -48,11 +48,10 @@ def upgrade(url: str) -> list[str]:
     Returns the revisions that were applied, oldest first.
     """
     import sqlalchemy
+    from alembic import command
     from alembic.config import Config
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
-
-    from alembic import command
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))

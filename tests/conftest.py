@@ -15,12 +15,12 @@ import pytest
 from psycopg import sql
 from pydantic import SecretStr
 
-from migrations import upgrade  # noqa: F401 - imported early, since Alembic is slow to import
 from tools.database import Database, migrate, open_database
 from tools.embedded import EmbeddedServer, start_embedded
 from tools.settings import Settings
 
 TEMPLATE = "citewell_template"
+NO_FILE: Any = {"_env_file": None}
 # A test's data need not survive a power cut.
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
@@ -95,7 +95,7 @@ def postgres() -> Iterator[EmbeddedServer]:
 @pytest.fixture(scope="session")
 async def template(postgres: EmbeddedServer) -> str:
     await _admin(postgres, "CREATE DATABASE {}", TEMPLATE)
-    await migrate(Settings(_env_file=None, database_url=SecretStr(postgres.url(TEMPLATE))))
+    await migrate(Settings(**NO_FILE, database_url=SecretStr(postgres.url(TEMPLATE))))
     return TEMPLATE
 
 
@@ -114,7 +114,7 @@ async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
     """The settings of a deployment over the test's own database, untouched by any .env."""
-    return Settings(_env_file=None, database_url=SecretStr(database_url), data_dir=tmp_path / "data", pool_size=4)
+    return Settings(**NO_FILE, database_url=SecretStr(database_url), data_dir=tmp_path / "data", pool_size=4)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from graph.errors import ConfigurationError, DatabaseUnavailable
+from graph.errors import DatabaseUnavailable
 from tools.embedded_files import find_binaries, find_data_folder, find_socket_folder
 from tools.unprivileged import Unprivileged, unprivileged_user
 
@@ -88,7 +88,7 @@ def start_embedded(data_dir: Path, tuning: Mapping[str, str] | None = None) -> E
     binaries = find_binaries(account)
     folder = find_data_folder(data_dir, account)
     with _startup_lock(folder):
-        hold = open(folder.with_name("postgres.users"), "ab")
+        hold = open(folder.with_name("postgres.users"), "ab")  # noqa: SIM115 - closed by release
         try:
             socket_folder = find_socket_folder(folder, SOCKET_NAME, account)
             if not _is_running(socket_folder):

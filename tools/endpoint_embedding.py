@@ -54,10 +54,10 @@ class EndpointEmbedder:
             raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
-        if reply.shape == (len(texts), reply.shape[-1]) and reply.shape[-1] != self.dimension:
+        if reply.ndim == 2 and reply.shape[1] != self.dimension:
             raise ConfigurationError(
-                f"The embedding model {self.model!r} gives {reply.shape[-1]} dimensions, the settings say {self.dimension}.",
-                suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={reply.shape[-1]}.",
+                f"{self.model!r} gives vectors of {reply.shape[1]} dimensions, the settings say {self.dimension}.",
+                suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={reply.shape[1]}.",
             )
         norms = np.linalg.norm(reply, axis=-1, keepdims=True)
         if reply.shape != (len(texts), self.dimension) or not np.isfinite(norms).all() or not norms.all():

@@ -49,7 +49,7 @@ class StaticEmbedder:
         """
         if dimension not in TRUNCATED_WIDTHS:
             raise ConfigurationError(
-                f"embedding.dimension is {dimension}, and the static model has {' or '.join(map(str, TRUNCATED_WIDTHS))}.",
+                f"embedding.dimension is {dimension}; the static model has {', '.join(map(str, TRUNCATED_WIDTHS))}.",
                 suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={WIDTH}.",
             )
         tokenizer = await asyncio.to_thread(bundled_tokenizer)
@@ -89,7 +89,8 @@ class StaticEmbedder:
             ids = np.asarray(encoding.ids, np.intp)
             pooled[row] = np.ones(len(ids), np.float32) @ self._weights.take(ids, axis=0, mode="clip")
         norms = np.linalg.norm(pooled, axis=1, keepdims=True)
-        return np.divide(pooled, norms, out=pooled, where=norms > 0)
+        np.divide(pooled, norms, out=pooled, where=norms > 0)
+        return pooled
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:

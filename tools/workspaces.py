@@ -7,6 +7,7 @@ import psycopg
 
 from graph.errors import InvalidRequest, NotFound
 from tools.database import Connection, Database
+from tools.retrieval.partitions import create_partition, drop_partition
 
 LONGEST_NAME = 100
 
@@ -86,7 +87,7 @@ class Workspaces:
         number = await self.number(name)
         self._numbers.pop(name, None)
         async with self._database.connection() as connection:
-            await _partitions().drop_partition(connection, number)
+            await drop_partition(connection, number)
             async with connection.transaction():
                 for table in ("checkpoint_writes", "checkpoint_blobs", "checkpoints"):
                     await connection.execute(_DELETE_CHECKPOINTS.format(table), [number])
@@ -112,8 +113,7 @@ async def _insert(connection: Connection, name: str) -> int:
         made = await connection.execute("INSERT INTO workspaces (name) VALUES (%s) RETURNING number", [name])
         row = await made.fetchone()
         assert row is not None
-        if (partitions := _partitions()) is not None:
-            await partitions.create_partition(connection, row[0])
+        await create_partition(connection, row[0])
     return int(row[0])
 
 
@@ -131,13 +131,3 @@ SELECT name,
        created_at
 FROM workspaces ORDER BY name
 """
-
-
-def _partitions():  # type: ignore[no-untyped-def]  # until tools.retrieval is there
-    import importlib.util
-
-    if importlib.util.find_spec("tools.retrieval") and importlib.util.find_spec("tools.retrieval.partitions"):
-        from tools.retrieval import partitions
-
-        return partitions
-    return None

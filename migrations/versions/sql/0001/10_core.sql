@@ -16,6 +16,7 @@ CREATE TABLE embedding_models (
     recorded_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- The canonical text is in the segments, which partition it: their bodies joined in order give it back.
 CREATE TABLE documents (
     workspace      integer NOT NULL REFERENCES workspaces ON DELETE CASCADE,
     document_id    uuid NOT NULL,
@@ -29,7 +30,6 @@ CREATE TABLE documents (
     metadata       jsonb NOT NULL DEFAULT '{}' CHECK (octet_length(metadata::text) <= 16384),
     media_type     text NOT NULL,
     content_hash   text NOT NULL,
-    canonical_text text NOT NULL,
     page_count     integer,
     created_at     timestamptz NOT NULL DEFAULT now(),
     updated_at     timestamptz NOT NULL DEFAULT now(),
@@ -38,7 +38,6 @@ CREATE TABLE documents (
     PRIMARY KEY (workspace, document_id)
 );
 COMMENT ON COLUMN documents.owner IS 'the only user who may read it; null for the whole workspace';
--- Each row is large, so a listing must not read it: it walks this index and touches only the rows it shows.
 CREATE INDEX documents_listing ON documents (workspace, updated_at DESC, document_id) WHERE deleted_at IS NULL;
 CREATE INDEX documents_expiring ON documents (expires_at) WHERE expires_at IS NOT NULL;
 
