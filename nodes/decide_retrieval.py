@@ -13,7 +13,6 @@ from graph.ports import QuestionPreparer
 from graph.spending import Meter
 from graph.state import TURNS_KEPT, CitationRow, SourceRow, State, Turn, answer_text
 
-
 NOWHERE_TO_LOOK = "search is off and no page is selected"
 
 
