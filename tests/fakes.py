@@ -1,5 +1,6 @@
 """Small real implementations of the ports, for tests of the graph without a database or a model."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
@@ -121,3 +122,27 @@ def resources(library: MemoryLibrary, family: ScriptedFamily) -> Resources:
     """Bind fakes as the graph's ports, for every model name."""
     ports = Family("llm", "scripted", family, family, family, VerbatimChecker())
     return Resources(searcher=library, reader=library, families=lambda model, *, thinking=False: ports)
+
+
+@dataclass
+class HeldFamily(ScriptedFamily):
+    """A family whose writer waits after its first section until it is released, and knows whether it was stopped."""
+
+    writing: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: bool = False
+
+    async def write(
+        self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Quote the first segment, wait, and quote it again."""
+        for draft in quote(segments[0].text, segments[0].segment_id):
+            yield draft
+        self.writing.set()
+        try:
+            await self.released.wait()
+        except asyncio.CancelledError:
+            self.stopped = True
+            raise
+        for draft in quote(segments[0].text, segments[0].segment_id):
+            yield draft

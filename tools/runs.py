@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import uuid4
 
 from langgraph.graph.state import CompiledStateGraph
@@ -175,7 +175,7 @@ class Runner:
     async def _answer(self, run: Run) -> State:
         request = run.request
         graph = self._graph.copy({"checkpointer": saver(self._database.pool)})
-        state: State | None = None
+        values: dict[str, Any] = {}
         config: Any = {"configurable": {"thread_id": run.session_id}, "recursion_limit": RECURSION_FUSE}
         async for part in graph.astream(
             InputState(question=request.question, page_ids=list(request.page_ids)),
@@ -188,8 +188,9 @@ class Runner:
             if part["type"] == "custom":
                 run.tell(part["data"])
             elif part["type"] == "values":
-                state = part["data"]
-        if state is None or not state.outcome:
+                values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
+        state = State(**values)
+        if not state.outcome:
             raise CitewellError("The graph ended without an outcome.")
         return state
 
