@@ -106,7 +106,7 @@ _numbers = count(1)
 async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
     """The address of a fresh, migrated database that holds the workspace "default" and nothing else."""
     name = f"test_{next(_numbers)}"
-    await _admin(postgres, f"CREATE DATABASE {{}} TEMPLATE {template} STRATEGY file_copy", name)
+    await _admin(postgres, f"CREATE DATABASE {{}} TEMPLATE {template}", name)
     yield postgres.url(name)
     await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", name)
 

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 Connection = psycopg.AsyncConnection
 Pool = AsyncConnectionPool[psycopg.AsyncConnection]
 EMBEDDED_DATABASE = "citewell"
+CONNECT_TIMEOUT_SECONDS = 5
 MAX_LIFETIME_SECONDS = 1800.0
 MAX_IDLE_SECONDS = 300.0
 MIGRATION_POLL_SECONDS = 0.1
@@ -31,8 +32,6 @@ SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_work
 
 FOREIGN: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
     (PoolTimeout, DatabaseUnavailable, "No database connection came free in time."),
-    (psycopg.errors.InvalidPassword, ConfigurationError, "The database refuses the password of database_url."),
-    (psycopg.errors.InvalidCatalogName, ConfigurationError, "The database that database_url names does not exist."),
     (psycopg.errors.QueryCanceled, DatabaseUnavailable, "The database took too long over a query."),
     (psycopg.errors.DeadlockDetected, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.SerializationFailure, DatabaseUnavailable, "The database was busy with conflicting changes."),
@@ -87,7 +86,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             timeout=settings.pool_timeout_seconds,
             max_lifetime=MAX_LIFETIME_SECONDS,
             max_idle=MAX_IDLE_SECONDS,
-            kwargs={"autocommit": True},
+            kwargs={"autocommit": True, "connect_timeout": CONNECT_TIMEOUT_SECONDS},
         )
         if settings.database_url is None:
             await _migrate(url)
@@ -122,8 +121,16 @@ async def _located(settings: Settings) -> AsyncIterator[str]:
 
 
 async def _connect(url: str) -> Connection:
-    with database_errors():
-        return await psycopg.AsyncConnection.connect(url, autocommit=True)
+    try:
+        return await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SECONDS)
+    except psycopg.OperationalError as error:
+        # Whoever opens the database runs this deployment, and needs the server's own words.
+        raise DatabaseUnavailable(f"The database cannot be reached: {str(error).splitlines()[0]}") from error
+    except psycopg.ProgrammingError as error:
+        raise ConfigurationError(
+            "database_url cannot be read.",
+            suggestion="Write CITEWELL_DATABASE_URL as postgresql://user:password@host:port/database.",
+        ) from error
 
 
 async def _create_database(url: str) -> None:

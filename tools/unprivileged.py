@@ -38,7 +38,7 @@ def unprivileged_user() -> Unprivileged | None:
 
 def reachable(path: Path, account: Unprivileged | None) -> bool:
     """Tell whether the account may pass through every folder above ``path``; folders yet to be made don't count."""
-    return account is None or all(_may_pass(folder, account) for folder in path.parents if folder.exists())
+    return account is None or all(_may_pass(folder, account) for folder in path.parents if folder.is_dir())
 
 
 def _may_pass(folder: Path, account: Unprivileged) -> bool:

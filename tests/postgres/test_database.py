@@ -1,11 +1,220 @@
-from tools.database import Database, migrate
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from pydantic import SecretStr
+
+import migrations
+from graph.errors import ConfigurationError, DatabaseUnavailable
+from tools.database import Database, migrate, open_database
+from tools.embedded import EmbeddedServer
 from tools.settings import Settings
 from tools.workspaces import Workspaces
 
+NO_FILE: Any = {"_env_file": None}
 
-async def test_a_migrated_database_has_nothing_pending(settings: Settings) -> None:
+
+@pytest.fixture
+def empty_url(postgres: EmbeddedServer) -> Iterator[str]:
+    """The address of a database that has never been migrated."""
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE never_migrated")
+        yield postgres.url("never_migrated")
+        connection.execute("DROP DATABASE never_migrated WITH (FORCE)")
+
+
+def over(url: str, **settings: Any) -> Settings:
+    return Settings(**NO_FILE, database_url=SecretStr(url), **settings)
+
+
+async def value(database: Database, query: str) -> Any:
+    async with database.connection() as connection:
+        row = await (await connection.execute(query)).fetchone()
+    assert row is not None
+    return row[0]
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A new data folder that the server's own account may pass through, also as root."""
+    with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+async def test_the_embedded_default_is_ready_at_the_first_open_also_for_two_at_once(data_dir: Path) -> None:
+    settings = Settings(**NO_FILE, data_dir=data_dir)
+
+    async def open_and_look() -> int:
+        async with open_database(settings) as database:
+            return await Workspaces(database).number("default")
+
+    assert list(await asyncio.gather(open_and_look(), open_and_look())) == [1, 1]
     assert await migrate(settings) == []
 
 
-async def test_default_workspace_exists_from_the_first_open(database: Database) -> None:
-    assert await Workspaces(database).number("default") == 1
+async def test_a_real_server_is_never_changed_unasked(empty_url: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        async with open_database(over(empty_url)):
+            pass
+    assert "citewell migrate" in caught.value.advice
+    with psycopg.connect(empty_url) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)
+
+
+async def test_migrate_names_what_it_did_and_does_it_once(empty_url: str) -> None:
+    settings = over(empty_url)
+    done = await asyncio.gather(migrate(settings), migrate(settings))
+    assert sorted(done) == [[], [migrations.newest_revision(), "checkpointer"]]
+    async with open_database(settings) as database:
+        assert await value(database, "SELECT count(*) FROM checkpoints") == 0
+
+
+async def test_a_new_release_of_the_checkpointer_is_pending(settings: Settings, database: Database) -> None:
+    async with database.connection() as connection:
+        await connection.execute("UPDATE checkpointer_setup SET release = '0.1'")
+    with pytest.raises(ConfigurationError, match="checkpointer"):
+        async with open_database(settings):
+            pass
+    assert await migrate(settings) == ["checkpointer"]
+
+
+def test_revisions_are_found_by_file_name_as_alembic_finds_them() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    script = ScriptDirectory.from_config(config)
+    assert script.get_current_head() == migrations.newest_revision()
+    assert len(list(script.walk_revisions())) == len(list(migrations.VERSIONS.glob("[0-9]*.py")))
+
+
+@pytest.mark.parametrize(
+    ("url", "error"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/nothing", DatabaseUnavailable),
+        ("postgresql://nobody@/nothing?host=/nowhere", DatabaseUnavailable),
+        ("citewell:secret@somewhere", ConfigurationError),
+    ],
+)
+async def test_a_server_that_cannot_be_reached(url: str, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
+        async with open_database(over(url)):
+            pass
+    assert "secret" not in str(caught.value)
+
+
+async def test_no_free_connection_is_told_after_the_timeout(database_url: str) -> None:
+    async with (
+        open_database(over(database_url, pool_size=2, pool_timeout_seconds=0.1)) as database,
+        database.connection(),
+        database.connection(),
+    ):
+        with pytest.raises(DatabaseUnavailable, match="came free"):
+            async with database.connection():
+                pass
+
+
+async def test_connections_that_the_server_ended_are_replaced(database: Database) -> None:
+    async with database.connection() as one, database.connection():
+        pids = [one.info.backend_pid]
+    assert pids
+    with psycopg.connect(database.url, autocommit=True) as admin:
+        admin.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert await value(database, "SELECT 1") == 1
+
+
+async def test_a_connection_that_breaks_in_use_is_our_error(database: Database) -> None:
+    with pytest.raises(DatabaseUnavailable):  # noqa: PT012 - the connection must break while it is lent
+        async with database.connection() as connection:
+            with psycopg.connect(database.url, autocommit=True) as admin:
+                admin.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.info.backend_pid])
+            await connection.execute("SELECT 1")
+
+
+async def test_a_query_that_takes_too_long_is_our_error(database: Database) -> None:
+    with pytest.raises(DatabaseUnavailable, match="too long"):  # noqa: PT012 - the setting belongs to the transaction
+        async with database.connection() as connection, connection.transaction():
+            await connection.execute("SET LOCAL statement_timeout = 10")
+            await connection.execute("SELECT pg_sleep(5)")
+
+
+async def test_faults_of_a_query_itself_pass_unchanged(database: Database) -> None:
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        async with database.connection() as connection:
+            await connection.execute("SELECT * FROM no_such_table")
+
+
+async def test_connections_are_set_up_for_short_queries_and_vectors(database: Database) -> None:
+    assert await value(database, "SELECT current_setting('jit')") == "off"
+    vector = await value(database, "SELECT '[1,2]'::halfvec")
+    assert vector.to_list() == [1.0, 2.0]
+    async with database.connection() as connection:
+        assert connection.autocommit
+
+
+SESSION = (
+    'INSERT INTO sessions (session_id, workspace, "user", dialect, external_id)'
+    " VALUES (gen_random_uuid(), 1, 'ann', %s, %s) RETURNING session_id"
+)
+RUN = (
+    'INSERT INTO runs (run_id, session_id, workspace, "user", question)'
+    " VALUES (gen_random_uuid(), %s, 1, 'ann', 'Why?') RETURNING run_id"
+)
+DOCUMENT = (
+    "INSERT INTO documents (workspace, document_id, title, media_type, content_hash, metadata)"
+    " VALUES (1, gen_random_uuid(), 'T', 'text/plain', 'x', %s)"
+)
+
+
+async def test_a_session_has_one_active_run_at_most(database: Database) -> None:
+    async with database.connection() as connection:
+        session = (await (await connection.execute(SESSION, ["native", None])).fetchone() or [None])[0]
+        await connection.execute(RUN, [session])
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            await connection.execute(RUN, [session])
+        await connection.execute(
+            "UPDATE runs SET status = 'finished', outcome = 'answered', stop_reason = 'answer_complete'"
+        )
+        await connection.execute(RUN, [session])
+
+
+async def test_an_external_id_is_unique_within_workspace_user_and_dialect(database: Database) -> None:
+    async with database.connection() as connection:
+        await connection.execute(SESSION, ["docs_chat", "c1"])
+        await connection.execute(SESSION, ["docmost", "c1"])
+        await connection.execute(SESSION, ["native", None])
+        await connection.execute(SESSION, ["native", None])
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            await connection.execute(SESSION, ["docmost", "c1"])
+
+
+async def test_metadata_is_at_most_16_kilobytes(database: Database) -> None:
+    async with database.connection() as connection:
+        await connection.execute(DOCUMENT, [psycopg.types.json.Jsonb({"k": "v" * 16_000})])
+        with pytest.raises(psycopg.errors.CheckViolation):
+            await connection.execute(DOCUMENT, [psycopg.types.json.Jsonb({"k": "v" * 16_400})])
+
+
+async def test_every_table_that_names_a_workspace_loses_its_rows_with_it(database: Database) -> None:
+    """A table added later that forgets the foreign key would keep a deleted tenant's rows."""
+    async with database.connection() as connection:
+        found = await connection.execute(
+            "SELECT c.table_name FROM information_schema.columns c JOIN pg_class t ON t.relname = c.table_name"
+            " WHERE c.column_name = 'workspace' AND c.table_schema = 'public' AND NOT t.relispartition"
+        )
+        tables = {row[0] for row in await found.fetchall()}
+        found = await connection.execute(
+            "SELECT conrelid::regclass::text FROM pg_constraint"
+            " WHERE contype = 'f' AND confrelid = 'workspaces'::regclass AND confdeltype = 'c'"
+        )
+        cascading = {row[0] for row in await found.fetchall()}
+    dropped_with_the_partition = {"segments", "term_statistics", "library_statistics"}
+    assert tables - dropped_with_the_partition == cascading

@@ -1,0 +1,127 @@
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from graph.errors import ConfigurationError
+from tools.embedded import EmbeddedServer, start_embedded
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
+as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+LEAN = {"shared_buffers": "16MB", "fsync": "off"}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path that the server's own account may pass through, also as root."""
+    path = Path(tempfile.mkdtemp(prefix="cw-", dir="/tmp"))
+    path.chmod(0o711)
+    yield path
+    shutil.rmtree(path)
+
+
+def answers(server: EmbeddedServer) -> bool:
+    try:
+        psycopg.connect(server.url()).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def test_the_last_user_stops_the_server(folder: Path) -> None:
+    first = start_embedded(folder, LEAN)
+    second = start_embedded(folder)
+    assert second.url() == first.url()
+    first.release()
+    assert answers(second)
+    second.release()
+    assert not answers(second)
+    second.release()
+
+
+def test_a_killed_user_does_not_keep_the_server_running(folder: Path) -> None:
+    program = "from pathlib import Path; from tools.embedded import start_embedded; import sys\n"
+    program += f"start_embedded(Path({str(folder)!r})); print('ready', flush=True); sys.stdin.read()"
+    ours = start_embedded(folder, LEAN)
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"ready\n"
+        other.send_signal(signal.SIGKILL)
+    ours.release()
+    assert not answers(ours)
+
+
+def test_a_server_whose_users_were_all_killed_is_joined_again(folder: Path) -> None:
+    program = "from pathlib import Path; from tools.embedded import start_embedded; import os\n"
+    program += f"start_embedded(Path({str(folder)!r}), {LEAN!r}); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", program], check=False)
+    server = start_embedded(folder)
+    assert answers(server)
+    server.release()
+    assert not answers(server)
+
+
+@pytest.mark.parametrize("name", ["with space", "it's", "ünï", "long" * 30, "100%"])
+def test_folders_with_awkward_names(folder: Path, name: str) -> None:
+    server = start_embedded(folder / name, LEAN)
+    assert server.folder == folder / name / "postgres"
+    assert answers(server)
+    server.release()
+    if server.socket_folder != server.folder:
+        shutil.rmtree(server.socket_folder)
+
+
+def test_a_name_that_cannot_work_is_told_before_anything_is_made(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="data_dir") as caught:
+        start_embedded(folder / 'a"b')
+    assert "CITEWELL_DATA_DIR" in caught.value.advice
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_the_folder(folder: Path) -> None:
+    (folder / "data").write_text("")
+    with pytest.raises(ConfigurationError, match="data_dir"):
+        start_embedded(folder / "data")
+
+
+@as_user
+def test_a_folder_without_permission(folder: Path) -> None:
+    folder.chmod(0o500)
+    with pytest.raises(ConfigurationError, match="data_dir"):
+        start_embedded(folder / "data")
+
+
+@as_root
+def test_as_root_a_private_folder_stays_private(folder: Path) -> None:
+    """A starter that opens every folder above the data would show root's home to everybody."""
+    folder.chmod(0o700)
+    server = start_embedded(folder / "data", LEAN)
+    try:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert not server.folder.is_relative_to(folder)
+        assert answers(server)
+        again = start_embedded(folder / "data")
+        assert again.folder == server.folder
+        again.release()
+    finally:
+        server.release()
+        shutil.rmtree(server.folder.parent)
+
+
+@as_root
+def test_as_root_folders_made_here_let_the_server_through_whatever_the_umask(folder: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        server = start_embedded(folder / "deep" / "data", LEAN)
+    finally:
+        os.umask(before)
+    assert server.folder.is_relative_to(folder)
+    assert server.folder.stat().st_mode & 0o777 == 0o700
+    server.release()

@@ -1,0 +1,147 @@
+import asyncio
+import uuid
+
+import pytest
+
+from graph.errors import InvalidRequest, NotFound
+from tools.database import Database, open_database
+from tools.retrieval.partitions import drop_partition
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+
+@pytest.fixture
+def workspaces(database: Database) -> Workspaces:
+    return Workspaces(database)
+
+
+async def fill(database: Database, number: int) -> None:
+    """Give a workspace a row of every kind, checkpoints of its thread among them."""
+    session, run, document = uuid.uuid4(), uuid.uuid4(), uuid.uuid4()
+    async with database.connection() as conn:
+        await conn.execute(
+            "INSERT INTO documents (workspace, document_id, title, media_type, content_hash)"
+            " VALUES (%s, %s, 'T', 'text/plain', 'x')",
+            [number, document],
+        )
+        await conn.execute(
+            "INSERT INTO segments (workspace, segment_index, document_id, start_offset, end_offset, tokens, embedding,"
+            " weights, terms, heading, body) VALUES (%s, 0, %s, 0, 2, 1, '[1,0]', '{1:1}/1000000000', '{1}', '', 'Hi')",
+            [number, document],
+        )
+        await conn.execute(
+            'INSERT INTO sessions (session_id, workspace, "user") VALUES (%s, %s, %s)', [session, number, "ann"]
+        )
+        await conn.execute(
+            'INSERT INTO runs (run_id, session_id, workspace, "user", question) VALUES (%s, %s, %s, %s, %s)',
+            [run, session, number, "ann", "Why?"],
+        )
+        await conn.execute("INSERT INTO run_events (run_id, seq, type, payload) VALUES (%s, 1, 'queued', '{}')", [run])
+        await conn.execute(
+            "INSERT INTO messages (message_id, session_id, run_id, role, content) VALUES (%s, %s, %s, 'user', 'Why?')",
+            [uuid.uuid4(), session, run],
+        )
+        await conn.execute(
+            'INSERT INTO api_keys (key_hash, workspace, "user") VALUES (%s, %s, %s)', [session.bytes * 2, number, "ann"]
+        )
+        await conn.execute(
+            "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint) VALUES (%s, 'c', '{}')", [str(session)]
+        )
+        await conn.execute(
+            "INSERT INTO checkpoint_blobs (thread_id, channel, version, type) VALUES (%s, 'c', '1', 'empty')",
+            [str(session)],
+        )
+        await conn.execute(
+            "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob)"
+            " VALUES (%s, 'c', 't', 0, 'c', '')",
+            [str(session)],
+        )
+
+
+TABLES = [
+    "documents",
+    "segments",
+    "sessions",
+    "runs",
+    "run_events",
+    "messages",
+    "api_keys",
+    "checkpoints",
+    "checkpoint_blobs",
+    "checkpoint_writes",
+]
+
+
+async def rows_in(database: Database) -> dict[str, int]:
+    counts = {}
+    async with database.connection() as conn:
+        for table in TABLES:
+            row = await (await conn.execute(f"SELECT count(*) FROM {table}")).fetchone()
+            assert row is not None
+            counts[table] = row[0]
+    return counts
+
+
+async def test_deleting_a_workspace_deletes_all_it_holds_and_nothing_else(
+    database: Database, workspaces: Workspaces
+) -> None:
+    for name in ("mine", "other"):
+        await fill(database, await workspaces.create(name))
+    assert await rows_in(database) == dict.fromkeys(TABLES, 2)
+    await workspaces.delete("mine")
+    assert await rows_in(database) == dict.fromkeys(TABLES, 1)
+    [_, other] = await workspaces.list()
+    assert (other.name, other.documents, other.segments, other.sessions) == ("other", 1, 1, 1)
+    with pytest.raises(NotFound):
+        await workspaces.number("mine")
+
+
+async def test_a_deletion_that_was_cut_short_can_be_repeated(database: Database, workspaces: Workspaces) -> None:
+    number = await workspaces.create("mine")
+    await fill(database, number)
+    async with database.connection() as conn:
+        await drop_partition(conn, number)
+    await workspaces.delete("mine")
+    assert await rows_in(database) == dict.fromkeys(TABLES, 0)
+
+
+async def test_a_name_that_is_used_again_is_a_new_workspace(workspaces: Workspaces) -> None:
+    first = await workspaces.create("mine")
+    await workspaces.delete("mine")
+    assert await workspaces.create("mine") != first
+    assert await workspaces.number("mine") != first
+
+
+async def test_known_numbers_cost_no_round_trip(settings: Settings) -> None:
+    async with open_database(settings) as database:
+        workspaces = Workspaces(database)
+        number = await workspaces.number("default")
+        async with open_database(settings) as other:
+            assert await Workspaces(other).number("default") == number
+    assert await workspaces.number("default") == number  # although the database is closed
+
+
+async def test_two_processes_may_ensure_one_workspace_at_once(database: Database) -> None:
+    numbers = await asyncio.gather(*[Workspaces(database).ensure("shared") for _ in range(4)])
+    assert len(set(numbers)) == 1
+
+
+async def test_names_are_taken_once(workspaces: Workspaces) -> None:
+    await workspaces.create("mine")
+    with pytest.raises(InvalidRequest, match="exists"):
+        await workspaces.create("mine")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101])
+async def test_names_that_are_refused(workspaces: Workspaces, name: str) -> None:
+    with pytest.raises(InvalidRequest, match="1 to 100"):
+        await workspaces.create(name)
+    with pytest.raises(InvalidRequest, match="1 to 100"):
+        await workspaces.ensure(name)
+
+
+async def test_what_does_not_exist_is_not_found(workspaces: Workspaces) -> None:
+    with pytest.raises(NotFound, match="nowhere"):
+        await workspaces.number("nowhere")
+    with pytest.raises(NotFound, match="nowhere"):
+        await workspaces.delete("nowhere")
