@@ -1,0 +1,67 @@
+"""Rows of segments in PostgreSQL's binary COPY format: several times faster than dumping each value by its type."""
+
+from collections.abc import Sequence
+from struct import Struct
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools.segmenting import SegmentSpan
+from tools.terms import TermVector
+
+COLUMNS = (
+    "workspace, segment_index, document_id, start_offset, end_offset, page_idx, tokens,"
+    " embedding, weights, terms, heading, body"
+)
+HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+TRAILER = b"\xff\xff"
+SPARSE_DIMENSIONS = 1_000_000_000
+INTEGER_OID = 23
+
+_FIXED = Struct(">h iiii i16s iiii")  # field count; workspace, segment_index, document_id, start_offset, end_offset
+_INTEGER = Struct(">ii")
+_LENGTH = Struct(">i")
+_HALFVEC = Struct(">ihh")
+_SPARSE = Struct(">iiii")
+_ARRAY = Struct(">iiiiii")
+_NULL = _LENGTH.pack(-1)
+_FIELDS = 12
+
+
+def binary_row(
+    workspace: int, document_id: UUID, span: SegmentSpan, vector: bytes, dimension: int, terms: TermVector, body: str
+) -> bytes:
+    """Lay out one segment in the order of ``COLUMNS``. ``vector`` is big-endian halfs, as ``binary_halves`` gives."""
+    count = len(terms.ids)
+    ids = terms.ids.astype(">i4")
+    elements = np.empty((count, 2), ">i4")
+    elements[:, 0] = 4
+    elements[:, 1] = ids
+    heading, text = span.heading.encode(), body.encode()
+    return b"".join((
+        _FIXED.pack(
+            _FIELDS, 4, workspace, 4, span.segment_index, 16, document_id.bytes, 4, span.start, 4, span.end
+        ),
+        _NULL if span.page_idx is None else _INTEGER.pack(4, span.page_idx),
+        _INTEGER.pack(4, span.tokens),
+        _HALFVEC.pack(4 + len(vector), dimension, 0), vector,
+        # Indices of a sparse vector count from 0 on the wire and from 1 in text.
+        _SPARSE.pack(12 + 8 * count, SPARSE_DIMENSIONS, count, 0), (ids - 1).astype(">i4").tobytes(),
+        terms.weights.astype(">f4").tobytes(),
+        _ARRAY.pack(20 + 8 * count, 1, 0, INTEGER_OID, count, 1) if count else _EMPTY_ARRAY, elements.tobytes(),
+        _LENGTH.pack(len(heading)), heading, _LENGTH.pack(len(text)), text,
+    ))  # fmt: skip
+
+
+_EMPTY_ARRAY = Struct(">iiii").pack(12, 0, 0, INTEGER_OID)
+
+
+def binary_halves(embeddings: NDArray[np.float32]) -> list[bytes]:
+    """Round vectors, shape (segments, dimension), to big-endian halfs, one bytes a row."""
+    return [row.tobytes() for row in embeddings.astype(">f2")]
+
+
+def as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
+    """Write a vector as the literal of a halfvec."""
+    return "[" + ",".join([f"{value:.5g}" for value in np.asarray(vector).tolist()]) + "]"

@@ -1,0 +1,78 @@
+"""What ingestion leaves for afterwards: counting terms that have become common, and vector indexes."""
+
+from psycopg import sql
+
+from tools.database import Connection
+from tools.retrieval.indexing import lock_library
+from tools.retrieval.partitions import partition_name
+
+COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
+GROWTH = 1.25  # of the library since the last count, before terms are looked through again
+VECTOR_INDEX_SEGMENTS = 5000  # below, reading every vector is both exact and fast
+BUILD_MEMORY = "256MB"
+
+
+async def maintain(conn: Connection, workspace: int) -> None:
+    """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
+
+    Call it after ingestion, on an autocommit connection outside of a transaction: the vector index is built while
+    search and other ingestions go on.
+    """
+    found = await conn.execute("SELECT segments, counted_at FROM library_statistics WHERE workspace = %s", [workspace])
+    row = await found.fetchone()
+    if row is None:
+        return
+    segments, counted_at = row
+    partition = sql.Identifier(partition_name(workspace))
+    await conn.execute(
+        "SELECT gin_clean_pending_list(i.indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+        " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = %s::regclass AND a.amname = 'gin'",
+        [partition_name(workspace)],
+    )
+    if segments > GROWTH * max(counted_at, COMMON):
+        await _count_common_terms(conn, workspace, partition)
+        await conn.execute(sql.SQL("ANALYZE {}").format(partition))
+    if segments > VECTOR_INDEX_SEGMENTS:
+        await _ensure_vector_index(conn, workspace, partition)
+
+
+async def _count_common_terms(conn: Connection, workspace: int, partition: sql.Identifier) -> None:
+    async with conn.transaction():
+        await lock_library(conn, workspace)
+        await conn.execute("SELECT set_config('work_mem', %s, true)", [BUILD_MEMORY])
+        await conn.execute("DELETE FROM term_statistics WHERE workspace = %s", [workspace])
+        await conn.execute(
+            sql.SQL(
+                "INSERT INTO term_statistics SELECT %s, term, count(*) FROM {}, unnest(terms) AS term"
+                " GROUP BY term HAVING count(*) >= %s"
+            ).format(partition),
+            [workspace, COMMON],
+        )
+        await conn.execute("UPDATE library_statistics SET counted_at = segments WHERE workspace = %s", [workspace])
+
+
+async def _ensure_vector_index(conn: Connection, workspace: int, partition: sql.Identifier) -> None:
+    name = f"{partition_name(workspace)}_vectors"
+    locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
+    row = await locked.fetchone()
+    if row is None or not row[0]:
+        return  # another process builds it
+    try:
+        found = await conn.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
+        row = await found.fetchone()
+        if row is not None and row[0]:
+            return
+        if row is not None:  # a build that was cut short
+            await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
+        dimension = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(partition))
+        row = await dimension.fetchone()
+        assert row is not None
+        await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
+        await conn.execute(
+            sql.SQL(
+                "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
+            ).format(sql.Identifier(name), partition, sql.Literal(row[0]))
+        )
+    finally:
+        await conn.execute("RESET maintenance_work_mem")
+        await conn.execute("SELECT pg_advisory_unlock(hashtext(%s))", [name])

@@ -1,0 +1,62 @@
+"""Make and drop the partition that holds a workspace's segments, without making readers wait."""
+
+from psycopg import errors, sql
+
+from tools.database import Connection
+
+# Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
+TOAST_TARGET = 4080
+
+
+def partition_name(workspace: int) -> str:
+    """Name the table that holds a workspace's segments."""
+    return f"segments_{workspace:d}"
+
+
+async def create_partition(conn: Connection, workspace: int) -> None:
+    """Make the partition of a workspace; nothing happens where it exists.
+
+    ``PARTITION OF`` would wait for every reader of the library; a table made apart and attached does not.
+    """
+    name, check = sql.Identifier(partition_name(workspace)), sql.Identifier(f"segments_{workspace:d}_workspace")
+    async with conn.transaction():
+        await conn.execute("SELECT pg_advisory_xact_lock(hashtext('library partitions'))")
+        found = await conn.execute("SELECT to_regclass(%s) IS NOT NULL", [partition_name(workspace)])
+        row = await found.fetchone()
+        if row is not None and row[0]:
+            return
+        await conn.execute(
+            sql.SQL("CREATE TABLE {} (LIKE segments INCLUDING ALL) WITH (toast_tuple_target = {})").format(
+                name, sql.Literal(TOAST_TARGET)
+            )
+        )
+        # The constraint spares ATTACH the scan, and is of no use after it.
+        await conn.execute(
+            sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} CHECK (workspace = {})").format(
+                name, check, sql.Literal(workspace)
+            )
+        )
+        await conn.execute(
+            sql.SQL("ALTER TABLE segments ATTACH PARTITION {} FOR VALUES IN ({})").format(name, sql.Literal(workspace))
+        )
+        await conn.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(name, check))
+        await conn.execute("INSERT INTO library_statistics (workspace) VALUES (%s) ON CONFLICT DO NOTHING", [workspace])
+
+
+async def drop_partition(conn: Connection, workspace: int) -> None:
+    """Drop a workspace's segments and what was counted of them. Safe to repeat where it was cut short.
+
+    Needs an autocommit connection outside of a transaction: a concurrent detach commits half-way, so that readers of
+    other workspaces go on.
+    """
+    name = sql.Identifier(partition_name(workspace))
+    try:
+        await conn.execute(sql.SQL("ALTER TABLE segments DETACH PARTITION {} CONCURRENTLY").format(name))
+    except errors.ObjectNotInPrerequisiteState:  # an earlier detach was cut short
+        await conn.execute(sql.SQL("ALTER TABLE segments DETACH PARTITION {} FINALIZE").format(name))
+    except (errors.UndefinedTable, errors.WrongObjectType):
+        pass  # never made, or detached before
+    async with conn.transaction():
+        await conn.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
+        await conn.execute("DELETE FROM term_statistics WHERE workspace = %s", [workspace])
+        await conn.execute("DELETE FROM library_statistics WHERE workspace = %s", [workspace])
