@@ -1,0 +1,212 @@
+"""HTML through trafilatura, which tells a page's text from the frame around it.
+
+Its extraction is made for articles and drops most of a short or unusual page. So what it keeps is held against what a
+reader sees outside of navigation, footer and the like; where less than half of the letters or of the headings are
+left, that is read instead.
+"""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import trafilatura
+from trafilatura.settings import Document, use_config
+
+from graph.errors import UnreadableDocument
+from tools.parsers.encoding import decode
+from tools.parsers.parsed import CanonicalText, Parsed, storable
+
+_LEAST_KEPT = 0.5
+_FRAME = "nav footer aside script style noscript template form button select svg canvas iframe object head title dialog"
+_SKIPPED = frozenset(_FRAME.split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LISTS = frozenset({"ul", "ol", "dl", "list", "menu"})
+_ITEMS = frozenset({"li", "item", "dt", "dd"})
+_ROWS = frozenset({"tr", "row"})
+_QUOTES = frozenset({"blockquote", "quote"})
+_INLINE_TAGS = (
+    "a abbr acronym b bdi bdo big cite code data del dfn em font hi i img input ins kbd label lb mark q ref rp rt ruby "
+    "s samp small span strike strong sub sup time tt u var wbr br"
+)
+_INLINE = frozenset(_INLINE_TAGS.split())
+_WHOLE = re.compile(r"<(?:html|body|head)[\s>]", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
+
+
+def read(data: bytes) -> Parsed:
+    """Read the main text of a page; the charset is the byte order mark's, the one its head names, or UTF-8.
+
+    Raises UnreadableDocument where it is not decodable or holds no element.
+    """
+    declared = _CHARSET.search(data[:2048])
+    html = storable(decode(data, declared=declared[1].decode("ascii") if declared else None))
+    html = re.sub(r"\A\s*<\?xml[^>]*\?>", "", html)
+    tree = trafilatura.load_html(html if _WHOLE.search(html, 0, 4096) else f"<html><body>{html}</body></html>")
+    if tree is None:
+        raise UnreadableDocument("The HTML holds no element that can be read.")
+    title = " ".join((tree.findtext(".//title") or "").split()) or None
+    seen = _rendered(_main_of(tree))
+    kept = _extracted(tree)
+    return (seen if kept is None or _lossy(kept, seen) else kept).parsed(title=title)
+
+
+def _lossy(kept: CanonicalText, seen: CanonicalText) -> bool:
+    (letters, headings), (all_letters, all_headings) = _measure(kept), _measure(seen)
+    return letters < _LEAST_KEPT * all_letters or headings < _LEAST_KEPT * all_headings
+
+
+def _measure(text: CanonicalText) -> tuple[int, int]:
+    parsed = text.parsed()
+    return len("".join(parsed.text.split())), sum(1 for block in parsed.blocks if block.kind == "heading")
+
+
+def _main_of(tree: Any) -> Any:
+    found = tree.xpath("//main | //article | //*[@role='main']")
+    if len(found) == 1:
+        return found[0]
+    body = tree.find(".//body")
+    return tree if body is None else body
+
+
+def _extracted(tree: Any) -> CanonicalText | None:
+    config = use_config()
+    for size in ("MIN_EXTRACTED_SIZE", "MIN_OUTPUT_SIZE"):
+        config.set("DEFAULT", size, "1")
+    found = trafilatura.bare_extraction(
+        deepcopy(tree), favor_recall=True, include_comments=False, include_tables=True, config=config
+    )
+    return _rendered(found.body) if isinstance(found, Document) else None
+
+
+def _rendered(root: Any) -> CanonicalText:
+    renderer = _Renderer()
+    renderer.visit(root)
+    renderer.flush()
+    return renderer.text
+
+
+class _Renderer:
+    """Write the elements of HTML, or of trafilatura's own TEI, as blocks."""
+
+    def __init__(self) -> None:
+        self.text = CanonicalText()
+        self._words: list[str] = []
+        self._markers: list[str] = []
+        self._pending: str | None = None
+        self._quotes = 0
+        self._tight = False
+
+    def visit(self, root: Any) -> None:
+        """Walk iteratively: a hostile page nests deeper than Python's stack."""
+        stack: list[tuple[str, Any]] = [("enter", root)]
+        while stack:
+            step, element = stack.pop()
+            if step == "tail":
+                self._words.append(element.tail or "")
+            elif step == "leave":
+                self._leave(element)
+            elif self._enter(element):
+                stack.append(("leave", element))
+                for child in reversed(element):
+                    stack.append(("tail", child))
+                    stack.append(("enter", child))
+
+    def flush(self) -> None:
+        """Write the words gathered as a block of the kind of their place."""
+        words, self._words = _lines("".join(self._words)), []
+        if not words:
+            return
+        if self._markers:
+            indent = "  " * (len(self._markers) - 1)
+            self.text.add("list_item", indent + (self._pending or "") + words, tight=self._tight)
+            self._pending, self._tight = None, True
+        else:
+            self.text.add("quote" if self._quotes else "paragraph", words)
+
+    def _enter(self, element: Any) -> bool:
+        tag = element.tag
+        if not isinstance(tag, str) or tag in _SKIPPED or _unseen(element):
+            return False
+        if tag in ("br", "lb"):
+            self._words.append("\n")
+        elif tag == "img":
+            self._words.append(element.get("alt") or "")
+        elif tag in _INLINE and not (tag == "code" and _is_block(element)):
+            self._words.append(element.text or "")
+        else:
+            self.flush()
+            return self._enter_block(tag, element)
+        return True
+
+    def _enter_block(self, tag: str, element: Any) -> bool:
+        level = _HEADINGS.get(element.get("rend") or "" if tag == "head" else tag)
+        if level is not None and not self._markers:
+            self.text.add_heading(level, "".join(_strings(element)))
+            return False
+        if tag in ("pre", "code"):
+            self.text.add("code", "".join(_strings(element)))
+            return False
+        if tag in _ROWS:
+            self._row(element)
+            return False
+        if tag in _LISTS:
+            self._tight = bool(self._markers)
+            self._markers.append("1" if tag == "ol" or element.get("rend") == "ol" else "-")
+        elif tag in _ITEMS and self._markers:
+            kind = self._markers[-1]
+            self._pending = "- " if kind == "-" else f"{kind}. "
+            self._markers[-1] = kind if kind == "-" else str(int(kind) + 1)
+        elif tag == "table":
+            self._tight = False
+        self._quotes += tag in _QUOTES
+        self._words.append(element.text or "")
+        return True
+
+    def _leave(self, element: Any) -> None:
+        tag = element.tag
+        if tag in _INLINE and not (tag == "code" and _is_block(element)):
+            return
+        self.flush()
+        if tag in _LISTS:
+            self._markers.pop()
+            self._tight = bool(self._markers)
+        self._quotes -= tag in _QUOTES
+
+    def _row(self, row: Any) -> None:
+        cells = [" ".join("".join(_strings(cell)).split()) for cell in row if isinstance(cell.tag, str)]
+        if any(cells):
+            self.text.add("table_row", " | ".join(cells), tight=self._tight)
+            self._tight = True
+
+
+def _strings(element: Any) -> Iterator[str]:
+    """Give the strings below an element, without what a reader does not see."""
+    stack: list[tuple[bool, Any]] = [(True, element)]
+    while stack:
+        entering, part = stack.pop()
+        if not entering:
+            yield part.tail or ""
+            continue
+        if not isinstance(part.tag, str) or part.tag in _SKIPPED:
+            continue
+        yield "\n" if part.tag in ("br", "lb") else part.text or ""
+        for child in reversed(part):
+            stack.append((False, child))
+            stack.append((True, child))
+
+
+def _is_block(element: Any) -> bool:
+    """Tell code that stands alone, as trafilatura marks it, from code inside a sentence."""
+    parent = element.getparent()
+    return (parent is not None and parent.tag == "body") or "\n" in "".join(_strings(element)).strip()
+
+
+def _unseen(element: Any) -> bool:
+    style = (element.get("style") or "").replace(" ", "").lower()
+    return "hidden" in element.attrib or element.get("aria-hidden") == "true" or "display:none" in style
+
+
+def _lines(words: str) -> str:
+    lines = (" ".join(line.split()) for line in words.split("\n"))
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,179 @@
+"""Markdown as the text that a reader sees: markup gone, structure kept as blocks.
+
+List items keep their marker, table rows join their cells by " | ", code stays verbatim, links and images keep their
+words. A soft line break becomes a space, or nothing between letters of scripts that write no spaces.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from graph.errors import UnreadableDocument
+from tools.parsers.encoding import decode
+from tools.parsers.markup import words_of
+from tools.parsers.parsed import BlockKind, CanonicalText, Parsed, storable
+
+_MOST_FRONT_MATTER = 10_000
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff\u3000-\u303f]")
+
+
+def read(data: bytes) -> Parsed:
+    """Read Markdown; front matter becomes the metadata, and its ``title`` the title.
+
+    Raises UnreadableDocument where the text is not decodable or its front matter is not YAML.
+    """
+    front, body = _front_matter(storable(decode(data)))
+    reader = _Reader()
+    reader.read(MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strikethrough"]).parse(body))
+    title = front.pop("title", None)
+    return reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
+
+
+class _Reader:
+    """Walk the tokens of a document, carrying which list, item, quote or table row they are in."""
+
+    def __init__(self) -> None:
+        self.text = CanonicalText()
+        self._level = 0
+        self._lists = 0
+        self._quotes = 0
+        self._marker: str | None = None
+        self._cells: list[str] | None = None
+        self._tight = False
+
+    def read(self, tokens: Sequence[Token]) -> None:
+        for token in tokens:
+            handle = getattr(self, f"_{token.type}", None)
+            if handle is not None:
+                handle(token)
+
+    def _heading_open(self, token: Token) -> None:
+        self._level = int(token.tag[1])
+
+    def _heading_close(self, token: Token) -> None:
+        self._level = 0
+        self._tight = False
+
+    def _bullet_list_open(self, token: Token) -> None:
+        self._tight = self._lists > 0
+        self._lists += 1
+
+    def _bullet_list_close(self, token: Token) -> None:
+        self._lists -= 1
+
+    _ordered_list_open = _bullet_list_open
+    _ordered_list_close = _bullet_list_close
+
+    def _list_item_open(self, token: Token) -> None:
+        self._marker = f"{token.info}{token.markup} " if token.info else "- "
+
+    def _list_item_close(self, token: Token) -> None:
+        self._marker = None
+        self._tight = True
+
+    def _blockquote_open(self, token: Token) -> None:
+        self._quotes += 1
+
+    def _blockquote_close(self, token: Token) -> None:
+        self._quotes -= 1
+
+    def _table_open(self, token: Token) -> None:
+        self._tight = False
+
+    def _tr_open(self, token: Token) -> None:
+        self._cells = []
+
+    def _tr_close(self, token: Token) -> None:
+        cells, self._cells = self._cells or [], None
+        if any(cells):
+            self._put("table_row", " | ".join(cells))
+            self._tight = True
+
+    def _inline(self, token: Token) -> None:
+        words = _inline_words(token.children or [])
+        if self._cells is not None:
+            self._cells.append(" ".join(words.split()))
+        elif self._level:
+            self.text.add_heading(self._level, words)
+        elif self._lists:
+            indent = "  " * (self._lists - 1)
+            lead = indent + (self._marker or "")
+            self._put("list_item", lead + words.replace("\n", "\n" + " " * len(lead)))
+        else:
+            self._put("quote" if self._quotes else "paragraph", words)
+
+    def _fence(self, token: Token) -> None:
+        self._put("code", token.content)
+
+    _code_block = _fence
+
+    def _html_block(self, token: Token) -> None:
+        self._put("paragraph", words_of(token.content))
+
+    def _put(self, kind: BlockKind, words: str) -> None:
+        self.text.add(kind, words, tight=self._tight and kind in ("list_item", "table_row"))
+        self._marker = None
+        self._tight = kind == "list_item" and self._lists > 0
+
+
+def _inline_words(tokens: Sequence[Token]) -> str:
+    words: list[str] = []
+    for position, token in enumerate(tokens):
+        if token.type in ("text", "code_inline", "text_special"):
+            words.append(token.content)
+        elif token.type == "image":
+            words.append(_inline_words(token.children or []))
+        elif token.type == "hardbreak" or (token.type == "html_inline" and token.content.lower().startswith("<br")):
+            words.append("\n")
+        elif token.type == "softbreak":
+            before = words[-1][-1:] if words else ""
+            after = tokens[position + 1].content[:1] if position + 1 < len(tokens) else ""
+            words.append("" if _UNSPACED.match(before) and _UNSPACED.match(after) else " ")
+    return re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(words))
+
+
+def _front_matter(text: str) -> tuple[dict[str, Any], str]:
+    handler = YAMLHandler()
+    if not handler.detect(text):
+        return {}, text
+    try:
+        raw, body = handler.split(text)
+    except ValueError:  # nothing closes it: a thematic break opens the text
+        return {}, text
+    try:
+        front = handler.load(raw)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 1}" if mark else ""
+        raise UnreadableDocument(f"The front matter is not valid YAML{place}.") from error
+    if not isinstance(front, dict):
+        return {}, text
+    return _Plain().mapping(front), body
+
+
+class _Plain:
+    """Turn what YAML gives into JSON values, within a bound: anchors can multiply a few lines without end."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_FRONT_MATTER
+
+    def mapping(self, value: dict[Any, Any]) -> dict[str, Any]:
+        return {str(key): self.value(inner) for key, inner in value.items()}
+
+    def value(self, value: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise UnreadableDocument("The front matter is too large.")
+        if isinstance(value, dict):
+            return self.mapping(value)
+        if isinstance(value, (list, tuple, set)):
+            return [self.value(inner) for inner in value]
+        if isinstance(value, date):
+            return value.isoformat()
+        return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
