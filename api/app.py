@@ -1,0 +1,41 @@
+"""The HTTP application: its routes, what they share, and when that is opened and closed."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from api import errors
+from api.limits import BodyLimit, LoopbackOnly
+from api.openapi import describe
+from api.routes import health, runs, search, sessions
+from graph.entrypoint import Citewell, open_citewell
+from tools.settings import Settings
+
+DESCRIPTION = "Answers over your own documents, whose every citation is proven."
+
+
+def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastAPI:
+    """Make the application over settings; it opens and closes its own library unless an open one is given."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if citewell is not None:
+            yield
+            return
+        async with open_citewell(settings) as opened:
+            await opened.library.workspaces.ensure(settings.workspace)
+            app.state.citewell = opened
+            yield
+
+    app = FastAPI(title="Citewell", version=version("citewell"), description=DESCRIPTION, lifespan=lifespan)
+    app.state.settings = settings
+    app.state.citewell = citewell
+    app.add_middleware(BodyLimit, document_bytes=settings.max_document_bytes)
+    app.add_middleware(LoopbackOnly)
+    for routes in (sessions, runs, search, health):
+        app.include_router(routes.router)
+    errors.install(app)
+    describe(app)
+    return app

@@ -1,0 +1,30 @@
+"""Server-Sent Events as bytes, and what every wire dialect is."""
+
+from typing import Any, Protocol
+
+from pydantic_core import to_json
+
+from graph.events import Envelope, Listener
+
+
+def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -> bytes:
+    r"""Write one SSE frame with its data as one line of JSON; every line ends in ``\n``.
+
+    Some clients split frames at a blank line of ``\n\n`` alone, so no frame ever holds a carriage return.
+    Raises PydanticSerializationError where the data is not JSON-able, as with lone surrogates.
+    """
+    head = f"id: {event_id}\n" if event_id is not None else ""
+    if event is not None:
+        head += f"event: {event}\n"
+    return b"%bdata: %b\n\n" % (head.encode(), to_json(data))
+
+
+class Dialect(Listener[bytes], Protocol):
+    """One wire format, made anew for each stream, so that it may remember what it has said.
+
+    Each method of the Listener gives the frames that its event becomes, and ``b""`` for silence.
+    """
+
+    def speak(self, envelope: Envelope) -> bytes:
+        """Give the frames of an event at its place in the run's log."""
+        ...

@@ -1,0 +1,140 @@
+"""How errors are told over HTTP: RFC 9457 problems with our code, and a status from one table."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+
+from graph.errors import CitewellError
+
+log = logging.getLogger("citewell.api")
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = 2
+STATUS: Mapping[str, int] = {
+    "invalid_request": 422,
+    "not_found": 404,
+    "unknown_model": 400,
+    "session_busy": 409,
+    "unreadable_document": 422,
+    "budget_exhausted": 422,
+    "request_too_large": 413,
+    "embedding_mismatch": 503,
+    "configuration": 500,
+    "not_ready": 503,
+    "dependency_failed": 503,
+    "database_unavailable": 503,
+    "embedding_unavailable": 503,
+    "model_unavailable": 503,
+    "model_reply_invalid": 502,
+    "internal": 500,
+}
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457). ``code`` is stable; ``detail`` is for people and may be worded anew."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: str = Field(examples=["urn:citewell:problem:session_busy"])
+    title: str
+    status: int
+    detail: str
+    code: str
+    suggestion: str
+    retryable: bool
+    instance: str | None = Field(default=None, description="The run that failed, as urn:uuid, where there was one.")
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the problems that a route may answer with, for OpenAPI."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+        for status in statuses
+    }
+
+
+def problem(
+    code: str,
+    detail: str,
+    suggestion: str,
+    *,
+    retryable: bool = False,
+    status: int | None = None,
+    run_id: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Make the response of a problem; its status comes from the table unless HTTP itself sets one."""
+    status = status or STATUS[code]
+    body = Problem(
+        type=f"urn:citewell:problem:{code}",
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        suggestion=suggestion,
+        retryable=retryable,
+        instance=f"urn:uuid:{run_id}" if run_id else None,
+    )
+    extra = dict(headers or {})
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
+
+
+def problem_of(error: CitewellError) -> Response:
+    """Make the response of one of our errors."""
+    return problem(error.code, error.message, error.advice, retryable=type(error).retryable)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the app as a problem."""
+    app.add_exception_handler(CitewellError, _ours)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, CitewellError)
+    if STATUS[error.code] >= 500:
+        log.warning("%s %s: %s", request.method, request.url.path, error.code, exc_info=error)
+    return problem_of(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = [fault(item) for item in error.errors()]
+    return problem("invalid_request", "; ".join(faults), "Correct the named fields and send the request again.")
+
+
+def fault(error: Mapping[str, Any]) -> str:
+    """Say in one line which field is wrong and how, without echoing what was sent."""
+    place = [str(part) for part in error["loc"][1:]]
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        message = "this version has no such field"
+    elif error["type"] == "json_invalid":
+        return "The body is not valid JSON."
+    return f"{'.'.join(place) or 'body'}: {message}"
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = "not_found" if error.status_code == HTTPStatus.NOT_FOUND else "invalid_request"
+    detail = f"{request.method} {request.url.path}: {HTTPStatus(error.status_code).phrase.lower()}."
+    advice = "The routes are listed at /docs."
+    return problem(code, detail, advice, status=error.status_code, headers=error.headers)
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    # Starlette logs it with its traceback and passes it on after this answer, so the client alone is served here.
+    return problem("internal", "The request failed for an internal reason.", "Report this with the time it happened.")

@@ -1,0 +1,64 @@
+"""The OpenAPI description, with the events of a stream and the problems of every route as schemas."""
+
+from typing import Any, get_args
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+
+from api.errors import Problem
+from graph.events import SCHEMA, AnyEvent
+
+REFERENCE = "#/components/schemas/{model}"
+ENVELOPE: dict[str, Any] = {
+    "schema": {"const": SCHEMA, "description": "The version of the event schema."},
+    "run_id": {"type": "string", "format": "uuid"},
+    "session_id": {"type": "string", "format": "uuid"},
+    "seq": {"type": "integer", "minimum": 1, "description": "Counts from 1 without gaps."},
+    "at": {"type": "string", "format": "date-time"},
+}
+
+
+def event_schemas() -> dict[str, Any]:
+    """Describe each event as it travels, flat with its envelope, and their union as RunEvent."""
+    adapters = [(kind.__name__, "serialization", TypeAdapter(kind)) for kind in get_args(AnyEvent)]
+    _, shared = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE)  # type: ignore[arg-type]
+    schemas: dict[str, Any] = dict(shared.get("$defs", {}))
+    for kind in get_args(AnyEvent):
+        schema = schemas[kind.__name__]
+        properties = {**ENVELOPE, **schema["properties"]}
+        schemas[kind.__name__] = {**schema, "properties": properties, "required": list(properties)}
+    names = {kind.__dataclass_fields__["type"].default: kind.__name__ for kind in get_args(AnyEvent)}
+    schemas["RunEvent"] = {
+        "description": "The `data` of one Server-Sent Event. Ignore kinds and fields that you do not know.",
+        "oneOf": [{"$ref": REFERENCE.format(model=name)} for name in names.values()],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {kind: REFERENCE.format(model=name) for kind, name in names.items()},
+        },
+    }
+    return schemas
+
+
+def describe(app: FastAPI) -> None:
+    """Let the app describe itself with events and problems."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = get_openapi(
+                title=app.title,
+                version=app.version,
+                description=app.description,
+                routes=app.routes,
+                tags=app.openapi_tags,
+            )
+            components = schema.setdefault("components", {}).setdefault("schemas", {})
+            components["Problem"] = Problem.model_json_schema(ref_template=REFERENCE)
+            for name, event in event_schemas().items():
+                components.setdefault(name, event)
+            for name in ("HTTPValidationError", "ValidationError"):
+                components.pop(name, None)
+            app.openapi_schema = schema
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]

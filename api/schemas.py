@@ -1,0 +1,189 @@
+"""Requests and responses of the native dialect. A field that this version does not have is refused, never ignored."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from graph.context import Context
+from graph.events import RunFinished
+from graph.evidence import Citation, FamilyName, Identity, Message, SearchMode, Section, Source, Spent
+from tools.runs import Run, RunRequest
+from tools.sessions import History, Session, StoredMessage
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def _printable(value: str) -> str:
+    if CONTROL.search(value):
+        raise ValueError("control characters are not allowed, but for newline and tab")
+    if not value.strip():
+        raise ValueError("blank text is not allowed")
+    return value
+
+
+def _only(allowed: str, planned: frozenset[str]) -> BeforeValidator:
+    def refuse_planned(value: object) -> object:
+        if isinstance(value, str) and value in planned:
+            raise ValueError(f"this version does not have {value!r}; leave the field out or send {allowed!r}")
+        return value
+
+    return BeforeValidator(refuse_planned)
+
+
+Printable = AfterValidator(_printable)
+Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
+Name = Annotated[str, Field(min_length=1, max_length=200), Printable]
+Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
+PageIds = Annotated[list[UUID], Field(max_length=100)]
+Web = Annotated[Literal["off"], _only("off", frozenset({"fallback", "also", "first"}))]
+WhileRunning = Annotated[Literal["reject"], _only("reject", frozenset({"enqueue", "interrupt"}))]
+
+
+class Body(BaseModel):
+    """What every request and response keeps to: the named fields and no other."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewSession(Body):
+    """What a session starts with."""
+
+    title: Title | None = None
+    page_ids: PageIds = []
+    ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
+
+
+class Budget(Body):
+    """Caps of one run: model calls, of which 8 is the most, and tokens as the endpoint reports them."""
+
+    model_calls: Annotated[int, Field(ge=0, le=8)] = 8
+    tokens: Annotated[int, Field(ge=1)] | None = None
+
+
+class NewRun(Body):
+    """One question, and how it is to be answered."""
+
+    question: Question
+    page_ids: PageIds = Field(default=[], description="Documents to read whole.")
+    only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` alone.")
+    search: SearchMode = Field(default="auto", description="`auto` decides whether the question needs the library.")
+    web: Web = "off"
+    spaces: Annotated[list[Name], Field(max_length=100)] = Field(
+        default=[], description="Ids or slugs of the spaces to search; empty for all."
+    )
+    top_k: Annotated[int, Field(ge=1, le=30)] = 10
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
+    model: Annotated[str, Field(max_length=100)] = Field(
+        default="", description="A configured model's name, or `extractive`; empty for the deployment's default."
+    )
+    thinking: bool = Field(default=False, description="Use the model's thinking model.")
+    budget: Budget = Budget()
+    on_disconnect: Literal["cancel", "continue"] = "cancel"
+    while_running: WhileRunning = "reject"
+    stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
+
+    def request(self, identity: Identity) -> RunRequest:
+        """Lay out the run that this asks for, on the identity's behalf."""
+        context = Context(
+            workspace=identity.workspace,
+            user=identity.user,
+            search=self.search,
+            only_selected_pages=self.only_selected_pages,
+            spaces=self.spaces,
+            top_k=self.top_k,
+            min_score=self.min_score,
+            model=self.model,
+            thinking=self.thinking,
+            max_model_calls=self.budget.model_calls,
+            max_tokens=self.budget.tokens,
+        )
+        return RunRequest(self.question, context, tuple(map(str, self.page_ids)))
+
+
+class SessionList(Body):
+    """A page of sessions, the last used first."""
+
+    sessions: list[Session]
+    next_cursor: str | None = Field(description="Send it as `cursor` for the sessions that follow; null at the end.")
+
+
+class SessionMessage(Body):
+    """A message as it was finished; all but the first group of fields belong to answers."""
+
+    message_id: str
+    run_id: str | None
+    parent_message_id: str | None
+    role: Literal["user", "assistant"]
+    content: str
+    created_at: datetime
+    page_ids: list[str] = Field(default=[], description="What a question asked to be read whole.")
+
+    outcome: str | None
+    stop_reason: str | None
+    family: FamilyName | None = None
+    sections: list[Section] = []
+    citations: list[Citation] = []
+    sources: list[Source] = []
+    nearest: list[Source] = []
+    spent: dict[str, Spent] = {}
+
+    @classmethod
+    def of(cls, stored: StoredMessage) -> "SessionMessage":
+        """Show a stored message; what a later release adds to a body is left out."""
+        known = {name: value for name, value in stored.body.items() if name in cls.model_fields}
+        return cls(
+            **known,
+            message_id=stored.message_id,
+            run_id=stored.run_id,
+            parent_message_id=stored.parent_message_id,
+            role=stored.role,
+            content=stored.content,
+            created_at=stored.created_at,
+            outcome=stored.outcome,
+            stop_reason=stored.stop_reason,
+        )
+
+
+class SessionDetail(Body):
+    """A session with its newest messages, in the order they were said."""
+
+    session: Session
+    messages: list[SessionMessage]
+    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
+
+    @classmethod
+    def of(cls, history: History) -> "SessionDetail":
+        """Show a session's history."""
+        return cls(
+            session=history.session,
+            messages=[SessionMessage.of(message) for message in history.messages],
+            next_cursor=history.next_cursor,
+        )
+
+
+class FinishedRun(Body):
+    """How a run ended, in one piece: what `run_finished` tells, with the ids."""
+
+    run_id: str
+    session_id: str
+    message_id: str
+    outcome: Literal["answered", "abstained", "cancelled"]
+    stop_reason: str
+    message: Message
+    spent: dict[str, Spent]
+
+    @classmethod
+    def of(cls, run: Run, end: RunFinished) -> "FinishedRun":
+        """Show a finished run."""
+        return cls(
+            run_id=run.run_id,
+            session_id=run.session_id,
+            message_id=run.message_id,
+            outcome=end.outcome,
+            stop_reason=end.stop_reason,
+            message=end.message,
+            spent=end.spent,
+        )

@@ -1,0 +1,124 @@
+"""A run as a stream: its events in a dialect's frames, from the first to the terminal one, whatever happens between.
+
+The run is a task of its own. When its reader leaves, the run is cancelled unless the request says otherwise; when the
+server stops, the run is cancelled and the reader still gets its end.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Literal
+
+import anyio
+from fastapi import Request
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
+
+from api.dialects.frames import Dialect
+from graph.errors import CitewellError
+from graph.events import RunFailed, RunFinished
+from tools.runs import Run
+
+log = logging.getLogger("citewell.api")
+
+PING_SECONDS = 15
+SEND_TIMEOUT_SECONDS = 30.0
+SHUTDOWN_GRACE_SECONDS = 5.0
+HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+OnDisconnect = Literal["cancel", "continue"]
+
+_UNTOLD = RunFailed(
+    code=CitewellError.code,
+    message="The run failed for an internal reason.",
+    suggestion=CitewellError.suggestion,
+    retryable=False,
+)
+
+
+class RunStream(EventSourceResponse):
+    """Tells a run to one reader as Server-Sent Events, and settles the run when the reader has gone.
+
+    A reader that takes nothing for ``send_timeout`` seconds counts as gone.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        dialect: Dialect,
+        on_disconnect: OnDisconnect,
+        *,
+        ping: float = PING_SECONDS,
+        send_timeout: float = SEND_TIMEOUT_SECONDS,
+    ) -> None:
+        self._run = run
+        self._on_disconnect = on_disconnect
+        self._stopping = anyio.Event()
+        super().__init__(
+            frames(run, dialect),
+            headers=HEADERS,
+            ping=ping,
+            ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
+            sep="\n",
+            send_timeout=send_timeout,
+            shutdown_event=self._stopping,
+            shutdown_grace_period=SHUTDOWN_GRACE_SECONDS,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream; whichever way that ends, the run does not go on unwatched unless it was asked to."""
+        watch = asyncio.create_task(self._stop_with_server())
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            log.info("run %s: its reader took nothing for %s s", self._run.run_id, self.send_timeout)
+        finally:
+            watch.cancel()
+            if self._on_disconnect == "cancel":
+                # The request may be being cancelled itself; the run's end is recorded all the same.
+                with anyio.CancelScope(shield=True):
+                    await self._run.cancel("client_disconnected")
+
+    async def _stop_with_server(self) -> None:
+        await self._stopping.wait()
+        await self._run.cancel("server_stopped")
+
+
+async def frames(run: Run, dialect: Dialect) -> AsyncGenerator[bytes, None]:
+    """Give the frames of a run's events to its terminal one.
+
+    An event that the dialect cannot put into bytes ends the run and the stream as failed, since a stream that breaks
+    off tells its reader nothing.
+    """
+    async with aclosing(run.events()) as events:
+        async for envelope in events:
+            try:
+                spoken = dialect.speak(envelope)
+            except Exception:
+                log.exception("run %s: event %d cannot be told", run.run_id, envelope.seq)
+                await run.cancel("error")
+                yield dialect.speak(replace(envelope, event=_UNTOLD))
+                return
+            if spoken:
+                yield spoken
+
+
+async def end_of(run: Run, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
+    """Wait for a run's end on behalf of a client that reads no stream but may leave just the same."""
+    ending = asyncio.create_task(run.finished())
+    leaving = asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not ending.done() and on_disconnect == "cancel":
+            await run.cancel("client_disconnected")
+        return await ending
+    finally:
+        leaving.cancel()
+        ending.cancel()
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,142 @@
+"""The stream by itself: runs made by hand, told over a real connection."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import httpx
+from fastapi import FastAPI
+
+from api.dialects import DIALECTS
+from api.stream import RunStream
+from graph.context import Context
+from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
+from graph.evidence import Message
+from tests.api.serving import client_of
+from tools.runs import Run, RunRequest
+
+RUN_ID = str(UUID(int=1))
+
+
+def new_run() -> Run:
+    run = Run(RUN_ID, str(UUID(int=2)), str(UUID(int=3)), RunRequest("Why?", Context()), "extractive", "extractive")
+    run.tell(
+        RunStarted(
+            question="Why?",
+            message_id=run.message_id,
+            family="extractive",
+            model="extractive",
+            budget={"model_calls": 8, "tokens": None},
+        )
+    )
+    return run
+
+
+def finished(outcome: Any = "answered") -> RunFinished:
+    message = Message(answer="Because.", sections=[], citations=[], sources=[])
+    return RunFinished(outcome=outcome, stop_reason="answer_complete", message=message, spent={})
+
+
+@asynccontextmanager
+async def telling(run: Run, **knobs: Any) -> AsyncIterator[httpx.AsyncClient]:
+    app = FastAPI()
+
+    @app.post("/run")
+    async def told() -> RunStream:
+        return RunStream(run, DIALECTS["native"](), "cancel", **knobs)
+
+    async with client_of(app) as client:
+        yield client
+
+
+def parse(body: str) -> list[dict[str, str]]:
+    """Read frames as the SSE specification says, comments left out."""
+    frames = []
+    for block in body.split("\n\n"):
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        if lines:
+            frames.append(dict(line.split(": ", 1) for line in lines))
+    return frames
+
+
+async def test_each_event_is_a_frame_with_id_name_and_json() -> None:
+    run = new_run()
+    run.tell(TextDelta(section_index=0, delta="Be\r\ncause\u2028."))
+    run.tell(finished())
+    async with telling(run) as client:
+        response = await client.post("/run")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.headers["cache-control"] == "no-cache"
+    assert response.headers["x-accel-buffering"] == "no"
+    frames = parse(response.text)
+    assert [(f["id"], f["event"]) for f in frames] == [
+        (f"{RUN_ID}:1", "run_started"),
+        (f"{RUN_ID}:2", "text_delta"),
+        (f"{RUN_ID}:3", "run_finished"),
+    ]
+    data = [json.loads(frame["data"]) for frame in frames]
+    assert {key: data[1][key] for key in ("schema", "type", "run_id", "session_id", "seq", "delta")} == {
+        "schema": 1,
+        "type": "text_delta",
+        "run_id": RUN_ID,
+        "session_id": str(UUID(int=2)),
+        "seq": 2,
+        "delta": "Be\r\ncause\u2028.",
+    }
+    assert b"\r" not in response.content
+
+
+async def test_pings_keep_an_idle_stream_open_and_use_newlines_only() -> None:
+    run = new_run()
+    async with telling(run, ping=0.05) as client, client.stream("POST", "/run") as response:
+        seen = b""
+        async for chunk in response.aiter_raw():
+            seen += chunk
+            if seen.count(b": ping\n\n") == 2:
+                run.tell(finished())
+    assert b"\r" not in seen
+    assert [frame["event"] for frame in parse(seen.decode())] == ["run_started", "run_finished"]
+
+
+async def test_an_event_that_cannot_be_put_into_bytes_ends_the_stream_as_failed() -> None:
+    run = new_run()
+    run.tell(TextDelta(section_index=0, delta="half a pair: \ud83d"))
+    run.tell(finished())
+    async with telling(run) as client:
+        response = await client.post("/run")
+    frames = parse(response.text)
+    assert [frame["event"] for frame in frames] == ["run_started", "run_failed"]
+    assert json.loads(frames[-1]["data"])["code"] == "internal"
+
+
+async def test_a_failed_run_ends_with_its_code_and_nothing_after_it() -> None:
+    run = new_run()
+    run.tell(RunFailed(code="model_unavailable", message="No reply.", suggestion="Try again.", retryable=True))
+    async with telling(run) as client:
+        response = await client.post("/run")
+    last = json.loads(parse(response.text)[-1]["data"])
+    assert (last["type"], last["code"], last["retryable"]) == ("run_failed", "model_unavailable", True)
+
+
+async def test_a_reader_that_takes_nothing_counts_as_gone() -> None:
+    run = new_run()
+    for _ in range(200):
+        run.tell(TextDelta(section_index=0, delta="x" * 100_000))
+    stream = RunStream(run, DIALECTS["native"](), "cancel", send_timeout=0.05)
+    taken = 0
+
+    async def receive() -> dict[str, Any]:
+        return await asyncio.get_running_loop().create_future()
+
+    async def send(message: Any) -> None:
+        nonlocal taken
+        taken += 1
+        if taken == 3:
+            await asyncio.get_running_loop().create_future()
+
+    async with asyncio.timeout(10):
+        await stream({"type": "http", "method": "POST"}, receive, send)
+    assert taken == 3
