@@ -62,10 +62,10 @@ FUSE = Fuse()
 
 
 @pytest.fixture(autouse=True)
-def network_fuse() -> Iterator[None]:
+def network_fuse() -> Iterator[Fuse]:
     """Fail a test that reached beyond this machine, even where it swallowed the error."""
     FUSE.attempts.clear()
-    yield
+    yield FUSE
     assert FUSE.attempts == []
 
 

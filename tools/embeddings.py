@@ -10,9 +10,17 @@ from graph.errors import EmbeddingMismatch
 from tools.database import Connection
 from tools.endpoint_embedding import EndpointEmbedder
 from tools.settings import Settings
-from tools.static_embedding import StaticEmbedder, count_tokens
+from tools.static_embedding import StaticEmbedder
 
-__all__ = ["Embedder", "EndpointEmbedder", "StaticEmbedder", "check_recorded", "count_tokens", "open_embedder"]
+__all__ = [
+    "Embedder",
+    "EndpointEmbedder",
+    "StaticEmbedder",
+    "check_recorded",
+    "count_tokens",
+    "open_embedder",
+    "recorded_embedding",
+]
 
 
 class Embedder(Protocol):
@@ -32,6 +40,10 @@ class Embedder(Protocol):
         """Tell how far the model understands this text, from 0 to 1. Costs tens of microseconds."""
         ...
 
+    async def close(self) -> None:
+        """End whatever the embedder holds open; whoever opened it does so."""
+        ...
+
 
 async def open_embedder(settings: Settings) -> Embedder:
     """Open the embedder that the settings name; an endpoint isn't asked anything yet.
@@ -49,13 +61,21 @@ async def check_recorded(connection: Connection, embedder: Embedder) -> None:
     Raises EmbeddingMismatch where the library's vectors come from another model.
     """
     ours = (embedder.model, embedder.dimension)
-    await connection.execute(
-        "INSERT INTO embedding_models (model, dimension) VALUES (%s, %s) ON CONFLICT (only_one) DO NOTHING", ours
-    )
-    found = await connection.execute("SELECT model, dimension FROM embedding_models")
-    recorded = await found.fetchone()
+    recorded = await recorded_embedding(connection)
+    if recorded is None:
+        await connection.execute(
+            "INSERT INTO embedding_models (model, dimension) VALUES (%s, %s) ON CONFLICT (only_one) DO NOTHING", ours
+        )
+        recorded = await recorded_embedding(connection)
     if recorded is not None and recorded != ours:
         raise EmbeddingMismatch(
             f"The library was embedded by {recorded[0]} with {recorded[1]} dimensions, "
             f"and the settings name {ours[0]} with {ours[1]}.",
         )
+
+
+async def recorded_embedding(connection: Connection) -> tuple[str, int] | None:
+    """Read the model and dimension of the library's vectors; None where nothing has been embedded yet."""
+    found = await connection.execute("SELECT model, dimension FROM embedding_models")
+    row = await found.fetchone()
+    return None if row is None else (str(row[0]), int(row[1]))

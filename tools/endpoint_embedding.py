@@ -12,22 +12,29 @@ from tools.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
+    from openai import AsyncOpenAI
 
 BATCH_TEXTS = 64
+RETRIES = 1
 
 
 class EndpointEmbedder:
-    """Embeds by asking ``/v1/embeddings``. ``connect`` makes one."""
+    """Embeds by asking ``/v1/embeddings``. ``connect`` makes one, ``close`` ends its connections."""
 
-    def __init__(self, client: "OpenAIEmbeddings", settings: EmbeddingSettings) -> None:
-        self._client = client
+    def __init__(self, settings: EmbeddingSettings, client: "AsyncOpenAI", embeddings: "OpenAIEmbeddings") -> None:
         self.model = settings.model
         self.dimension = settings.dimension
+        self._client = client
+        self._embeddings = embeddings
 
     @classmethod
     async def connect(cls, settings: EmbeddingSettings) -> "EndpointEmbedder":
         """Make the client; nothing is asked of the endpoint yet."""
-        return cls(await asyncio.to_thread(_client, settings), settings)
+        return cls(settings, *await asyncio.to_thread(_clients, settings))
+
+    async def close(self) -> None:
+        """End the connections to the endpoint."""
+        await self._client.close()
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts as unit vectors, shape (n, dimension); a blank text is the zero vector and isn't sent.
@@ -49,7 +56,7 @@ class EndpointEmbedder:
         from openai import OpenAIError
 
         try:
-            reply = np.asarray(await self._client.aembed_documents(texts), np.float32)
+            reply = np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
         except OpenAIError as error:
             raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -65,18 +72,19 @@ class EndpointEmbedder:
         return np.asarray(reply / norms, np.float32)
 
 
-def _client(settings: EmbeddingSettings) -> "OpenAIEmbeddings":
+def _clients(settings: EmbeddingSettings) -> "tuple[AsyncOpenAI, OpenAIEmbeddings]":
     from langchain_openai import OpenAIEmbeddings
-    from pydantic import SecretStr
+    from openai import AsyncOpenAI
 
-    return OpenAIEmbeddings(
+    # The client refuses an empty key, and local endpoints need none.
+    key = settings.api_key.get_secret_value() or "none"
+    client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=settings.timeout_seconds, max_retries=RETRIES)
+    embeddings = OpenAIEmbeddings(
         model=settings.model,
-        base_url=settings.base_url,
-        # The client refuses an empty key, local endpoints need none.
-        api_key=settings.api_key if settings.api_key.get_secret_value() else SecretStr("none"),
-        timeout=settings.timeout_seconds,
-        max_retries=1,
+        client=client.embeddings,  # never used: without one it would make a blocking client of its own
+        async_client=client.embeddings,
         chunk_size=BATCH_TEXTS,
         check_embedding_ctx_length=False,
         model_kwargs={"encoding_format": "float"},  # base64, the default, is not spoken everywhere
     )
+    return client, embeddings

@@ -67,6 +67,9 @@ class StaticEmbedder:
             )
         return vectors
 
+    async def close(self) -> None:
+        """Do nothing: the weights belong to the process."""
+
     def coverage(self, text: str) -> float:
         """Measure the share of the text's word characters in words that the tokenizer knows.
 

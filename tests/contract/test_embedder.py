@@ -1,0 +1,103 @@
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from graph.errors import ConfigurationError, EmbeddingUnavailable
+from tests.contract.embedder import EmbedderContract
+from tests.contract.embeddings_server import DIMENSION, EmbeddingsServer, Reply, embeddings, serve_embeddings, vector
+from tools.embeddings import Embedder, EndpointEmbedder, StaticEmbedder
+from tools.settings import EmbeddingSettings
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[EmbeddingsServer]:
+    async with serve_embeddings() as running:
+        yield running
+
+
+@asynccontextmanager
+async def connected(server: EmbeddingsServer, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
+    known: dict[str, Any] = {"model": "m", "base_url": server.base_url, "dimension": DIMENSION, "timeout_seconds": 2.0}
+    embedder = await EndpointEmbedder.connect(EmbeddingSettings(**known | changes))
+    try:
+        yield embedder
+    finally:
+        await embedder.close()
+
+
+class TestStaticEmbedder(EmbedderContract):
+    @pytest.fixture(params=[256, 64])
+    async def embedder(self, request: pytest.FixtureRequest) -> Embedder:
+        return await StaticEmbedder.load(request.param)
+
+
+class TestEndpointEmbedder(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self, server: EmbeddingsServer) -> AsyncIterator[Embedder]:
+        async with connected(server) as embedder:
+            yield embedder
+
+    async def test_what_is_sent(self, server: EmbeddingsServer) -> None:
+        async with connected(server, api_key=SecretStr("k")) as embedder:
+            await embedder.embed(["one", "  ", "two"])
+        assert server.requests == [
+            {"input": ["one", "two"], "model": "m", "encoding_format": "float", "path": "/v1/embeddings"}
+        ]
+
+
+def reply(status: int, body: Any) -> Callable[[dict[str, Any]], Reply]:
+    return lambda _: (status, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(reply(500, {"error": {"message": "out of memory"}}), id="server error"),
+        pytest.param(reply(401, {"error": {"message": "no"}}), id="refused key"),
+        pytest.param(reply(200, b"<html>gateway</html>"), id="no JSON"),
+        pytest.param(reply(200, {"data": []}), id="no vectors"),
+        pytest.param(reply(200, {"answer": 42}), id="another shape"),
+        pytest.param(reply(200, []), id="a list"),
+        pytest.param(lambda _: embeddings([vector("a")]), id="one vector for two texts"),
+        pytest.param(lambda _: embeddings([vector("a"), vector("b")[:5]]), id="uneven vectors"),
+        pytest.param(
+            lambda _: embeddings([vector("a"), ["x"] * DIMENSION]),
+            id="words for numbers",
+            marks=pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),  # from the client
+        ),
+        pytest.param(lambda _: embeddings([vector("a"), [float("nan")] * DIMENSION]), id="not a number"),
+        pytest.param(lambda _: embeddings([vector("a"), [0.0] * DIMENSION]), id="zero vector"),
+    ],
+)
+async def test_a_reply_that_is_no_use(server: EmbeddingsServer, broken: Callable[[dict[str, Any]], Reply]) -> None:
+    server.reply = broken
+    async with connected(server) as embedder:
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.embed(["a", "b"])
+
+
+async def test_another_dimension_than_the_settings_say(server: EmbeddingsServer) -> None:
+    async with connected(server, dimension=64) as embedder:
+        with pytest.raises(ConfigurationError) as caught:
+            await embedder.embed(["a"])
+    assert f"CITEWELL_EMBEDDING__DIMENSION={DIMENSION}" in caught.value.advice
+
+
+async def test_an_endpoint_that_is_not_there(server: EmbeddingsServer) -> None:
+    async with connected(server, base_url="http://127.0.0.1:1") as embedder:
+        with pytest.raises(EmbeddingUnavailable):
+            await embedder.embed(["a"])
+
+
+async def test_a_failure_in_passing_is_tried_again(server: EmbeddingsServer) -> None:
+    replies = iter([(503, b"{}"), embeddings([vector("a")])])
+    server.reply = lambda _: next(replies)
+    async with connected(server) as embedder:
+        vectors = await embedder.embed(["a"])
+    expected = np.asarray(vector("a"), np.float32)
+    np.testing.assert_allclose(vectors[0], expected / np.linalg.norm(expected), atol=1e-6)
