@@ -10,7 +10,7 @@ from graph.errors import EmbeddingMismatch
 from tools.database import Connection
 from tools.endpoint_embedding import EndpointEmbedder
 from tools.settings import Settings
-from tools.static_embedding import StaticEmbedder
+from tools.static_embedding import StaticEmbedder, count_tokens
 
 __all__ = [
     "Embedder",
