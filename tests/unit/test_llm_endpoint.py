@@ -1,0 +1,273 @@
+"""An endpoint's calls against a real server that misbehaves: counted, bounded, and never taken for done when broken."""
+
+import asyncio
+import time
+from contextlib import aclosing
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from graph.errors import BudgetExhausted, ModelReplyInvalid, ModelUnavailable
+from graph.spending import Meter
+from tests.scripted_openai import (
+    Break,
+    Fail,
+    Hold,
+    Raw,
+    Reply,
+    Say,
+    ScriptedOpenAI,
+    Think,
+    say,
+    scripted_openai,
+    status,
+)
+from tools.llm.endpoint import Endpoint, RetryPolicy
+from tools.llm.formats import PREPARATION
+from tools.llm.reply import Ended, ReplyPart, Said, Thought
+from tools.settings import ModelSettings
+
+__all__ = ["scripted_openai"]
+
+QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=2.0)
+
+
+def endpoint(
+    server: ScriptedOpenAI, *, timeout: float = 15.0, temperature: float | None = 0.0, **model: Any
+) -> Endpoint:
+    settings = ModelSettings(
+        name="scripted", base_url=server.base_url, model="upstream", timeout_seconds=timeout, **model
+    )
+    return Endpoint(settings, "upstream", temperature=temperature, retry=QUICK)
+
+
+async def reply(
+    to: Endpoint, *, schema: Any = None, meter: Meter | None = None, max_characters: int = 10_000
+) -> list[ReplyPart]:
+    asked = [("system", "Be brief."), ("user", "Go on.")]
+    parts = to.reply(asked, schema=schema, max_characters=max_characters, meter=meter or Meter())
+    return [part async for part in parts]
+
+
+def said(parts: list[ReplyPart]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Said))
+
+
+async def test_a_reply_streams_and_is_counted(scripted_openai):
+    scripted_openai.script(say("Hel", "lo.", tokens=17))
+    meter = Meter()
+    parts = await reply(endpoint(scripted_openai), meter=meter)
+    assert parts == [Said("Hel"), Said("lo."), Ended(cut=False)]
+    assert (meter.calls, meter.tokens) == (1, 17)
+    body = scripted_openai.requests[0].body
+    assert body["model"] == "upstream"
+    assert body["temperature"] == 0.0
+    assert body["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on."}]
+
+
+async def test_tokens_are_estimated_where_the_endpoint_reports_none(scripted_openai):
+    scripted_openai.script(say("Hello.", tokens=None))
+    meter = Meter()
+    await reply(endpoint(scripted_openai), meter=meter)
+    assert meter.tokens > 0
+
+
+async def test_text_is_out_while_the_rest_is_held_and_closing_drops_the_connection(scripted_openai):
+    hold = Hold()
+    scripted_openai.script(Reply([Say("first half"), hold, Say(" second half")]))
+    async with aclosing(
+        endpoint(scripted_openai).reply([("user", "Go on.")], schema=None, max_characters=100, meter=Meter())
+    ) as parts:
+        assert await anext(parts) == Said("first half")
+        await asyncio.to_thread(hold.wait_reached)
+    assert await asyncio.to_thread(scripted_openai.requests[0].wait_disconnected)
+
+
+async def test_cancelling_the_task_drops_the_connection(scripted_openai):
+    hold = Hold()
+    scripted_openai.script(Reply([Say("first half"), hold]))
+    meter = Meter()
+    task = asyncio.create_task(reply(endpoint(scripted_openai), meter=meter))
+    await asyncio.to_thread(hold.wait_reached)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(scripted_openai.requests[0].wait_disconnected)
+    assert meter.calls == 1
+
+
+async def test_thinking_goes_apart_from_the_answer(scripted_openai):
+    scripted_openai.script(Reply([Think("Hm"), Think("m."), Say("Yes.")]), say("<thi", "nk>Hmm.</th", "ink>Yes."))
+    for _ in range(2):
+        parts = await reply(endpoint(scripted_openai))
+        assert said(parts) == "Yes."
+        assert "".join(part.text for part in parts if isinstance(part, Thought)) == "Hmm."
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [
+        (Reply([Say("Hel"), Fail()]), ModelUnavailable),
+        (Reply([Say("Hel"), Break()]), ModelUnavailable),
+        (say("Hello.", finish_reason=None), ModelUnavailable),
+        (say("Hello.", done=False), ModelUnavailable),
+        (say("Hello.", finish_reason=None, done=False, tokens=None), ModelUnavailable),
+        (Reply([Say("Hel"), Raw(b"data: {oops\n\n")]), ModelReplyInvalid),
+        (Reply([Say("Hel"), Raw(b"data: 7\n\n")]), ModelReplyInvalid),
+        (Reply([Say("Hel"), Raw(b"data: \xff\xfe\n\n")]), ModelReplyInvalid),
+        (
+            Reply([Raw(b"<html>Not an endpoint</html>\n\n")], finish_reason=None, done=False, tokens=None),
+            ModelReplyInvalid,
+        ),
+        (say("", finish_reason="content_filter"), ModelReplyInvalid),
+        (status(401, "bad key sk-123"), ModelUnavailable),
+        (status(404), ModelUnavailable),
+        (status(400, "nonsense"), ModelUnavailable),
+    ],
+)
+async def test_a_reply_that_broke_is_a_failure_and_is_not_asked_for_again(scripted_openai, broken, error):
+    scripted_openai.script(broken)
+    meter = Meter()
+    with pytest.raises(error) as failure:
+        await reply(endpoint(scripted_openai), meter=meter)
+    assert meter.calls == len(scripted_openai.requests) == 1
+    assert "sk-123" not in failure.value.message
+    assert "127.0.0.1" not in failure.value.message
+
+
+async def test_text_that_says_done_is_not_the_end(scripted_openai):
+    scripted_openai.script(say("data: [DONE]\n\n", "\ndata: [DONE]", done=False))
+    with pytest.raises(ModelUnavailable):
+        await reply(endpoint(scripted_openai))
+
+
+async def test_a_reply_whose_bytes_are_compressed_is_believed_by_its_finish_reason(scripted_openai):
+    scripted_openai.script(say("Hello.", done=False, headers={"Content-Encoding": "identity, identity"}))
+    assert said(await reply(endpoint(scripted_openai))) == "Hello."
+
+
+async def test_a_stall_ends_after_the_models_timeout(scripted_openai):
+    scripted_openai.script(Reply([Say("Hel"), Hold()]), Reply([Hold()]))
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match="in time"):
+            await reply(endpoint(scripted_openai, timeout=0.3))
+        assert await asyncio.to_thread(scripted_openai.requests[-1].wait_disconnected)
+
+
+async def test_pings_without_text_are_a_stall_too(scripted_openai):
+    pings = [Raw(b": ping\n\n")] * 3
+    scripted_openai.script(Reply([Say("Hel"), *pings, Hold()]))
+    with pytest.raises(ModelUnavailable, match="in time"):
+        await reply(endpoint(scripted_openai, timeout=0.3))
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        status(429, headers={"Retry-After": "0"}),
+        status(429, headers={"Retry-After": formatdate(time.time() - 5, usegmt=True)}),
+        status(429),
+        status(500),
+        status(503, headers={"Retry-After": "0"}),
+        Reply([Break()]),
+        Reply([Fail()]),
+    ],
+)
+async def test_what_may_pass_is_tried_again_and_every_attempt_counted(scripted_openai, refusal):
+    scripted_openai.script(refusal, refusal, say("At last."))
+    meter = Meter()
+    assert said(await reply(endpoint(scripted_openai), meter=meter)) == "At last."
+    assert meter.calls == 3
+
+
+async def test_retry_after_is_honoured(scripted_openai):
+    scripted_openai.script(status(429, headers={"Retry-After": "1"}), say("At last."))
+    began = time.monotonic()
+    assert said(await reply(endpoint(scripted_openai))) == "At last."
+    assert time.monotonic() - began >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("refusal", "calls"),
+    [
+        (status(500), 3),
+        (status(429, headers={"Retry-After": "3600"}), 1),
+        (status(429, code="insufficient_quota"), 1),
+    ],
+)
+async def test_trying_again_has_bounds(scripted_openai, refusal, calls):
+    scripted_openai.script(*[refusal] * 4)
+    meter = Meter()
+    with pytest.raises(ModelUnavailable):
+        await reply(endpoint(scripted_openai), meter=meter)
+    assert meter.calls == calls
+
+
+async def test_an_attempt_beyond_the_budget_is_not_made(scripted_openai):
+    scripted_openai.script(*[status(500)] * 4)
+    with pytest.raises(BudgetExhausted):
+        await reply(endpoint(scripted_openai), meter=Meter(calls_left=2))
+    assert len(scripted_openai.requests) == 2
+
+
+async def test_nobody_listening_is_unavailable():
+    with ScriptedOpenAI() as server:
+        to = endpoint(server)
+    with pytest.raises(ModelUnavailable, match="reached"):
+        await reply(to)
+
+
+def formats(server: ScriptedOpenAI) -> list[str]:
+    return [exchange.body.get("response_format", {"type": "none"})["type"] for exchange in server.requests]
+
+
+async def test_a_format_refused_is_asked_for_more_simply_and_remembered(scripted_openai):
+    scripted_openai.script(status(400, "no schema"), status(400, "no format"), say("{}"), say("{}"))
+    to, meter = endpoint(scripted_openai), Meter()
+    await reply(to, schema=PREPARATION, meter=meter)
+    await reply(to, schema=PREPARATION, meter=meter)
+    assert formats(scripted_openai) == ["json_schema", "json_object", "none", "none"]
+    assert meter.calls == 4
+
+
+async def test_a_request_refused_in_every_form_teaches_nothing(scripted_openai):
+    scripted_openai.script(*[status(400, "too long")] * 3, say("{}"))
+    to = endpoint(scripted_openai)
+    with pytest.raises(ModelUnavailable, match="refused"):
+        await reply(to, schema=PREPARATION)
+    await reply(to, schema=PREPARATION)
+    assert formats(scripted_openai)[-1] == "json_schema"
+
+
+async def test_only_the_field_that_is_refused_is_left_out(scripted_openai):
+    refusal = status(400, "Unsupported value: 'temperature' does not support 0.", param="temperature")
+    scripted_openai.script(refusal, status(422, "stream_options: unknown field"), say("{}"))
+    await reply(endpoint(scripted_openai), schema=PREPARATION)
+    last = scripted_openai.requests[-1].body
+    assert "temperature" not in last
+    assert "stream_options" not in last
+    assert last["response_format"]["type"] == "json_schema"
+
+
+async def test_an_endless_reply_is_cut_and_the_connection_closed(scripted_openai):
+    scripted_openai.script(Reply([Say("x" * 60), Say("x" * 60), Hold()]), say("y" * 10, finish_reason="length"))
+    parts = await reply(endpoint(scripted_openai), max_characters=100)
+    assert said(parts) == "x" * 100
+    assert parts[-1] == Ended(cut=True)
+    assert await asyncio.to_thread(scripted_openai.requests[0].wait_disconnected)
+    assert (await reply(endpoint(scripted_openai)))[-1] == Ended(cut=True)
+
+
+async def test_a_character_that_the_endpoint_cut_in_two_arrives_whole(scripted_openai):
+    scripted_openai.script(say("a\ud83d", "\ude00b"))
+    assert said(await reply(endpoint(scripted_openai))) == "a😀b"
+
+
+async def test_the_key_of_another_service_is_never_sent(scripted_openai, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-service")
+    await reply(endpoint(scripted_openai))
+    await reply(endpoint(scripted_openai, api_key=SecretStr("sk-own")))
+    keys = [exchange.headers["authorization"] for exchange in scripted_openai.requests]
+    assert keys == ["Bearer no-key", "Bearer sk-own"]

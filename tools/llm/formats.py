@@ -1,0 +1,60 @@
+"""The JSON schemas that replies are asked to follow, and the three ways to ask an endpoint for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Format = Literal["json_schema", "json_object", "text"]
+FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySchema:
+    """A named JSON schema for a whole reply."""
+
+    name: str
+    schema: dict[str, Any]
+
+    def response_format(self, form: Format) -> dict[str, Any]:
+        """Give the request fields that ask for this schema in one of the forms."""
+        match form:
+            case "json_schema":
+                strict = {"name": self.name, "schema": self.schema, "strict": True}
+                return {"response_format": {"type": "json_schema", "json_schema": strict}}
+            case "json_object":
+                return {"response_format": {"type": "json_object"}}
+            case "text":
+                return {}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+PREPARATION = ReplySchema(
+    "preparation",
+    _object(
+        standalone_question={"type": "string"},
+        intent={"type": "string", "enum": ["content_query", "small_talk"]},
+        needs_retrieval={"type": "boolean"},
+        reason={"type": "string"},
+    ),
+)
+
+
+def grading_schema(count: int) -> ReplySchema:
+    """Describe a grading: the numbers of the relevant passages, of ``count`` shown."""
+    number = {"type": "integer", "enum": list(range(1, count + 1))}
+    return ReplySchema("grading", _object(relevant={"type": "array", "items": number}))
+
+
+def answer_schema(segment_ids: Sequence[str]) -> ReplySchema:
+    """Describe an answer in sections that can cite these segments and no others."""
+    source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
+    section = _object(text={"type": "string"}, source_ids=source_ids)
+    return ReplySchema("answer", _object(sections={"type": "array", "items": section}))

@@ -1,0 +1,101 @@
+"""Keep the segments that bear on a question: one call judges them all."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ValidationError
+
+import prompts
+from graph.errors import ModelReplyInvalid
+from graph.events import Failure
+from graph.evidence import Hit
+from graph.ports import Grading
+from graph.spending import Meter
+from tools.llm.context import place
+from tools.llm.endpoint import Endpoint
+from tools.llm.formats import grading_schema
+from tools.llm.json_object import first_json_object
+from tools.llm.messages import messages
+from tools.llm.neutral import neutralise
+from tools.llm.tokens import cut_to_tokens, estimate_tokens
+
+PROMPT = prompts.load("grade_segments", "question", "passages")
+PASSAGE_TOKENS = 320
+FEWEST_TOKENS = 24
+
+log = logging.getLogger(__name__)
+
+
+class GradingReply(BaseModel):
+    """The model's reply: numbers of the passages to keep, from 1."""
+
+    relevant: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LlmGrader:
+    """Grades by showing the model every candidate under a number and asking for the numbers to keep."""
+
+    endpoint: Endpoint
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Keep the candidates that bear on the question, by their search score; the model decides, not their order.
+
+        A candidate that the reply does not name is dropped; numbers that were not shown are ignored. Each is shown
+        up to an equal share of the context; those for which no room is left, worst first, are dropped unread.
+        """
+        ranked = _ranked(candidates)
+        if not ranked:
+            return Grading(())
+        passages = self._passages(question, ranked)
+        asked = messages(PROMPT, question=neutralise(question), passages="\n\n".join(passages))
+        schema = grading_schema(len(passages))
+        limit = 200 + 20 * len(passages)
+        try:
+            text = await self.endpoint.read(asked, schema=schema, max_characters=limit, meter=meter)
+            numbers = set(GradingReply.model_validate(first_json_object(text)).relevant)
+        except (ModelReplyInvalid, ValidationError) as error:
+            log.warning("Model %s: grading unreadable (%s); keeping by search score.", self.endpoint.name, error)
+            said = Failure(
+                code=ModelReplyInvalid.code,
+                message="The model's grading could not be read; what the search found is kept by its score.",
+            )
+            return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=said)
+        return _graded(ranked, numbers, shown=len(passages))
+
+    def _passages(self, question: str, ranked: Sequence[Hit]) -> list[str]:
+        room = self.endpoint.context_tokens * 3 // 4 - estimate_tokens(PROMPT.text) - 2 * estimate_tokens(question)
+        share = max(FEWEST_TOKENS, min(PASSAGE_TOKENS, room // len(ranked)))
+        passages: list[str] = []
+        for number, hit in enumerate(ranked, start=1):
+            heading = f"[{number}] {place(hit.segment)}\n"
+            body = cut_to_tokens(neutralise(hit.segment.text).strip(), max(1, share - estimate_tokens(heading)))
+            room -= estimate_tokens(heading + body)
+            if room < 0 and passages:
+                break
+            passages.append(heading + body)
+        return passages
+
+
+def _ranked(candidates: Sequence[Hit]) -> list[Hit]:
+    best: dict[str, Hit] = {}
+    for hit in candidates:
+        known = best.get(hit.segment.segment_id)
+        if known is None or hit.score > known.score:
+            best[hit.segment.segment_id] = hit
+    return sorted(best.values(), key=lambda hit: -hit.score)
+
+
+def _graded(ranked: Sequence[Hit], numbers: set[int], *, shown: int) -> Grading:
+    kept: list[tuple[str, float]] = []
+    dropped: list[tuple[str, str]] = []
+    for number, hit in enumerate(ranked, start=1):
+        segment_id = hit.segment.segment_id
+        if number in numbers:
+            kept.append((segment_id, hit.score))
+        elif number <= shown:
+            dropped.append((segment_id, "The model found that it does not bear on the question."))
+        else:
+            dropped.append((segment_id, "No room was left in the model's context to judge it."))
+    return Grading(tuple(kept), tuple(dropped))

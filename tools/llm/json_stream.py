@@ -1,0 +1,253 @@
+"""Read JSON while it is still arriving: parts come out as soon as they are certain, however the text was cut.
+
+A model's slips are read as they were meant where that is certain: line ends inside a string, a stray backslash, an
+unescaped quotation mark, a comma too many. Work is linear in the text.
+"""
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+
+MAX_DEPTH = 16
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+SPACE = re.compile(r"\s*")
+PLAIN = re.compile(r'[^"\\]*')
+LITERAL = re.compile(r"[-+.\w]{0,40}")
+UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An object or array begins."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """An object or array ends; ``size`` is the number of its members."""
+
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class StringDelta:
+    """More of a string value, unescaped."""
+
+    path: Path
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class StringEnd:
+    """A string value ends; joined deltas equal ``text``."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number, true, false or null, as it was written."""
+
+    path: Path
+    text: str
+
+
+Part = Opened | Closed | StringDelta | StringEnd | Literal
+Steps = Generator[Part | None, None, None]  # None asks for more text
+Reads = Generator[Part | None, None, str]
+
+
+class _Fault(Exception):
+    """The text is no JSON from here on."""
+
+
+class JsonReader:
+    """A push parser of one JSON value. What follows the value, or a fault, is left unread."""
+
+    def __init__(self) -> None:
+        self.complete = False
+        self.broken = False
+        self._buffer = ""
+        self._at = 0
+        self._ended = False
+        self._steps = self._value(())
+
+    def feed(self, text: str) -> list[Part]:
+        """Read on; give the parts that became certain."""
+        self._buffer = self._buffer[self._at :] + text
+        self._at = 0
+        return self._advance()
+
+    def end(self) -> list[Part]:
+        """Say that no more text comes. An unfinished value leaves the reader ``broken``."""
+        self._ended = True
+        return self._advance()
+
+    def _advance(self) -> list[Part]:
+        parts: list[Part] = []
+        while not (self.complete or self.broken):
+            try:
+                part = next(self._steps)
+            except StopIteration:
+                self.complete = True
+            except _Fault:
+                self.broken = True
+            else:
+                if part is None:
+                    break
+                parts.append(part)
+        return parts
+
+    def _more(self) -> Steps:
+        if self._ended:
+            raise _Fault
+        yield None
+
+    def _char(self) -> Reads:
+        while self._at >= len(self._buffer):
+            yield from self._more()
+        return self._buffer[self._at]
+
+    def _token(self) -> Reads:
+        while True:
+            self._at = self._space(self._at)
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            yield from self._more()
+
+    def _space(self, at: int) -> int:
+        match = SPACE.match(self._buffer, at)
+        return match.end() if match else at
+
+    def _value(self, path: Path) -> Steps:
+        if len(path) > MAX_DEPTH:
+            raise _Fault
+        first = yield from self._token()
+        if first == '"':
+            text = yield from self._string(path)
+            yield StringEnd(path, text)
+        elif first == "{":
+            yield from self._members(path, "}")
+        elif first == "[":
+            yield from self._members(path, "]")
+        else:
+            yield from self._literal(path)
+
+    def _members(self, path: Path, closing: str) -> Steps:
+        self._at += 1
+        yield Opened(path)
+        size = 0
+        while True:
+            first = yield from self._token()
+            if first == closing:
+                break
+            key: str | int = size
+            if closing == "}":
+                key = yield from self._key(first)
+            yield from self._value((*path, key))
+            size += 1
+            after = yield from self._token()
+            if after == ",":
+                self._at += 1
+            elif after != closing:
+                raise _Fault
+        self._at += 1
+        yield Closed(path, size)
+
+    def _key(self, first: str) -> Reads:
+        if first != '"':
+            raise _Fault
+        key = yield from self._string(None)
+        colon = yield from self._token()
+        if colon != ":":
+            raise _Fault
+        self._at += 1
+        return key
+
+    def _literal(self, path: Path) -> Steps:
+        while True:
+            match = LITERAL.match(self._buffer, self._at)
+            end = match.end() if match else self._at
+            if end < len(self._buffer) or self._ended:
+                break
+            yield from self._more()
+        text = self._buffer[self._at : end]
+        if not text:
+            raise _Fault
+        self._at = end
+        yield Literal(path, text)
+
+    def _string(self, path: Path | None) -> Reads:
+        """Read a string from its opening quotation mark on; a value's deltas are given as they come."""
+        self._at += 1
+        pieces: list[str] = []
+        while True:
+            run = PLAIN.match(self._buffer, self._at)
+            piece = run.group() if run else ""
+            self._at += len(piece)
+            if not piece:
+                mark = yield from self._char()
+                if mark == "\\":
+                    piece = yield from self._escape()
+                elif mark == '"':
+                    piece = yield from self._quote(path)
+                    if not piece:
+                        return "".join(pieces)
+                else:
+                    continue
+            pieces.append(piece)
+            if path is not None:
+                yield StringDelta(path, piece)
+
+    def _quote(self, path: Path | None) -> Reads:
+        """Step over a quotation mark: "" where it ends the string, the mark itself where text goes on behind it."""
+        self._at += 1
+        if not path:
+            return ""
+        at = self._space(self._at)
+        while at >= len(self._buffer) and not self._ended:
+            yield from self._more()
+            at = self._space(self._at)
+        ends = at >= len(self._buffer) or self._buffer[at] in ',}]"'
+        return "" if ends else '"'
+
+    def _escape(self) -> Reads:
+        while len(self._buffer) - self._at < 2:
+            yield from self._more()
+        mark = self._buffer[self._at + 1]
+        if mark == "u":
+            return (yield from self._unicode_escape())
+        self._at += 2
+        return ESCAPES.get(mark, "\\" + mark)
+
+    def _unicode_escape(self) -> Reads:
+        while len(self._buffer) - self._at < 6:
+            yield from self._more()
+        match = UNICODE_ESCAPE.match(self._buffer, self._at)
+        if match is None:
+            self._at += 1
+            return "\\"
+        self._at += 6
+        code = int(match[1], 16)
+        if 0xD800 <= code < 0xDC00:
+            return (yield from self._surrogate_pair(code))
+        return REPLACEMENT if 0xDC00 <= code < 0xE000 else chr(code)
+
+    def _surrogate_pair(self, high: int) -> Reads:
+        while True:
+            tail = self._buffer[self._at : self._at + 6]
+            if len(tail) == 6 or tail[:2] not in ("", "\\", "\\u") or self._ended:
+                break
+            yield from self._more()
+        match = LOW_SURROGATE.match(tail)
+        if match is None:
+            return REPLACEMENT
+        self._at += 6
+        return chr(0x10000 + ((high - 0xD800) << 10) + (int(match[1], 16) - 0xDC00))
