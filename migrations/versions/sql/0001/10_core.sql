@@ -16,6 +16,19 @@ CREATE TABLE embedding_models (
     recorded_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- Where reindex gathers the vectors of another model, until all are there and take the place of the old ones. Unlogged:
+-- after a crash they are made again.
+CREATE UNLOGGED TABLE reindexed_segments (
+    workspace     integer NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+    document_id   uuid NOT NULL,
+    segment_index integer NOT NULL,
+    model         text NOT NULL,
+    body_hash     bigint NOT NULL,
+    embedding     halfvec NOT NULL,
+    PRIMARY KEY (workspace, document_id, segment_index)
+);
+COMMENT ON COLUMN reindexed_segments.body_hash IS 'tells whether the segment is still the one that was embedded';
+
 -- The canonical text is in the segments, which partition it: their bodies joined in order give it back.
 CREATE TABLE documents (
     workspace      integer NOT NULL REFERENCES workspaces ON DELETE CASCADE,
