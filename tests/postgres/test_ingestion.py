@@ -1,0 +1,306 @@
+"""Ingestion over a real PostgreSQL: what is written, what is left alone, and what a failure leaves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from graph.errors import EmbeddingUnavailable, InvalidRequest, NotFound, UnreadableDocument
+from graph.evidence import Identity
+from tools.database import Database
+from tools.documents import Documents
+from tools.embeddings import Embedder, open_embedder
+from tools.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+ME = Identity()
+LONG = "\n\n".join(f"Paragraph {n} tells of lamp number {n}. It shines for {n} hours a day." for n in range(200))
+
+
+@pytest.fixture
+async def embedder(settings: Settings) -> Embedder:
+    return await open_embedder(settings)
+
+
+@pytest.fixture
+def ingestor(database: Database, embedder: Embedder, settings: Settings) -> Ingestor:
+    return Ingestor(database, Workspaces(database), embedder, settings)
+
+
+@pytest.fixture
+def documents(database: Database) -> Documents:
+    return Documents(database, Workspaces(database))
+
+
+async def rows(database: Database, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    async with database.connection() as connection:
+        return await (await connection.execute(statement, values)).fetchall()
+
+
+async def versions(database: Database) -> list[tuple[Any, ...]]:
+    """Give the row versions of everything that ingestion writes."""
+    return [
+        *await rows(database, "SELECT document_id::text, xmin::text FROM documents ORDER BY 1"),
+        *await rows(database, "SELECT document_id::text, segment_index, xmin::text FROM segments ORDER BY 1, 2"),
+        *await rows(database, "SELECT term, xmin::text FROM term_statistics ORDER BY 1"),
+        *await rows(database, "SELECT workspace, xmin::text FROM library_statistics"),
+    ]
+
+
+async def gathered(reports: AsyncIterator[Report]) -> list[Report]:
+    return [report async for report in reports]
+
+
+async def test_a_document_is_stored_with_all_that_its_caller_says(ingestor: Ingestor, documents: Documents) -> None:
+    document_id = str(uuid4())
+    metadata = {"article": {"id": 7, "tags": ["a", None, 1.5]}, "ключ": "значение"}
+    report = await ingestor.ingest(
+        ME,
+        NewDocument(
+            document_id=document_id.upper(),
+            text=LONG,
+            title="Lamps",
+            owner="local",
+            space={"id": "s1", "slug": "light"},
+            slug="lamps-1",
+            url="https://example.org/lamps",
+            source_type="article",
+            metadata=metadata,
+        ),
+    )
+    assert report == Ingested(document_id, "", "Lamps", "created", report.segments)
+    assert report.segments > 5
+    stored = await documents.get(ME, document_id)
+    assert (stored.title, stored.owner, stored.space) == ("Lamps", "local", {"id": "s1", "slug": "light"})
+    assert (stored.slug, stored.url, stored.source_type) == ("lamps-1", "https://example.org/lamps", "article")
+    assert (stored.metadata, stored.segments) == (metadata, report.segments)
+    raw = await documents.raw_text(ME, document_id)
+    assert "".join(segment["text"] for segment in raw["segments"]) == LONG
+    assert [segment["segment_index"] for segment in raw["segments"]] == list(range(report.segments))
+    for segment in raw["segments"]:
+        assert LONG[segment["start"] : segment["end"]] == segment["text"]
+
+
+async def test_an_unchanged_document_writes_no_row(ingestor: Ingestor, database: Database) -> None:
+    document = NewDocument(document_id=str(uuid4()), text=LONG, metadata={"b": 1, "a": [2.0]})
+    first = await ingestor.ingest(ME, document)
+    before = await versions(database)
+    again = await ingestor.ingest(ME, document)
+    assert (again.status, again.segments) == ("unchanged", first.segments)
+    assert await versions(database) == before
+
+
+async def test_a_change_of_fields_updates_the_row_alone(ingestor: Ingestor, database: Database) -> None:
+    document_id = str(uuid4())
+    await ingestor.ingest(ME, NewDocument(document_id=document_id, text=LONG, title="Lamps"))
+    before = await versions(database)
+    changed = await ingestor.ingest(
+        ME, NewDocument(document_id=document_id, text=LONG, title="Lamps", slug="new", metadata={"seen": True})
+    )
+    assert changed.status == "updated"
+    after = await versions(database)
+    assert after[0] != before[0]
+    assert after[1:] == before[1:]
+
+
+async def test_a_new_text_replaces_only_its_own_segments(
+    ingestor: Ingestor, documents: Documents, database: Database
+) -> None:
+    ours, other = str(uuid4()), str(uuid4())
+    await ingestor.ingest(ME, NewDocument(document_id=ours, text=LONG))
+    await ingestor.ingest(ME, NewDocument(document_id=other, text=LONG))
+    others = "SELECT segment_index, xmin::text FROM segments WHERE document_id = %s ORDER BY 1"
+    before = await rows(database, others, other)
+    report = await ingestor.ingest(ME, NewDocument(document_id=ours, text="A single lamp.\r\n"))
+    assert (report.status, report.segments) == ("updated", 1)
+    raw = await documents.raw_text(ME, ours)
+    assert [segment["text"] for segment in raw["segments"]] == ["A single lamp.\r\n"]
+    assert await rows(database, others, other) == before
+    [(segments, counted)] = await rows(database, "SELECT segments, documents FROM library_statistics")
+    assert (segments, counted) == (1 + len(before), 2)
+
+
+class Unplugged:
+    """An embedder whose endpoint is down."""
+
+    def __init__(self, real: Embedder) -> None:
+        self.model, self.dimension = real.model, real.dimension
+        self.coverage = real.coverage
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingUnavailable("The embedding endpoint does not answer.")
+
+
+async def test_nothing_is_written_where_embedding_fails(
+    ingestor: Ingestor, database: Database, embedder: Embedder, settings: Settings
+) -> None:
+    document_id = str(uuid4())
+    await ingestor.ingest(ME, NewDocument(document_id=document_id, text=LONG))
+    before = await versions(database)
+    failing = Ingestor(database, Workspaces(database), Unplugged(embedder), settings)
+    with pytest.raises(EmbeddingUnavailable):
+        await failing.ingest(ME, NewDocument(document_id=document_id, text="New text."))
+    with pytest.raises(EmbeddingUnavailable):
+        await failing.ingest(ME, NewDocument(text="Another."))
+    assert await versions(database) == before
+
+
+async def test_a_failure_within_the_transaction_leaves_the_old_version_whole(
+    ingestor: Ingestor, database: Database, documents: Documents
+) -> None:
+    document_id = str(uuid4())
+    await ingestor.ingest(ME, NewDocument(document_id=document_id, text=LONG))
+    before = await versions(database)
+    async with database.connection() as connection:
+        # The last statement of a replacement counts the new segments: here it fails.
+        await connection.execute("ALTER TABLE library_statistics ADD CHECK (segments <> 1)")
+    with pytest.raises(Exception, match="library_statistics"):
+        await ingestor.ingest(ME, NewDocument(document_id=document_id, text="New text."))
+    assert await versions(database) == before
+    raw = await documents.raw_text(ME, document_id)
+    assert "".join(segment["text"] for segment in raw["segments"]) == LONG
+
+
+async def test_two_ingestions_of_one_document_leave_one_whole_version(ingestor: Ingestor, documents: Documents) -> None:
+    document_id = str(uuid4())
+    texts = [f"Version {n}. " + LONG[: 500 * (n + 1)] for n in range(6)]
+    await asyncio.gather(*(ingestor.ingest(ME, NewDocument(document_id=document_id, text=text)) for text in texts))
+    raw = await documents.raw_text(ME, document_id)
+    assert "".join(segment["text"] for segment in raw["segments"]) in texts
+
+
+async def test_many_documents_in_opposite_orders_do_not_deadlock(ingestor: Ingestor, database: Database) -> None:
+    ids = [str(uuid4()) for _ in range(30)]
+
+    async def ingest(order: Sequence[str], word: str) -> list[Report]:
+        made = [NewDocument(document_id=each, text=f"{word} {LONG[:400]}") for each in order]
+        return await gathered(ingestor.ingest_many(ME, made))
+
+    one, two = await asyncio.gather(ingest(ids, "first"), ingest(ids[::-1], "second"))
+    assert {report.status for report in [*one, *two]} <= {"created", "updated"}
+    assert len(one) == len(two) == 30
+    assert await rows(database, "SELECT count(DISTINCT document_id), count(*) FROM segments") == [(30, 30)]
+
+
+async def test_a_batch_takes_one_id_twice_in_order(ingestor: Ingestor, documents: Documents) -> None:
+    document_id = str(uuid4())
+    made = [NewDocument(document_id=document_id, text=text) for text in ("One.", "Two.", "Two.")]
+    reports = await gathered(ingestor.ingest_many(ME, made))
+    assert [report.status for report in reports] == ["created", "updated", "unchanged"]
+    assert (await documents.raw_text(ME, document_id))["segments"][0]["text"] == "Two."
+
+
+async def test_a_private_document_is_not_there_for_others(ingestor: Ingestor, documents: Documents) -> None:
+    mine = await ingestor.ingest(ME, NewDocument(text="Mine.", owner="local"))
+    stranger = Identity(user="stranger")
+    with pytest.raises(NotFound):
+        await ingestor.ingest(stranger, NewDocument(document_id=mine.document_id, text="Taken over."))
+    [refused] = await gathered(
+        ingestor.ingest_many(stranger, [NewDocument(document_id=mine.document_id, text="Taken over.", name="x.txt")])
+    )
+    assert isinstance(refused, Refused)
+    assert (refused.name, refused.code) == ("x.txt", "not_found")
+    assert (await documents.raw_text(ME, mine.document_id))["segments"][0]["text"] == "Mine."
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"document_id": "c1"}, "document_id"),
+        ({"metadata": {"a": "x" * 17_000}}, "metadata"),
+        ({"metadata": {"a": float("nan")}}, "metadata"),
+        ({"metadata": {"a": "\x00"}}, "metadata"),
+        ({"metadata": []}, "metadata"),
+        ({"url": "javascript:alert(1)"}, "url"),
+        ({"url": "//elsewhere.example"}, "url"),
+        ({"title": "t" * 501}, "title"),
+    ],
+)
+async def test_a_field_that_cannot_be_kept_is_named(ingestor: Ingestor, fields: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidRequest, match=told):
+        await ingestor.ingest(ME, NewDocument(text="Some text.", **fields))
+
+
+async def test_content_that_is_missing_or_twofold_is_refused(ingestor: Ingestor) -> None:
+    with pytest.raises(InvalidRequest):
+        await ingestor.ingest(ME, NewDocument())
+    with pytest.raises(InvalidRequest):
+        await ingestor.ingest(ME, NewDocument(text="a", data=b"a"))
+    with pytest.raises(UnreadableDocument):
+        await ingestor.ingest(ME, NewDocument(text=" \n\x00"))
+
+
+async def test_a_literal_backslash_sequence_is_no_nul(ingestor: Ingestor, documents: Documents) -> None:
+    metadata = {"a": "\\u0000", "b": "C:\\u0000x"}
+    report = await ingestor.ingest(ME, NewDocument(text="Some text.", metadata=metadata))
+    assert (await documents.get(ME, report.document_id)).metadata == metadata
+
+
+async def test_files_go_in_and_broken_ones_are_named(
+    ingestor: Ingestor, documents: Documents, settings: Settings, tmp_path: Path
+) -> None:
+    library = tmp_path / "library"
+    (library / "guide").mkdir(parents=True)
+    (library / ".git").mkdir()
+    (library / ".git" / "config").write_text("hidden")
+    (library / "guide" / "lamps.md").write_text("---\nslug: lamps\n---\n# Lamps\n\nThey shine.")
+    (library / "a.txt").write_text("Plain words.")
+    (library / "b.pdf").write_bytes(b"%PDF-1.7 nothing more")
+    (library / "c.txt").write_bytes(b"")
+    (library / "d.bin").write_bytes(b"\x00\x01\x02")
+    (library / "e.txt").write_bytes(b"x" * (settings.max_document_bytes + 1))
+    told: list[tuple[int, int]] = []
+    reports = await gathered(
+        ingestor.ingest_paths(ME, [library, tmp_path / "gone.md"], progress=lambda done, of: told.append((done, of)))
+    )
+    assert [(Path(report.name).name, report.status) for report in reports] == [
+        ("a.txt", "created"),
+        ("b.pdf", "refused"),
+        ("c.txt", "refused"),
+        ("d.bin", "refused"),
+        ("e.txt", "refused"),
+        ("lamps.md", "created"),
+        ("gone.md", "refused"),
+    ]
+    reasons = [report.reason for report in reports if isinstance(report, Refused)]
+    for reason, word in zip(reasons, ["broken", "empty", "binary", "too large", "cannot be opened"], strict=True):
+        assert word in reason
+    assert told == [(done, 7) for done in range(1, 8)]
+    [lamps] = [report for report in reports if isinstance(report, Ingested) and report.name.endswith("lamps.md")]
+    stored = await documents.get(ME, lamps.document_id)
+    assert (stored.title, stored.slug, stored.source_type) == ("Lamps", "lamps", "file")
+
+
+async def test_a_file_keeps_its_id(ingestor: Ingestor, tmp_path: Path, database: Database) -> None:
+    file = tmp_path / "docs" / "a.md"
+    file.parent.mkdir()
+    file.write_text("# One\n\nText.")
+    [first] = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs"]))
+    before = await versions(database)
+    [same] = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs" / "a.md"]))
+    assert (same.status, await versions(database)) == ("unchanged", before)
+    file.write_text("# One\n\nOther text.")
+    [changed] = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs"]))
+    assert isinstance(first, Ingested)
+    assert isinstance(changed, Ingested)
+    assert (changed.document_id, changed.status) == (first.document_id, "updated")
+
+
+async def test_files_that_would_share_an_id_are_told_apart(ingestor: Ingestor, tmp_path: Path) -> None:
+    for side in ("one", "two"):
+        (tmp_path / side / "docs").mkdir(parents=True)
+        (tmp_path / side / "docs" / "index.md").write_text(f"Words of {side}.")
+    paths = [tmp_path / "one" / "docs", tmp_path / "two" / "docs"]
+    reports = await gathered(ingestor.ingest_paths(ME, paths))
+    assert [report.status for report in reports] == ["created", "refused"]
+
+
+async def test_an_unknown_workspace_takes_nothing_in(ingestor: Ingestor) -> None:
+    with pytest.raises(NotFound):
+        await ingestor.ingest(Identity(workspace="nowhere"), NewDocument(text="Lost."))

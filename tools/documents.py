@@ -1,0 +1,223 @@
+"""The documents of a library as their readers see them: listed, read back, deleted, and purged for good."""
+
+import base64
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+from typing_extensions import TypedDict
+
+from graph.errors import InvalidRequest, NotFound
+from graph.evidence import Identity, Space
+from tools.database import Connection, Database
+from tools.retrieval.indexing import drop_segments, lock_library
+from tools.retrieval.rows import VISIBLE
+from tools.workspaces import Workspaces
+
+LONGEST_PAGE = 200
+PURGED_AT_ONCE = 200
+
+_COLUMNS = """
+d.document_id::text, d.title, d.slug,
+CASE WHEN num_nonnulls(d.space_id, d.space_slug) > 0
+     THEN json_build_object('id', d.space_id, 'slug', d.space_slug) END AS space,
+d.url, d.source_type, d.owner, d.metadata, d.media_type, d.page_count,
+(SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
+d.created_at, d.updated_at, d.expires_at
+"""
+_REACHED = f"d.workspace = %(workspace)s AND {VISIBLE}"
+_GET = f"SELECT {_COLUMNS} FROM documents AS d WHERE d.document_id = %(document_id)s AND {_REACHED}"
+_LIST = f"""
+SELECT {_COLUMNS} FROM documents AS d
+WHERE {_REACHED}
+  AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
+  AND (%(title)s::text IS NULL OR d.title ILIKE %(title)s)
+  AND (%(before)s::timestamptz IS NULL OR d.updated_at < %(before)s
+       OR d.updated_at = %(before)s AND d.document_id > %(after_id)s::uuid)
+ORDER BY d.updated_at DESC, d.document_id LIMIT %(limit)s
+"""
+_RAW_TEXT = f"""
+SELECT d.title, s.segment_index, s.page_idx, s.start_offset, s.end_offset, s.body
+FROM documents AS d JOIN segments AS s USING (document_id)
+WHERE d.document_id = %(document_id)s AND s.workspace = %(workspace)s AND {_REACHED}
+ORDER BY s.segment_index
+"""
+_DELETE = f"UPDATE documents AS d SET deleted_at = now() WHERE d.document_id = %(document_id)s AND {_REACHED}"
+_GONE = """
+SELECT document_id::text FROM documents
+WHERE workspace = %(workspace)s AND (deleted_at <= now() - %(older_than)s OR expires_at <= now())
+LIMIT %(limit)s
+"""
+_REMOVE = "DELETE FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is known of a document, without its text. ``segments`` is how many it has."""
+
+    document_id: str
+    title: str
+    slug: str | None
+    space: Space | None
+    url: str | None
+    source_type: str
+    owner: str | None
+    metadata: dict[str, Any]
+    media_type: str
+    page_count: int | None
+    segments: int
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """Documents, the last changed first. ``next_cursor`` asks for those that follow, and is None at the end."""
+
+    documents: list[Document]
+    next_cursor: str | None
+
+
+class RawSegment(TypedDict):
+    """A segment of canonical text; ``start`` and ``end`` count its code points, end exclusive."""
+
+    segment_index: int
+    page_idx: int | None
+    start: int
+    end: int
+    text: str
+
+
+class RawText(TypedDict):
+    """A document's canonical text: its segments, which joined in order are it."""
+
+    document_id: str
+    title: str
+    segments: list[RawSegment]
+
+
+class Documents:
+    """The documents of a deployment. What an identity may not read is not there for it: NotFound."""
+
+    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+        self._database = database
+        self._workspaces = workspaces
+
+    async def list(
+        self,
+        identity: Identity,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        space: str | None = None,
+        title: str | None = None,
+    ) -> DocumentPage:
+        """List documents, at most 200 a page; ``space`` is an id or a slug, ``title`` a part of the title in any case.
+
+        Raises NotFound for an unknown workspace, InvalidRequest for a limit out of range or a foreign cursor.
+        """
+        if not 1 <= limit <= LONGEST_PAGE:
+            raise InvalidRequest(f"limit: from 1 to {LONGEST_PAGE}.")
+        before, after_id = _place(cursor)
+        row = {
+            **await self._reach(identity),
+            "space": space,
+            "title": None if title is None else f"%{_literally(title)}%",
+            "before": before,
+            "after_id": after_id,
+            "limit": limit + 1,
+        }
+        async with (
+            self._database.connection() as connection,
+            connection.cursor(row_factory=class_row(Document)) as rows,
+        ):
+            found = await (await rows.execute(_LIST, row)).fetchall()
+        shown = found[:limit]
+        return DocumentPage(shown, _cursor(shown[-1]) if len(found) > limit else None)
+
+    async def get(self, identity: Identity, document_id: str) -> Document:
+        """Read what is known of a document. Raises NotFound."""
+        row = await self._named(identity, document_id)
+        async with (
+            self._database.connection() as connection,
+            connection.cursor(row_factory=class_row(Document)) as rows,
+        ):
+            found = await (await rows.execute(_GET, row)).fetchone()
+        if found is None:
+            raise _unknown(document_id)
+        return found
+
+    async def raw_text(self, identity: Identity, document_id: str) -> RawText:
+        """Read a document's canonical text by its segments. Raises NotFound."""
+        row = await self._named(identity, document_id)
+        async with self._database.connection() as connection:
+            found = await (await connection.execute(_RAW_TEXT, row)).fetchall()
+        if not found:
+            raise _unknown(document_id)
+        segments = [RawSegment(segment_index=i, page_idx=page, start=a, end=b, text=t) for _, i, page, a, b, t in found]
+        return RawText(document_id=row["document_id"], title=found[0][0], segments=segments)
+
+    async def delete(self, identity: Identity, document_id: str) -> None:
+        """Take a document out of sight at once; ``purge`` removes it later. Raises NotFound."""
+        row = await self._named(identity, document_id)
+        async with self._database.connection() as connection:
+            if (await connection.execute(_DELETE, row)).rowcount == 0:
+                raise _unknown(document_id)
+
+    async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
+        """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
+
+        Returns how many went. Whose they were does not matter: this is for those who run the deployment. Raises
+        NotFound for an unknown workspace.
+        """
+        row = {"workspace": await self._workspaces.number(workspace), "older_than": older_than, "limit": PURGED_AT_ONCE}
+        purged = 0
+        async with self._database.connection() as connection:
+            while gone := await self._purge_some(connection, row):
+                purged += gone
+        return purged
+
+    async def _purge_some(self, connection: Connection, row: dict[str, Any]) -> int:
+        async with connection.transaction():
+            await lock_library(connection, row["workspace"])
+            gone = [found[0] for found in await (await connection.execute(_GONE, row)).fetchall()]
+            if gone:
+                await drop_segments(connection, row["workspace"], gone)
+                await connection.execute(_REMOVE, [row["workspace"], gone])
+        return len(gone)
+
+    async def _reach(self, identity: Identity) -> dict[str, Any]:
+        return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
+
+    async def _named(self, identity: Identity, document_id: str) -> dict[str, Any]:
+        """Name a document within reach; what is no UUID is the id of none."""
+        try:
+            return {**await self._reach(identity), "document_id": str(UUID(document_id))}
+        except ValueError:
+            raise _unknown(document_id) from None
+
+
+def _unknown(document_id: str) -> NotFound:
+    return NotFound(f"There is no document {document_id}.")
+
+
+def _literally(part: str) -> str:
+    return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def _cursor(last: Document) -> str:
+    return base64.urlsafe_b64encode(json.dumps([last.updated_at.isoformat(), last.document_id]).encode()).decode()
+
+
+def _place(cursor: str | None) -> tuple[datetime | None, str | None]:
+    if cursor is None:
+        return None, None
+    try:
+        at, document_id = json.loads(base64.urlsafe_b64decode(cursor))
+        return datetime.fromisoformat(at), str(UUID(document_id))
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidRequest("cursor: it is not one that this list gave.") from None

@@ -1,0 +1,208 @@
+"""Bring documents into the library: read, compare, cut, embed, and write what changed in one transaction.
+
+Parsing and embedding happen before the transaction. Writers of one workspace take turns at its lock, so that two
+ingestions wait for each other and never both. What is compared before the lock is compared again behind it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal
+
+from psycopg import errors
+
+from graph.errors import CitewellError, InvalidRequest, NotFound
+from graph.evidence import Identity, Space
+from tools.batches import Batches, Source
+from tools.changes import Ingested, compare, write
+from tools.database import Database
+from tools.embeddings import Embedder, check_recorded, count_tokens
+from tools.files import FoundFile, find_files
+from tools.new_documents import NewDocument, ReadyDocument, make_ready
+from tools.retrieval.indexing import IndexedDocument, lock_library
+from tools.retrieval.maintenance import maintain
+from tools.segmenting import SegmentSize, segment
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+__all__ = ["Ingested", "Ingestor", "NewDocument", "Refused", "Report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document that was left out, and why."""
+
+    name: str
+    code: str
+    reason: str
+    suggestion: str
+    status: Literal["refused"] = "refused"
+
+
+Report = Ingested | Refused
+Progress = Callable[[int, int], None]
+
+
+class Ingestor:
+    """Takes documents in, one by one or many at a time."""
+
+    def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder, settings: Settings) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._embedder = embedder
+        self._max_bytes = settings.max_document_bytes
+        self._size = SegmentSize.parse(settings.segment_size)
+
+    async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
+        """Store a document, or its new version; an unchanged one writes nothing.
+
+        Raises InvalidRequest, UnreadableDocument, NotFound (an unknown workspace, or an id that is another user's),
+        EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is as it was.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        ready = await asyncio.to_thread(self._ready, document)
+        [report] = await self._store(workspace, identity, [ready])
+        if isinstance(report, NotFound):
+            raise report
+        await self._maintain(workspace, [report])
+        return report
+
+    async def ingest_many(
+        self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
+    ) -> AsyncIterator[Report]:
+        """Store documents in their order, many in a transaction; one that cannot be read is refused, the rest go in.
+
+        ``progress`` hears how many are done and how many there are. Raises as ``ingest`` does where the fault is not
+        of a single document; batches before that stay stored.
+        """
+        items = list(documents)
+        sources = [(document.name, partial(self._ready, document)) for document in items]
+        async for report in self._run(identity, sources, progress):
+            yield report
+
+    async def ingest_paths(
+        self,
+        identity: Identity,
+        paths: Sequence[Path],
+        *,
+        owner: str | None = None,
+        space: Space | None = None,
+        progress: Progress | None = None,
+    ) -> AsyncIterator[Report]:
+        """Store the files below paths, in order, as ``ingest_many`` does.
+
+        A file's id comes from the workspace and its path below the root given, so that it is updated when it is
+        ingested again; a file that is gone stays stored. Two files that would share an id are told apart by refusing
+        the second.
+        """
+        files = await asyncio.to_thread(find_files, paths)
+        seen: dict[str, FoundFile] = {}
+        sources: list[tuple[str, Source]] = []
+        for file in files:
+            first = seen.setdefault(file.key, file)
+            read = partial(self._read_file, identity.workspace, owner, space)
+            sources.append((str(file.path), partial(read, file) if first is file else partial(_refuse_twin, first)))
+        async for report in self._run(identity, sources, progress):
+            yield report
+
+    def _ready(self, document: NewDocument) -> ReadyDocument:
+        return make_ready(document, self._size, max_bytes=self._max_bytes)
+
+    def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
+        return self._ready(
+            NewDocument(
+                data=file.read(self._max_bytes),
+                name=file.key,
+                document_id=file.document_id(workspace),
+                owner=owner,
+                space=space,
+                source_type="file",
+            )
+        )
+
+    async def _run(
+        self, identity: Identity, sources: Sequence[tuple[str, Source]], progress: Progress | None
+    ) -> AsyncIterator[Report]:
+        workspace = await self._workspaces.number(identity.workspace)
+        batches = Batches(sources)
+        reports: list[Report] = []
+        while batch := await asyncio.to_thread(batches.next):
+            stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
+            for item in batch:
+                outcome = item.fault or next(stored)
+                report = (
+                    replace(outcome, name=item.name) if isinstance(outcome, Ingested) else _refused(item.name, outcome)
+                )
+                reports.append(report)
+                if progress is not None:
+                    progress(len(reports), len(sources))
+                yield report
+        await self._maintain(workspace, reports)
+
+    async def _store(
+        self, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    ) -> list[Ingested | NotFound]:
+        """Write what changed of some documents, no two of one id; NotFound stands for one that is another user's."""
+        drafts: dict[str, IndexedDocument] = {}
+        while documents:
+            async with self._database.connection() as connection:
+                before = await compare(connection, workspace, identity, documents)
+            drafts |= await self._drafts([each.document for each in before if each.is_new_text(drafts)])
+            if not any(each.writes for each in before):
+                return [each.outcome(drafts) for each in before]
+            with _workspace_deleted(identity):
+                async with self._database.connection() as connection, connection.transaction():
+                    await lock_library(connection, workspace)
+                    now = await compare(connection, workspace, identity, documents)
+                    if not any(each.is_new_text(drafts) for each in now):
+                        await check_recorded(connection, self._embedder)
+                        await write(connection, workspace, now, drafts)
+                        return [each.outcome(drafts) for each in now]
+        return []
+
+    async def _drafts(self, documents: Sequence[ReadyDocument]) -> dict[str, IndexedDocument]:
+        """Cut and embed documents."""
+        if not documents:
+            return {}
+        async with self._database.connection() as connection:
+            await check_recorded(connection, self._embedder)
+        spans = await asyncio.to_thread(lambda: [segment(each.parsed, self._size, count_tokens) for each in documents])
+        texts = [
+            each.parsed.text[span.start : span.end] for each, cut in zip(documents, spans, strict=True) for span in cut
+        ]
+        vectors = await self._embedder.embed(texts)
+        ends = list(accumulate(map(len, spans)))
+        return {
+            each.document_id: IndexedDocument(
+                each.document_id, each.fields.title, cut, each.parsed.text, vectors[end - len(cut) : end]
+            )
+            for each, cut, end in zip(documents, spans, ends, strict=True)
+        }
+
+    async def _maintain(self, workspace: int, reports: Sequence[Report]) -> None:
+        if any(report.status in ("created", "updated") for report in reports):
+            async with self._database.connection() as connection:
+                await maintain(connection, workspace)
+
+
+@contextmanager
+def _workspace_deleted(identity: Identity) -> Iterator[None]:
+    try:
+        yield
+    except (errors.ForeignKeyViolation, errors.UndefinedTable) as error:
+        raise NotFound(f"The workspace {identity.workspace!r} was deleted meanwhile.") from error
+
+
+def _refuse_twin(first: FoundFile) -> ReadyDocument:
+    raise InvalidRequest(
+        f"The file would have the id of {first.path}: both lie at {first.key}.",
+        suggestion="Rename one of the folders, or ingest one of the files through the API with an id of its own.",
+    )
+
+
+def _refused(name: str, error: CitewellError) -> Refused:
+    return Refused(name, error.code, error.message, error.advice)
