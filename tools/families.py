@@ -5,11 +5,10 @@ from functools import lru_cache
 from graph.errors import InvalidRequest, UnknownModel
 from graph.ports import Families, Family
 from tools.claims import VerbatimChecker
-from tools.embeddings import Embedder
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 
-def configured_families(settings: Settings, embedder: Embedder) -> Families:
+def configured_families(settings: Settings) -> Families:
     """Give the families of a deployment; each is made at its first use and kept."""
     models = {model.name: model for model in settings.models}
 
@@ -17,7 +16,7 @@ def configured_families(settings: Settings, embedder: Embedder) -> Families:
     def extractive() -> Family:
         from tools.extractive.family import extractive_family
 
-        return extractive_family(embedder=embedder, checker=VerbatimChecker())
+        return extractive_family(checker=VerbatimChecker())
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:

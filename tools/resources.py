@@ -57,5 +57,5 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             sessions=Sessions(database, workspaces),
             searcher=HybridSearcher(database, workspaces, embedder),
             reader=SegmentStore(database, workspaces),
-            families=configured_families(settings, embedder),
+            families=configured_families(settings),
         )
