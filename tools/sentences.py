@@ -29,7 +29,7 @@ _OPENERS = _words(
     "His Her Their Our My Your One Some Many Most Each Every Both All No Not During Under Over Also Then Thus "
     "Moreover Furthermore Meanwhile Finally Today Later Now"
 )
-_STOP = re.compile(r"[.!?…]+|[。！？；｡।॥؟۔][。！？；｡!?]*|\n\s*")
+_STOP = re.compile(r"[.!?…]+|[。！？｡।॥؟۔][。！？；｡!?]*|\n\s*")
 _CLOSERS = re.compile(r"(?:[ \t]?''|[\"'”’»)\]}」』）】》〉*_`]|\[\^?\d{1,4}\])*")
 _TOKENISED_CLOSERS = re.compile(r"(?:[ \t](?:''|[”’)\]](?=\s|$)))+")
 _SPACE = re.compile(r"\s*")

@@ -1,0 +1,23 @@
+"""The extractive family: answers in quotes, without a model, a key or a network."""
+
+from graph.ports import ClaimChecker, Family
+from tools.extractive.grader import ExtractiveGrader
+from tools.extractive.preparer import ExtractivePreparer
+from tools.extractive.reader import Relevance, fitted_weights
+from tools.extractive.writer import ExtractiveWriter
+
+MODEL = "extractive"
+
+
+def extractive_family(*, checker: ClaimChecker) -> Family:
+    """Make the family over a claim checker. Raises ValueError where the shipped weights are not this reader's."""
+    fitted_weights()
+    relevance = Relevance()
+    return Family(
+        name="extractive",
+        model=MODEL,
+        preparer=ExtractivePreparer(),
+        grader=ExtractiveGrader(relevance),
+        writer=ExtractiveWriter(relevance),
+        checker=checker,
+    )

@@ -1,0 +1,161 @@
+"""What the reader looks at: a row of numbers for each candidate sentence of a question.
+
+All statistics come from the candidates themselves, so that they mean the same in a library of any size and no text
+outside the run can leak into them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.evidence import Segment
+from tools.extractive.answer_types import asked_type, finds
+from tools.extractive.candidates import Candidate
+from tools.extractive.wording import flattened, question_wording
+
+Floats = NDArray[np.float64]
+
+FEATURES = (
+    "terms",  # share of the question's term weight in the sentence
+    "small_grams",  # the same over small and large character grams
+    "large_grams",
+    "bm25",
+    "before",  # middle gram cover of the sentence before, and after
+    "after",
+    "with_context",  # middle gram cover that the sentence before, the first one and the heading add
+    "only_here",  # middle grams that neither neighbour has
+    "search_score",  # the segment's search score by the best segment's
+    "asked_type",  # holds a thing of the kind that is asked for, which the question does not name
+    "asked_type_near",  # and how near it stands to words of the question
+    "untyped_grams",  # middle gram cover where the question asks for no kind that can be found by form
+    "first",  # opens its segment
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The candidates of one question by their features, and the covers that tell whether it has an answer."""
+
+    features: Floats  # (candidates, FEATURES)
+    owner: NDArray[np.intp]  # (candidates,) the segment of each
+    terms: Floats  # (candidates,) cover by terms, by middle grams
+    grams: Floats
+    type_near: Floats
+    segment_terms: Floats  # (segments,) the same of whole segments
+    segment_grams: Floats
+
+
+def evidence(
+    question: str, segments: Sequence[Segment], relevance: Sequence[float], pool: Sequence[Candidate]
+) -> Evidence:
+    """Compute the features of a question's candidates, of which there must be one at least.
+
+    ``relevance`` holds the search score of each segment in [0, 1].
+    """
+    asked = question_wording(question)
+    owner = np.array([candidate.segment for candidate in pool])
+    terms = _presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
+    flats = [candidate.wording.flat for candidate in pool]
+    small, middle, large = (_presence(grams, flats) for grams in asked.grams)
+    term_weight, middle_weight = _idf(terms), _idf(middle)
+    term_cover, grams = _cover(term_weight, terms), _cover(middle_weight, middle)
+    follows = np.r_[False, owner[1:] == owner[:-1]]
+    before = np.where(follows, np.roll(middle, 1, axis=1), False)
+    after = np.where(np.r_[follows[1:], False], np.roll(middle, -1, axis=1), False)
+    heads = _presence(asked.grams[1], [flattened(f"{segment.title} {segment.heading}") for segment in segments])
+    context = middle | before | middle[:, np.searchsorted(owner, owner)] | heads[:, owner]
+    score = np.asarray(relevance, dtype=np.float64)
+    lengths = np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64)
+    typed, near = _type_features(question, asked.terms, term_weight, pool)
+    columns: dict[str, Floats] = {
+        "terms": term_cover,
+        "small_grams": _cover(_idf(small), small),
+        "large_grams": _cover(_idf(large), large),
+        "bm25": _bm25(asked.terms, term_weight, pool, lengths),
+        "before": _cover(middle_weight, before),
+        "after": _cover(middle_weight, after),
+        "with_context": _cover(middle_weight, context) - grams,
+        "only_here": _cover(middle_weight, middle & ~before & ~after),
+        "search_score": (score / max(score.max(), 1e-9))[owner],
+        "asked_type": typed,
+        "asked_type_near": near,
+        "untyped_grams": grams * (asked_type(question) == "other"),
+        "first": (~follows).astype(np.float64),
+    }
+    return Evidence(
+        features=np.column_stack([columns[name] for name in FEATURES]),
+        owner=owner,
+        terms=term_cover,
+        grams=grams,
+        type_near=near,
+        segment_terms=_cover(term_weight, _by_segment(terms, owner, len(segments))),
+        segment_grams=_cover(middle_weight, _by_segment(middle, owner, len(segments))),
+    )
+
+
+def _presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> NDArray[np.bool_]:
+    """Tell which text holds which unit: (units, texts)."""
+    return np.array([[unit in text for text in texts] for unit in units], dtype=bool).reshape(len(units), len(texts))
+
+
+def _idf(present: NDArray[np.bool_]) -> Floats:
+    """Weigh rows by their rarity among the candidates, as BM25 does."""
+    found = present.sum(axis=1)
+    weight: Floats = np.log1p((present.shape[1] - found + 0.5) / (found + 0.5))
+    return weight
+
+
+def _cover(weight: Floats, present: NDArray[np.bool_]) -> Floats:
+    """Give the share of the weight that each column holds, 0 where there is no weight."""
+    total = weight.sum()
+    share: Floats = weight @ present / total if total > 0 else np.zeros(present.shape[1])
+    return share
+
+
+def _by_segment(present: NDArray[np.bool_], owner: NDArray[np.int_], count: int) -> NDArray[np.bool_]:
+    held = np.zeros((present.shape[0], count), dtype=bool)
+    for segment in range(count):
+        held[:, segment] = present[:, owner == segment].any(axis=1)
+    return held
+
+
+def _bm25(terms: Sequence[str], weight: Floats, pool: Sequence[Candidate], lengths: Floats) -> Floats:
+    counts = np.array(
+        [[c.wording.terms.count(term) if term in c.wording.vocabulary else 0 for c in pool] for term in terms]
+    )
+    counts = counts.reshape(len(terms), len(pool)).astype(np.float64)
+    slack = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
+    total = weight.sum()
+    score: Floats = weight @ (counts * 2.2 / (counts + slack)) / total if total > 0 else np.zeros(len(pool))
+    return score
+
+
+def _type_features(
+    question: str, terms: Sequence[str], weight: Floats, pool: Sequence[Candidate]
+) -> tuple[Floats, Floats]:
+    """Tell whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
+    kind = asked_type(question)
+    present, near = np.zeros(len(pool)), np.zeros(len(pool))
+    if kind == "other":
+        return present, near
+    asked = flattened(question)
+    total = weight.sum() or 1.0
+    for index, candidate in enumerate(pool):
+        spans = [
+            span for span in finds(kind, candidate.text) if flattened(candidate.text[slice(*span)]).strip() not in asked
+        ]
+        if not spans:
+            continue
+        present[index] = 1.0
+        folded = candidate.text.casefold()
+        places = [(folded.find(term), mass) for term, mass in zip(terms, weight, strict=True) if term in folded]
+        near[index] = max(
+            sum(mass * np.exp(-_gap(place, span) / 40.0) for place, mass in places) / total for span in spans
+        )
+    return present, near
+
+
+def _gap(place: int, span: tuple[int, int]) -> int:
+    return max(0, span[0] - place, place - span[1])

@@ -1,0 +1,91 @@
+"""Order the sentences of a run's segments by how well they answer its question.
+
+A linear model over the features of ``features.py``, fitted as a listwise softmax (Cao et al. 2007, ListNet's top-one
+probability) by ``evals/fit_reader.py``, which writes the weights and where they come from into ``weights.json``.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from graph.evidence import Segment
+from tools.extractive.candidates import Candidate, Shape, candidates
+from tools.extractive.features import FEATURES, Floats, evidence
+from tools.extractive.signals import SIGNALS, signals
+
+# Set by hand, since no data set at hand holds such lines: prose wins where both say as much. Headings are never quoted.
+SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.2, "row": 0.5, "code": 1.5, "heading": 6.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The fitted models: one weight a feature, and a logistic model over a question's signals."""
+
+    reader: Floats
+    signals: Floats
+    intercept: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The candidates of a question, best first with their scores, and how likely one of them answers it."""
+
+    candidates: tuple[Candidate, ...]
+    scores: tuple[float, ...]
+    answerable: float
+
+
+@cache
+def fitted_weights() -> Weights:
+    """Load the weights that the package ships. Raises ValueError where they were fitted for other features."""
+    table = json.loads(files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
+    reader, answerable = table["reader"]["weights"], table["answerable"]["weights"]
+    if tuple(reader) != FEATURES or tuple(answerable) != SIGNALS:
+        raise ValueError("weights.json was fitted for other features; run python -m evals.fit_reader")
+    return Weights(
+        np.array(list(reader.values())), np.array(list(answerable.values())), float(table["answerable"]["intercept"])
+    )
+
+
+def read(question: str, segments: Sequence[Segment], relevance: Sequence[float]) -> Reading:
+    """Score every sentence of the segments against the question.
+
+    ``relevance`` holds the search score of each segment in [0, 1]. About 2 ms for ten segments of 300 tokens.
+    """
+    weights = fitted_weights()
+    pool = candidates(segments)
+    if not pool:
+        return Reading((), (), 0.0)
+    found = evidence(question, segments, relevance, pool)
+    scores = found.features @ weights.reader
+    logit = float(signals(question, found, scores, relevance) @ weights.signals) + weights.intercept
+    scores = scores - np.array([SHAPE_PENALTY[candidate.shape] for candidate in pool])
+    order = np.argsort(-scores, kind="stable")
+    return Reading(
+        tuple(pool[i] for i in order), tuple(float(scores[i]) for i in order), float(1.0 / (1.0 + np.exp(-logit)))
+    )
+
+
+class Relevance:
+    """Search scores of the segments graded last, for the writer, whose port is given segments without them."""
+
+    def __init__(self, questions: int = 64) -> None:
+        self._scores: OrderedDict[str, dict[str, float]] = OrderedDict()
+        self._questions = questions
+
+    def remember(self, question: str, scores: Mapping[str, float]) -> None:
+        """Keep the scores of a question's segments; the oldest question is forgotten."""
+        self._scores[question] = {**self._scores.pop(question, {}), **scores}
+        while len(self._scores) > self._questions:
+            self._scores.popitem(last=False)
+
+    def of(self, question: str, segments: Sequence[Segment]) -> list[float]:
+        """Give each segment's score; segments that no grading has seen are taken as equal to the best."""
+        known = self._scores.get(question, {})
+        best = max(known.values(), default=1.0)
+        return [known.get(segment.segment_id, best) for segment in segments]
