@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
+
 from graph.builder import build
 from tools.resources import Library, open_library
 from tools.runs import Durability, Runner
@@ -47,6 +49,7 @@ async def make_graph() -> Any:
         if _graph is None:
             stack = AsyncExitStack()
             library = await stack.enter_async_context(open_library(await asyncio.to_thread(load_settings)))
-            _graph = build(library.resources).compile()
+            # Without these, clients of the event-streaming protocol get neither our events nor the nodes' updates.
+            _graph = build(library.resources).compile(transformers=[CustomTransformer, UpdatesTransformer])
             _opened = stack
     return _graph

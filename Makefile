@@ -1,0 +1,56 @@
+# `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else.
+# PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA and ARGS go to the targets that name them.
+
+RUN := .venv/bin
+STUDIO_PORT ?= 2024
+CODE := api bench cli evals graph migrations nodes prompts tools tests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve studio test check format bench eval lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: .venv/runtime.installed ## ingest the manual, ask it questions, show each run
+	@$(RUN)/citewell demo $(ARGS)
+
+serve: .venv/runtime.installed ## serve the HTTP API
+	@$(RUN)/citewell serve $(ARGS)
+
+studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_PORT
+	@LANGSMITH_TRACING=false $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
+
+test: .venv/dev.installed ## run the tests
+	@$(RUN)/pytest $(ARGS)
+
+check: .venv/dev.installed ## check formatting, style, types and layers
+	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }
+	@$(RUN)/ruff check --quiet $(CODE)
+	@$(RUN)/mypy
+	@$(RUN)/lint-imports
+
+format: .venv/dev.installed ## put formatting and import order right
+	@$(RUN)/ruff check --quiet --select I --fix $(CODE)
+	@$(RUN)/ruff format $(CODE)
+
+bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json
+	@$(RUN)/python -m bench $(ARGS)
+
+eval: .venv/dev.installed ## tell questions from small talk, or run DATA=path of a question set
+	@$(RUN)/citewell eval $(if $(DATA),xquad --path $(DATA),small-talk) $(ARGS)
+
+lock: ## write the lock files anew from pyproject.toml; needs uv
+	@requirements/lock.sh
+
+clean: ## remove the environment and every cache; .citewell stays
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The development lock holds the runtime's, at the same versions, so it satisfies both stamps.
+.venv/runtime.installed: requirements/runtime.txt pyproject.toml
+	@requirements/install.sh runtime
+	@touch $@
+
+.venv/dev.installed: requirements/dev.txt pyproject.toml
+	@requirements/install.sh dev
+	@touch .venv/runtime.installed $@

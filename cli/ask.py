@@ -1,0 +1,109 @@
+"""citewell ask: one question, answered in the terminal as it is found."""
+
+from typing import Annotated
+
+import typer
+
+from cli.asking import ask_question
+from cli.exits import Exit
+from cli.identifiers import as_id
+from cli.opening import identity_of, opened, settings_for
+from cli.options import AsJson, UserName, WorkspaceName
+from cli.output import print_json, progress_console, result_console
+from cli.running import report, run
+from graph.evidence import SearchMode
+
+Session = Annotated[str | None, typer.Option(help="Go on with this session; a new one otherwise.", show_default=False)]
+Pages = Annotated[list[str] | None, typer.Option("--page", help="Read this document whole; may be repeated.")]
+OnlyPages = Annotated[bool, typer.Option("--only-pages", help="Answer from the pages given and nothing else.")]
+Search = Annotated[SearchMode, typer.Option(help="Search the library: as the question needs, always, or not.")]
+Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
+TopK = Annotated[int, typer.Option(min=1, max=30, help="Segments to find.")]
+MinScore = Annotated[float, typer.Option(min=0, max=1, help="Least relevance of a segment, 0 to 1.")]
+Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists; the configured default otherwise.")]
+Thinking = Annotated[bool, typer.Option("--thinking", help="Use the model's thinking model.")]
+ModelCalls = Annotated[int, typer.Option(min=0, max=8, help="Model calls that the run may make.")]
+Tokens = Annotated[int | None, typer.Option(min=1, help="Model tokens that the run may use.", show_default=False)]
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in any language.", show_default=False)],
+    session: Session = None,
+    page: Pages = None,
+    only_pages: OnlyPages = False,
+    search: Search = "auto",
+    space: Spaces = None,
+    top_k: TopK = 10,
+    min_score: MinScore = 0.3,
+    model: Model = "",
+    thinking: Thinking = False,
+    max_model_calls: ModelCalls = 8,
+    max_tokens: Tokens = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question; steps show on stderr, the answer and its citations on stdout.
+
+    Exits with 7 where the library does not hold the answer.
+    """
+    knobs: dict[str, object] = {
+        "search": search,
+        "only_selected_pages": only_pages,
+        "spaces": space or [],
+        "top_k": top_k,
+        "min_score": min_score,
+        "model": model,
+        "thinking": thinking,
+        "max_model_calls": max_model_calls,
+        "max_tokens": max_tokens,
+    }
+    run(_ask(question, session, page or [], knobs, workspace, user, as_json), as_json=as_json)
+
+
+async def _ask(
+    question: str,
+    session_id: str | None,
+    pages: list[str],
+    knobs: dict[str, object],
+    workspace: str | None,
+    user: str | None,
+    as_json: bool,
+) -> Exit:
+    from cli.rendering.live import TerminalRun
+    from graph.context import Context
+    from graph.errors import InvalidRequest
+    from tools.runs import RunRequest
+
+    if not question.strip():
+        raise InvalidRequest("question: it is empty.", suggestion="Ask something.")
+    page_ids = tuple(as_id(page, "document") for page in pages)
+    settings = settings_for(workspace, user)
+    identity = identity_of(settings)
+    context = Context(
+        workspace=identity.workspace,
+        user=identity.user,
+        page_tokens=settings.page_tokens,
+        **knobs,  # type: ignore[arg-type]
+    )
+    async with opened(settings) as citewell:
+        if session_id is None:
+            session_id = (await citewell.library.sessions.create(identity)).session_id
+        session_id = as_id(session_id, "session")
+        listener = None if as_json else TerminalRun(result_console(), progress_console())
+        asked = await ask_question(citewell.runner, session_id, RunRequest(question, context, page_ids), listener)
+    if as_json:
+        print_json(asked.as_json())
+    else:
+        _close(asked.as_json())
+    return asked.exit_code
+
+
+def _close(ended: dict[str, object]) -> None:
+    from rich.text import Text
+
+    error = ended.get("error")
+    if isinstance(error, dict):
+        report(error["code"], error["message"], error["suggestion"], as_json=False)
+        return
+    progress_console().print(Text(f"  To go on: citewell ask --session {ended['session_id']} ...", style="dim"))

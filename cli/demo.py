@@ -1,0 +1,118 @@
+"""citewell demo: the manual as a library, and questions that show what Citewell does with it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.exits import Exit
+from cli.opening import identity_of, opened, settings_for
+from cli.options import AsJson
+from cli.output import print_json, progress_console, result_console
+from cli.running import run
+
+if TYPE_CHECKING:
+    from cli.asking import Asked
+    from graph.entrypoint import Citewell
+    from graph.evidence import Identity
+
+WORKSPACE = "demo"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists, instead of the one without a model.")]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoQuestion:
+    """A question and what it shows; a follow-up is asked in the session of the question before it."""
+
+    text: str
+    shows: str
+    follows_up: bool = False
+
+
+QUESTIONS = (
+    DemoQuestion(
+        "What is the hotel limit a night, and when are approved expense claims paid?",
+        "answered from two documents",
+    ),
+    DemoQuestion("And in Paris?", "a follow-up that makes sense only with the question before it", follows_up=True),
+    DemoQuestion("Thanks, that helps a lot!", "small talk, which needs no library", follows_up=True),
+    DemoQuestion(
+        "Ngày phép chưa dùng hết phải dùng trước ngày nào?",
+        "a question in Vietnamese over a Vietnamese document",
+    ),
+    DemoQuestion("滤芯指示灯变红以后，应该在几天之内更换滤芯？", "a question in Chinese over a Chinese document"),
+    DemoQuestion("When may a citation be emitted?", "Citewell's own manual"),
+    DemoQuestion(
+        "Who won the men's singles at Wimbledon in 2019?",
+        "what the library does not hold, refused with what came nearest",
+    ),
+)
+
+
+def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
+    """Ingest the manual, ask it seven questions, and show each run as it happens.
+
+    Works in the workspace "demo" and leaves every other alone; may be run again at any time.
+    """
+    run(_demo(model, as_json), as_json=as_json)
+
+
+async def _demo(model: str, as_json: bool) -> Exit:
+    from cli.rendering.stage import Stage
+    from graph.errors import ConfigurationError
+
+    if not DOCS.is_dir():
+        raise ConfigurationError(
+            "The manual is not here, and the demo reads it.", suggestion="Run the demo from a clone of Citewell."
+        )
+    settings = settings_for(WORKSPACE)
+    stage = None if as_json else Stage(result_console(), progress_console())
+    if stage is not None:
+        stage.open()
+    async with opened(settings) as citewell:
+        await _fill(citewell, identity_of(settings), stage)
+        asked = await _ask_all(citewell, identity_of(settings), model, stage)
+    if as_json:
+        print_json({"questions": [_told(each) for each in asked]})
+    failed = [each.exit_code for each in asked if each.exit_code not in (Exit.OK, Exit.ABSTAINED)]
+    if stage is not None and not failed:
+        stage.close(asked[1].run.session_id)
+    return failed[0] if failed else Exit.OK
+
+
+async def _fill(citewell: "Citewell", identity: "Identity", stage: Any) -> None:
+    from cli.ingest import ingest_shown
+    from tools.ingestion import Refused
+
+    await citewell.library.workspaces.ensure(identity.workspace)
+    reports = await ingest_shown(citewell.library.ingestor, identity, [DOCS])
+    for refused in (report for report in reports if isinstance(report, Refused)):
+        typer.echo(f"{refused.name} was refused: {refused.reason}", err=True)
+    if stage is not None:
+        stage.library([report for report in reports if not isinstance(report, Refused)])
+
+
+async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: Any) -> "list[Asked]":
+    from cli.asking import ask_question
+    from graph.context import Context
+    from tools.runs import RunRequest
+
+    context = Context(workspace=identity.workspace, user=identity.user, model=model)
+    asked: list[Asked] = []
+    for number, question in enumerate(QUESTIONS, start=1):
+        if question.follows_up:
+            session_id = asked[-1].run.session_id
+        else:
+            session_id = (await citewell.library.sessions.create(identity, ephemeral=True)).session_id
+        listener = stage.question(number, len(QUESTIONS), question) if stage is not None else None
+        asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), listener))
+    return asked
+
+
+def _told(asked: "Asked") -> dict[str, Any]:
+    document = asked.as_json()
+    wanted = ("question", "outcome", "needs_retrieval", "answer", "sections", "citations")
+    return {name: document.get(name) for name in wanted}

@@ -1,0 +1,85 @@
+"""citewell doctor: what is configured, where each setting came from, and what of it can be reached."""
+
+from typing import TYPE_CHECKING
+
+from cli.exits import Exit
+from cli.opening import settings_for
+from cli.options import AsJson
+from cli.output import print_json, progress_console, result_console
+from cli.running import run
+
+if TYPE_CHECKING:
+    from cli.checks import Check
+    from tools.settings import Settings
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Say what is configured and reachable, where each setting came from, and who answers.
+
+    Exits with 5 where something that is configured can't be reached, with 3 where it can't work.
+    """
+    run(_doctor(as_json), as_json=as_json)
+
+
+async def _doctor(as_json: bool) -> Exit:
+    from cli.checks import check_database, check_embedding, check_model
+    from cli.provenance import provenance
+
+    settings = settings_for()
+    progress = progress_console()
+    checks = []
+    with progress.status("Looking at the database") as status:
+        checks.append(await check_database(settings))
+        status.update("Looking at the embedding model")
+        checks.append(await check_embedding(settings))
+        for model in settings.models:
+            status.update(f"Looking at the model {model.name}")
+            checks.append(await check_model(model))
+    family = family_of(settings)
+    if as_json:
+        print_json(
+            {
+                "ok": all(check.ok for check in checks),
+                "answers": family,
+                "checks": checks,
+                "settings": provenance(settings),
+            }
+        )
+    else:
+        _show(family, checks, settings)
+    return max((check.exit_code for check in checks), default=Exit.OK)
+
+
+def family_of(settings: "Settings") -> dict[str, str]:
+    """Tell which family answers a question that names no model."""
+    from tools.settings import EXTRACTIVE
+
+    name = settings.default_model
+    if name == EXTRACTIVE:
+        return {"family": "extractive", "model": name}
+    return {"family": "llm", "model": name}
+
+
+def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from cli.provenance import provenance
+    from cli.rendering.safe import one_line
+    from cli.rendering.tables import show_table
+
+    console = result_console()
+    console.print(Text.assemble("Questions are answered by the ", (family["family"], "bold"), " family"), end="")
+    console.print(f" (model {family['model']})." if family["family"] == "llm" else ": no model, no key, no network.")
+    console.print()
+    for check in checks:
+        mark = ("✓ ", "bold green") if check.ok else ("✗ ", "bold red")
+        console.print(Text.assemble(mark, (check.name, "bold"), "  ", one_line(check.detail)))
+        if check.suggestion:
+            console.print(Padding(Text(one_line(check.suggestion), style="dim"), (0, 0, 0, 2)))
+    console.print()
+    rows = [
+        [row.setting, row.value, row.name if row.origin != "default" else "", row.origin]
+        for row in provenance(settings)
+    ]
+    show_table(console, ["Setting", "Value", "Set by", "From"], rows)

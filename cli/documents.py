@@ -1,0 +1,141 @@
+"""citewell documents: list what the library holds, read one, delete one."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.identifiers import as_id
+from cli.opening import identity_of, opened, settings_for
+from cli.options import AsJson, UserName, WorkspaceName, Yes
+from cli.output import print_json, result_console
+from cli.running import run
+from cli.workspaces import confirmed
+
+documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
+DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
+Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
+Cursor = Annotated[str | None, typer.Option(help="Go on where the last list ended.", show_default=False)]
+Space = Annotated[str | None, typer.Option(help="Only documents of this space, by its id or slug.")]
+Title = Annotated[str | None, typer.Option(help="Only documents with this in their title.")]
+
+
+@documents.command("list")
+def list_(
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    space: Space = None,
+    title: Title = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the documents that you may read, the last changed first."""
+    run(_list(limit, cursor, space, title, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
+def show(
+    document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
+) -> None:
+    """Show what is known of a document."""
+    run(_show(document_id, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
+def raw(
+    document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
+) -> None:
+    """Print a document's canonical text, the text that citations point into."""
+    run(_raw(document_id, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
+def delete(
+    document_id: DocumentId,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a document; `citewell purge` removes what is left of it later."""
+    run(_delete(document_id, yes, workspace, user, as_json), as_json=as_json)
+
+
+async def _list(
+    limit: int,
+    cursor: str | None,
+    space: str | None,
+    title: str | None,
+    workspace: str | None,
+    user: str | None,
+    as_json: bool,
+) -> Exit:
+    from cli.rendering.tables import show_table
+
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        page = await citewell.library.documents.list(
+            identity_of(settings), limit=limit, cursor=cursor, space=space, title=title
+        )
+    if as_json:
+        print_json({"documents": page.documents, "next_cursor": page.next_cursor})
+        return Exit.OK
+    rows = [
+        [d.document_id, d.title, str(d.segments), d.owner or "", f"{d.updated_at:%Y-%m-%d}"] for d in page.documents
+    ]
+    show_table(result_console(), ["Document", "Title", "Segments", "Owner", "Changed"], rows, numbers={2})
+    if page.next_cursor:
+        typer.echo(f"More: citewell documents list --cursor {page.next_cursor}", err=True)
+    return Exit.OK
+
+
+async def _show(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    from rich.text import Text
+
+    from cli.output import plain
+    from cli.rendering.safe import one_line
+
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        document = await citewell.library.documents.get(identity_of(settings), as_id(document_id, "document"))
+    if as_json:
+        print_json(document)
+        return Exit.OK
+    console = result_console()
+    for name, value in plain(document).items():
+        if value not in (None, {}, ""):
+            console.print(Text.assemble((name.ljust(13), "dim"), one_line(str(value))), soft_wrap=True)
+    return Exit.OK
+
+
+async def _raw(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        raw_text = await citewell.library.documents.raw_text(identity_of(settings), as_id(document_id, "document"))
+    if as_json:
+        print_json(raw_text)
+        return Exit.OK
+    text = "".join(segment["text"] for segment in raw_text["segments"])
+    if sys.stdout.isatty():
+        from cli.rendering.safe import printable
+
+        text = printable(text)
+    sys.stdout.write(text)
+    return Exit.OK
+
+
+async def _delete(document_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        documents_ = citewell.library.documents
+        held = await documents_.get(identity_of(settings), as_id(document_id, "document"))
+        if not confirmed(f"Delete the document “{held.title}”?", yes):
+            return Exit.USAGE
+        await documents_.delete(identity_of(settings), held.document_id)
+    if as_json:
+        print_json({"document_id": held.document_id, "deleted": True})
+    else:
+        print(f"Deleted “{held.title}”.")
+    return Exit.OK

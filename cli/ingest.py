@@ -1,0 +1,104 @@
+"""citewell ingest: bring files and folders into the library."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.opening import identity_of, opened, settings_for
+from cli.options import AsJson, UserName, WorkspaceName
+from cli.output import print_json, progress_console, result_console
+from cli.running import run
+
+if TYPE_CHECKING:
+    from graph.evidence import Identity
+    from tools.ingestion import Ingestor, Report
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(help="Files and folders: Markdown, text, HTML, PDF, Document AI JSON.", show_default=False),
+]
+Owner = Annotated[str | None, typer.Option(help="The only user who may read these; everybody otherwise.")]
+SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
+
+
+def ingest(
+    paths: Paths,
+    owner: Owner = None,
+    space: SpaceSlug = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring files and folders into the library; what has not changed is left as it is.
+
+    A file that can't be read is named with the reason, the rest go in, and the exit code is 6.
+    """
+    run(_ingest(paths, owner, space, workspace, user, as_json), as_json=as_json)
+
+
+async def _ingest(
+    paths: list[Path], owner: str | None, space: str | None, workspace: str | None, user: str | None, as_json: bool
+) -> Exit:
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        await citewell.library.workspaces.ensure(settings.workspace)
+        reports = await ingest_shown(citewell.library.ingestor, identity_of(settings), paths, owner=owner, space=space)
+    if as_json:
+        print_json(as_document(reports))
+    else:
+        _show(reports)
+    return Exit.REFUSED if any(report.status == "refused" for report in reports) else Exit.OK
+
+
+async def ingest_shown(
+    ingestor: "Ingestor", identity: "Identity", paths: list[Path], *, owner: str | None = None, space: str | None = None
+) -> "list[Report]":
+    """Ingest paths with a progress bar on stderr, where that is a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = progress_console()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("Ingesting", total=None)
+        reports = ingestor.ingest_paths(
+            identity,
+            paths,
+            owner=owner,
+            space={"id": None, "slug": space} if space else None,
+            progress=lambda done, of: bar.update(task, completed=done, total=of),
+        )
+        return [report async for report in reports]
+
+
+def as_document(reports: "list[Report]") -> dict[str, object]:
+    """Lay out what became of each file, and how many of each kind."""
+    statuses = [report.status for report in reports]
+    return {
+        "documents": [report for report in reports if report.status != "refused"],
+        "refused": [report for report in reports if report.status == "refused"],
+        "counts": {status: statuses.count(status) for status in ("created", "updated", "unchanged", "refused")},
+    }
+
+
+def _show(reports: "list[Report]") -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from cli.rendering.safe import one_line
+    from tools.ingestion import Refused
+
+    console, errors = result_console(), progress_console()
+    for report in reports:
+        if isinstance(report, Refused):
+            errors.print(Text.assemble(("refused    ", "bold red"), (one_line(report.name), "bold")))
+            errors.print(Padding(Text(one_line(f"{report.reason} {report.suggestion}")), (0, 0, 0, 11)))
+        elif report.status != "unchanged":
+            facts = f"  {report.segments} segments  {report.document_id}"
+            line = Text.assemble((report.status.ljust(11), "green"), (one_line(report.name), "bold"), (facts, "dim"))
+            console.print(line, soft_wrap=True)
+    counts = as_document(reports)["counts"]
+    assert isinstance(counts, dict)
+    told = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
+    console.print(told.capitalize() + "." if told else "There was no file to ingest.")

@@ -1,0 +1,70 @@
+"""uvicorn run by us: the app's own errors reach the command line, and a signal ends it in order, with exit code 0."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+import uvicorn
+
+from api.app import create_app
+from api.dependencies import check_bind
+from cli.output import print_json
+from graph.errors import ConfigurationError
+from tools.settings import Settings
+
+GRACE_SECONDS = 10
+
+
+class Server(uvicorn.Server):
+    """A server that does not raise again the signal that ended it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals():
+            try:
+                yield
+            finally:
+                self._captured_signals.clear()
+
+
+async def serve_app(settings: Settings, *, as_json: bool) -> None:
+    """Serve the API until a signal comes, then let open requests end for at most 10 seconds.
+
+    Raises ConfigurationError where the address can't be listened on, and what opening the library raises.
+    """
+    check_bind(settings)
+    listener = _listen(settings)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",  # run here, so that what it raises is told like any other error
+        log_level=settings.log_level,
+        access_log=settings.log_level in ("debug", "info"),
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    with listener:
+        async with app.router.lifespan_context(app):
+            _announce(listener, as_json=as_json)
+            await Server(config).serve(sockets=[listener])
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2048)
+    except OSError as error:
+        raise ConfigurationError(
+            f"Nothing can listen on {settings.host}:{settings.port}: {error.strerror or error}.",
+            suggestion="Stop what listens there, or choose another port with --port.",
+        ) from error
+
+
+def _announce(listener: socket.socket, *, as_json: bool) -> None:
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    if as_json:
+        print_json({"url": url, "host": host, "port": port})
+    else:
+        typer.echo(f"Citewell listens on {url} (API description at {url}/docs). Stop it with Ctrl-C.", err=True)

@@ -1,0 +1,44 @@
+"""Open Citewell for one command: settings, logging, identity, and the library with its runner."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from graph.evidence import Identity
+
+if TYPE_CHECKING:
+    from graph.entrypoint import Citewell
+    from tools.settings import Settings
+
+
+def settings_for(workspace: str | None = None, user: str | None = None) -> "Settings":
+    """Read the settings, with the command line's own word for who asks; logging follows their level.
+
+    Raises ConfigurationError.
+    """
+    from tools.settings import load_settings
+
+    said = {"workspace": workspace, "user": user}
+    settings = load_settings(**{name: value for name, value in said.items() if value is not None})
+    asked = "log_level" in settings.model_fields_set
+    level = settings.log_level.upper() if asked else "WARNING"  # a command that succeeds has nothing to log
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    return settings
+
+
+@asynccontextmanager
+async def opened(settings: "Settings") -> AsyncIterator["Citewell"]:
+    """Open the library and the runner over it, and close them in order.
+
+    Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
+    """
+    from graph.entrypoint import open_citewell
+
+    async with open_citewell(settings) as citewell:
+        yield citewell
+
+
+def identity_of(settings: "Settings") -> Identity:
+    """Give the identity that the settings act as."""
+    return Identity(settings.workspace, settings.user)

@@ -1,0 +1,95 @@
+"""Where each setting's value comes from: the environment, the .env file, an alias, or the default."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from tools.settings import ALIASES, ModelSettings, Settings
+
+Origin = Literal["environment", ".env", "alias", "default"]
+PREFIX = "CITEWELL_"
+MASK = "********"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """A setting as it stands. ``name`` is what set it, or would; secrets are masked."""
+
+    setting: str
+    value: str
+    origin: Origin
+    name: str
+
+
+def provenance(settings: Settings) -> list[Provenance]:
+    """Tell of each setting its value and the name that it came from, in the order they are declared."""
+    environment = {name.upper(): value for name, value in os.environ.items()}
+    file = {name.upper(): value for name, value in dotenv_values(Path(".env")).items() if value is not None}
+    return [
+        Provenance(setting, _shown(_value(settings, setting)), *_origin(setting, environment, file))
+        for setting in setting_names()
+    ]
+
+
+def setting_names() -> list[str]:
+    """List every setting by its dotted path; a list of models counts as one."""
+    return [path for name, field in Settings.model_fields.items() for path in _paths(name, field)]
+
+
+def environment_name(setting: str) -> str:
+    """Give the name that sets a setting in the environment."""
+    return PREFIX + setting.replace(".", "__").upper()
+
+
+def _paths(name: str, field: FieldInfo) -> list[str]:
+    if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+        return [f"{name}.{inner}" for inner in field.annotation.model_fields]
+    return [name]
+
+
+def _value(settings: Settings, setting: str) -> object:
+    value: object = settings
+    for part in setting.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _origin(setting: str, environment: Mapping[str, str], file: Mapping[str, str]) -> tuple[Origin, str]:
+    name = environment_name(setting)
+    whole = environment_name(setting.split(".")[0])
+    for origin, held in (("environment", environment), (".env", file)):
+        for candidate in (name, whole):
+            # Nested names set parts of a list or of an object: CITEWELL_MODELS__0__NAME.
+            found = next((n for n in held if n == candidate or n.startswith(f"{name}__")), None)
+            if found is not None:
+                return origin, found  # type: ignore[return-value]
+    alias = _alias(setting, environment)
+    return ("alias", alias) if alias else ("default", name)
+
+
+def _alias(setting: str, environment: Mapping[str, str]) -> str | None:
+    if not environment.get("OPENAI_COMPATIBLE_BASE_URL"):
+        return None
+    fed = {"models": "chat.model", "default_model": "chat.model", "embedding.model": "embedding.model"}
+    if setting.startswith("embedding.") and environment.get("OPENAI_COMPATIBLE_EMBEDDING_MODEL"):
+        fed |= {"embedding.base_url": "chat.base_url", "embedding.api_key": "chat.api_key"}
+    target = fed.get(setting)
+    return next((alias for alias, fills in ALIASES.items() if fills == target and environment.get(alias)), None)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return MASK if value.get_secret_value() else ""
+    if isinstance(value, list):
+        return ", ".join(_model(item) if isinstance(item, ModelSettings) else str(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _model(model: ModelSettings) -> str:
+    return f"{model.name} ({model.model} at {model.base_url})"

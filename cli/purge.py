@@ -1,0 +1,37 @@
+"""citewell purge: remove for good what was deleted or has expired."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.opening import opened, settings_for
+from cli.options import AsJson, WorkspaceName, Yes
+from cli.output import print_json
+from cli.running import run
+from cli.workspaces import confirmed
+
+Days = Annotated[
+    int, typer.Option("--older-than-days", min=0, help="Only what was deleted this many days ago or more.")
+]
+
+
+def purge(
+    older_than_days: Days = 0, yes: Yes = False, workspace: WorkspaceName = None, as_json: AsJson = False
+) -> None:
+    """Remove for good what was deleted or has expired in a workspace, whoever's it was."""
+    run(_purge(older_than_days, yes, workspace, as_json), as_json=as_json)
+
+
+async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
+    settings = settings_for(workspace)
+    if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
+        return Exit.USAGE
+    async with opened(settings) as citewell:
+        purged = await citewell.library.documents.purge(settings.workspace, older_than=timedelta(days=days))
+    if as_json:
+        print_json({"workspace": settings.workspace, "purged": purged})
+    else:
+        print(f"Removed {purged} documents.")
+    return Exit.OK

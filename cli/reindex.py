@@ -1,0 +1,33 @@
+"""citewell reindex: embed the library anew with the configured model."""
+
+from cli.exits import Exit
+from cli.opening import settings_for
+from cli.options import AsJson
+from cli.output import print_json, progress_console
+from cli.running import run
+
+
+def reindex(as_json: AsJson = False) -> None:
+    """Embed the whole library anew with the configured embedding model; search goes on meanwhile."""
+    run(_reindex(as_json), as_json=as_json)
+
+
+async def _reindex(as_json: bool) -> Exit:
+    from rich.progress import Progress
+
+    from tools.database import open_database
+    from tools.embeddings import open_embedder
+    from tools.reindexing import reindex as embed_anew
+
+    settings = settings_for()
+    console = progress_console()
+    embedder = await open_embedder(settings)
+    async with open_database(settings) as database:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("Embedding", total=None)
+            done = await embed_anew(database, embedder, lambda n, of: bar.update(task, completed=n, total=of))
+    if as_json:
+        print_json(done)
+    else:
+        print(f"Embedded {done.segments} segments by {done.model}, {done.dimension} dimensions.")
+    return Exit.OK

@@ -1,0 +1,201 @@
+"""A run in the terminal as it happens: steps with their times, the answer with its markers, then its proof."""
+
+import time
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.status import Status
+from rich.text import Text
+
+from cli.rendering.citations import place, show_citations, show_nearest
+from cli.rendering.flow import Flow
+from cli.rendering.safe import one_line
+from graph import events
+
+STEP_COLUMN = 21
+
+
+class TerminalRun:
+    """Listens to one run and shows it: steps and notes on one console, the answer and its proof on the other.
+
+    A step that writes is shown when its first text comes, with the time to that text; any other when it ends.
+    """
+
+    def __init__(self, answer: Console, steps: Console) -> None:
+        self._answer, self._steps = answer, steps
+        self._status: Status | None = None
+        self._began: dict[str, float] = {}
+        self._notes: dict[str, list[str]] = {}
+        self._flow: Flow | None = None
+        self._numbers: dict[str, int] = {}
+        self._started = time.perf_counter()
+        self._family = self._model = ""
+
+    def queued(self, event: events.Queued) -> None:
+        self._aside(f"waiting, {event.position} before this one")
+
+    def run_started(self, event: events.RunStarted) -> None:
+        self._family, self._model = event.family, event.model
+
+    def run_resumed(self, event: events.RunResumed) -> None:
+        self._aside(f"taken up again, attempt {event.attempt}; unfinished sections are written anew")
+
+    def step_started(self, event: events.StepStarted) -> None:
+        self._began[event.step] = time.perf_counter()
+        if self._steps.is_terminal:
+            self._hush()
+            self._status = self._steps.status(Text(event.step, style="dim"), spinner="dots")
+            self._status.start()
+
+    def step_finished(self, event: events.StepFinished) -> None:
+        if event.step in self._began:
+            self._step(event.step, f"{event.ms:.0f} ms")
+
+    def retrieval_decided(self, event: events.RetrievalDecided) -> None:
+        needs = "asks the library" if event.needs_retrieval else "needs no library"
+        self._note("decide_retrieval", f"{needs}: {event.reason}")
+        self._fallback("decide_retrieval", event.fallback)
+        self._standalone(event.standalone_question)
+
+    def pages_loaded(self, event: events.PagesLoaded) -> None:
+        read = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.used)
+        self._note("load_selected_pages", f"read {read or 'nothing'}")
+        if event.cut:
+            self._note("load_selected_pages", f"cut {', '.join(page['title'] for page in event.cut)}")
+        if event.unused:
+            self._note("load_selected_pages", f"left out {len(event.unused)}")
+
+    def sources_found(self, event: events.SourcesFound) -> None:
+        step = "search_web" if event.kind == "web" else "search_segments"
+        self._note(step, f"{_count(event.count, 'segment')} found")
+        if event.degraded:
+            self._note(step, event.degraded)
+
+    def search_failed(self, event: events.SearchFailed) -> None:
+        self._note("search_web" if event.kind == "web" else "search_segments", f"failed: {event.message}")
+
+    def sources_graded(self, event: events.SourcesGraded) -> None:
+        self._numbers = {source["segment_id"]: source["index"] for source in event.sources}
+        kept = f"{_count(len(event.sources), 'source')} kept, {len(event.dropped)} set aside"
+        self._note("grade_segments", kept)
+        self._fallback("grade_segments", event.fallback)
+
+    def sources_disagree(self, event: events.SourcesDisagree) -> None:
+        self._aside(f"sources disagree: {event.reason}")
+
+    def query_rewritten(self, event: events.QueryRewritten) -> None:
+        self._note("rewrite_query", f"“{event.query}”: {event.reason}")
+
+    def thinking_delta(self, event: events.ThinkingDelta) -> None:
+        """Say nothing: thinking is no part of the answer."""
+
+    def section_started(self, event: events.SectionStarted) -> None:
+        for step in list(self._began):
+            self._step(step, f"{(time.perf_counter() - self._began[step]) * 1000:.0f} ms", "to its first words")
+        if event.section_index == 0:
+            self._steps.print()
+        else:
+            self._answer.print()
+        self._flow = Flow(self._answer)
+
+    def text_delta(self, event: events.TextDelta) -> None:
+        if self._flow is not None:
+            self._flow.write(event.delta)
+
+    def section_finished(self, event: events.SectionFinished) -> None:
+        if self._flow is not None:
+            for source_id in event.source_ids:
+                self._flow.mark(f"[{self._numbers.get(source_id, '?')}]", "bold cyan")
+            self._flow.close()
+            self._flow = None
+        if event.unknown_ids:
+            self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
+
+    def section_checked(self, event: events.SectionChecked) -> None:
+        """Say nothing yet: the verdicts stand beside their quotes at the end."""
+
+    def section_revised(self, event: events.SectionRevised) -> None:
+        number = event.section_index + 1
+        self._aside(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
+        if event.text:
+            self._flow = Flow(self._answer)
+            self._flow.write(event.text)
+            finished = events.SectionFinished(
+                section_index=event.section_index, text=event.text, source_ids=event.source_ids
+            )
+            self.section_finished(finished)
+
+    def content_removed(self, event: events.ContentRemoved) -> None:
+        self._aside(f"{event.kind} removed, no source holds it: {event.target}")
+
+    def answer_assessed(self, event: events.AnswerAssessed) -> None:
+        self._aside(f"assessed: {'supported' if event.supported else 'not supported'}, use {event.utility:.2f}")
+
+    def title_changed(self, event: events.TitleChanged) -> None:
+        self._aside(f"session titled “{event.title}”")
+
+    def run_finished(self, event: events.RunFinished) -> None:
+        self._hush()
+        message = event.message
+        if message["citations"]:
+            self._answer.print()
+            show_citations(self._answer, message["citations"], message["sources"])
+        if message.get("nearest"):
+            self._answer.print()
+            show_nearest(self._answer, message["nearest"])
+        self._steps.print()
+        self._steps.print(Padding(self._summary(event), (0, 0, 0, 2)))
+
+    def run_failed(self, event: events.RunFailed) -> None:
+        self._hush()
+        if self._flow is not None:
+            self._flow.close()
+
+    def _summary(self, event: events.RunFinished) -> Text:
+        style = {"answered": "bold green", "abstained": "bold yellow", "cancelled": "bold red"}[event.outcome]
+        calls = sum(spent["calls"] for spent in event.spent.values())
+        facts = [
+            _count(len(event.message["citations"]), "citation"),
+            _count(calls, "model call") if calls else f"no model ({self._family})",
+            f"{(time.perf_counter() - self._started) * 1000:.0f} ms",
+        ]
+        if event.outcome == "abstained" or event.outcome == "cancelled":
+            facts[0] = event.stop_reason.replace("_", " ")
+        return Text.assemble((event.outcome, style), (f" · {' · '.join(facts)}", "dim"))
+
+    def _standalone(self, question: str) -> None:
+        self._note("decide_retrieval", f"read as “{question}”")
+
+    def _fallback(self, step: str, fallback: events.Failure | None) -> None:
+        if fallback is not None:
+            self._note(step, f"fallback: {fallback['message']}")
+
+    def _note(self, step: str, note: str) -> None:
+        self._notes.setdefault(step, []).append(one_line(note))
+
+    def _step(self, step: str, took: str, remark: str = "") -> None:
+        del self._began[step]
+        self._hush()
+        notes = [*self._notes.pop(step, []), *([remark] if remark else [])]
+        line = Text.assemble(("✓ ", "green"), step.ljust(STEP_COLUMN), (took.rjust(8), "cyan"))
+        if self._steps.width >= STEP_COLUMN + 50 and notes:
+            line.append("  " + notes.pop(0), style="dim")
+        self._steps.print(Padding(line, (0, 0, 0, 2)))
+        for note in notes:
+            self._steps.print(Padding(Text(note, style="dim"), (0, 0, 0, 4 if self._steps.width < 71 else 35)))
+
+    def _aside(self, text: str) -> None:
+        self._hush()
+        self._steps.print(Padding(Text(one_line(text), style="yellow"), (0, 0, 0, 2)))
+
+    def _hush(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+__all__ = ["TerminalRun", "place"]

@@ -1,0 +1,79 @@
+"""The demo's frame: what it is about to show, and what to do next."""
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
+
+from cli.rendering.live import TerminalRun
+
+if TYPE_CHECKING:
+    from cli.demo import DemoQuestion
+    from tools.ingestion import Ingested
+
+
+class Stage:
+    """Shows the demo; runs tell it their events through the listener that ``question`` gives."""
+
+    def __init__(self, console: Console, progress: Console) -> None:
+        self._console, self._progress = console, progress
+
+    def open(self) -> None:
+        """Say what this is."""
+        self._console.print()
+        self._say(Text.assemble(("Citewell", "bold"), " answers from your documents and proves every citation."))
+        self._say(
+            Text(
+                "No model, no key, no network: what follows is quoted by the extractive family, in sentences of the "
+                "documents themselves.",
+                style="dim",
+            )
+        )
+        self._progress.print(Padding(Text("Starting PostgreSQL; the first time takes some seconds.", style="dim"), 2))
+
+    def library(self, ingested: "Sequence[Ingested]") -> None:
+        """Say what the library holds."""
+        new = sum(1 for document in ingested if document.status != "unchanged")
+        segments = sum(document.segments for document in ingested)
+        self._say(
+            f"Library: the manual and four demo documents, {len(ingested)} in all, {segments} segments; {new} new."
+        )
+
+    def question(self, number: int, of: int, question: "DemoQuestion") -> TerminalRun:
+        """Put up the next question, and give what listens to its run."""
+        self._console.print()
+        title = Text.assemble((f"{number} of {of}", "bold"), f" · {question.shows}")
+        self._console.print(Rule(title, align="left", style="dim"))
+        self._console.print()
+        self._say(Text.assemble(("> ", "bold cyan"), (question.text, "bold")))
+        self._console.print()
+        return TerminalRun(self._console, self._console)
+
+    def close(self, session_id: str) -> None:
+        """Say what to do next."""
+        citewell = "citewell" if shutil.which("citewell") else ".venv/bin/citewell"
+        self._console.print()
+        self._console.print(Rule(Text("What next", style="bold"), align="left", style="dim"))
+        self._console.print()
+        steps = (
+            ("Ask this library more", f'{citewell} ask --workspace demo "What does citewell doctor show?"'),
+            (
+                "Go on with the conversation above",
+                f'{citewell} ask --workspace demo --session {session_id} "And in Oslo?"',
+            ),
+            ("Bring in your own documents", f"{citewell} ingest PATH..."),
+            ("Ask them", f'{citewell} ask "Your question"'),
+            ("Serve the API", "make serve"),
+            ("Let a model write", "docs/configuration.md, under Models"),
+        )
+        for what, how in steps:
+            self._say(Text(what))
+            self._console.print(Padding(Text(how, style="cyan"), (0, 0, 0, 6)), soft_wrap=True)
+        self._console.print()
+
+    def _say(self, text: Text | str) -> None:
+        self._console.print(Padding(text, (0, 0, 0, 2)))

@@ -1,0 +1,70 @@
+"""citewell search: what the library holds on a subject, without an answer."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.identifiers import as_id
+from cli.opening import identity_of, opened, settings_for
+from cli.options import AsJson, UserName, WorkspaceName
+from cli.output import print_json, progress_console, result_console
+from cli.running import run
+
+Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
+Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
+TopK = Annotated[int, typer.Option(min=1, max=30, help="Segments to find.")]
+MinScore = Annotated[float, typer.Option(min=0, max=1, help="Least relevance of a segment, 0 to 1.")]
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for, in any language.", show_default=False)],
+    top_k: TopK = 10,
+    min_score: MinScore = 0.0,
+    space: Spaces = None,
+    page: Pages = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search the library; the best segments first, with their relevance."""
+    run(_search(query, top_k, min_score, space or [], page or [], workspace, user, as_json), as_json=as_json)
+
+
+async def _search(
+    query: str,
+    top_k: int,
+    min_score: float,
+    spaces: list[str],
+    pages: list[str],
+    workspace: str | None,
+    user: str | None,
+    as_json: bool,
+) -> Exit:
+    from cli.rendering.hits import show_hits
+    from graph.ports import SearchQuery
+
+    settings = settings_for(workspace, user)
+    asked = SearchQuery(
+        query,
+        identity_of(settings),
+        top_k=top_k,
+        min_score=min_score,
+        spaces=tuple(spaces),
+        document_ids=tuple(as_id(page, "document") for page in pages),
+        expand=0,
+    )
+    async with opened(settings) as citewell:
+        found = await citewell.library.searcher.search(asked)
+    if as_json:
+        hits = [
+            {"segment_id": hit.segment.segment_id, "score": round(hit.score, 4), **asdict(hit.segment)}
+            for hit in found.hits
+        ]
+        print_json({"query": query, "degraded": found.degraded, "hits": hits})
+        return Exit.OK
+    if found.degraded:
+        progress_console().print(found.degraded, style="yellow")
+    show_hits(result_console(), found.hits)
+    return Exit.OK

@@ -1,0 +1,31 @@
+"""citewell serve: the HTTP API on one address."""
+
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.opening import settings_for
+from cli.options import AsJson
+from cli.running import run
+
+Host = Annotated[str | None, typer.Option(help="The address to listen on; CITEWELL_HOST otherwise.")]
+Port = Annotated[
+    int | None, typer.Option(min=0, max=65535, help="The port, 0 for a free one; CITEWELL_PORT otherwise.")
+]
+
+
+def serve(host: Host = None, port: Port = None, as_json: AsJson = False) -> None:
+    """Serve the HTTP API until interrupted."""
+    import uvloop
+
+    run(_serve(host, port, as_json), as_json=as_json, loop_factory=uvloop.new_event_loop)
+
+
+async def _serve(host: str | None, port: int | None, as_json: bool) -> Exit:
+    from cli.listening import serve_app
+
+    settings = settings_for()
+    said = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    await serve_app(settings.model_copy(update=said), as_json=as_json)
+    return Exit.OK

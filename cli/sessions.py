@@ -1,0 +1,100 @@
+"""citewell sessions: list conversations, read one, delete one."""
+
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.identifiers import as_id
+from cli.opening import identity_of, opened, settings_for
+from cli.options import AsJson, UserName, WorkspaceName, Yes
+from cli.output import print_json, result_console
+from cli.running import run
+from cli.workspaces import confirmed
+
+sessions = typer.Typer(help="List, read and delete conversations.", no_args_is_help=True)
+SessionId = Annotated[str, typer.Argument(help="The session's id.", show_default=False)]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="How many at most.")]
+Cursor = Annotated[str | None, typer.Option(help="Go on where the last list ended.", show_default=False)]
+
+
+@sessions.command("list")
+def list_(
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List your sessions, the last used first."""
+    run(_list(limit, cursor, workspace, user, as_json), as_json=as_json)
+
+
+@sessions.command()
+def show(
+    session_id: SessionId,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a session's messages, with the citations of its answers."""
+    run(_show(session_id, limit, cursor, workspace, user, as_json), as_json=as_json)
+
+
+@sessions.command()
+def delete(
+    session_id: SessionId,
+    yes: Yes = False,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a session with its messages and checkpoints."""
+    run(_delete(session_id, yes, workspace, user, as_json), as_json=as_json)
+
+
+async def _list(limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool) -> None:
+    from cli.rendering.tables import show_table
+
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        page = await citewell.library.sessions.list(identity_of(settings), limit=limit, cursor=cursor)
+    if as_json:
+        print_json({"sessions": page.sessions, "next_cursor": page.next_cursor})
+        return
+    rows = [[s.session_id, s.title, f"{s.updated_at:%Y-%m-%d %H:%M}"] for s in page.sessions]
+    show_table(result_console(), ["Session", "Title", "Last used"], rows)
+    if page.next_cursor:
+        typer.echo(f"More: citewell sessions list --cursor {page.next_cursor}", err=True)
+
+
+async def _show(
+    session_id: str, limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool
+) -> None:
+    from cli.rendering.history import show_history
+
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        history = await citewell.library.sessions.get(
+            identity_of(settings), as_id(session_id, "session"), limit=limit, cursor=cursor
+        )
+    if as_json:
+        print_json({"session": history.session, "messages": history.messages, "next_cursor": history.next_cursor})
+    else:
+        show_history(result_console(), history)
+
+
+async def _delete(session_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    settings = settings_for(workspace, user)
+    async with opened(settings) as citewell:
+        held = await citewell.library.sessions.get(identity_of(settings), as_id(session_id, "session"), limit=1)
+        if not confirmed(f"Delete the session “{held.session.title}” for good?", yes):
+            return Exit.USAGE
+        await citewell.library.sessions.delete(identity_of(settings), session_id)
+    if as_json:
+        print_json({"session_id": session_id, "deleted": True})
+    else:
+        print(f"Deleted the session {session_id}.")
+    return Exit.OK

@@ -1,0 +1,86 @@
+"""citewell workspaces: make, list and delete tenants."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.opening import opened, settings_for
+from cli.options import AsJson, Yes
+from cli.output import print_json, result_console
+from cli.running import run
+
+workspaces = typer.Typer(help="Make, list and delete workspaces.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(help="The workspace's name, 1 to 100 characters.", show_default=False)]
+
+
+@workspaces.command()
+def create(name: Name, as_json: AsJson = False) -> None:
+    """Make a workspace with a library of its own."""
+    run(_create(name, as_json), as_json=as_json)
+
+
+@workspaces.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """List the workspaces and how much each holds."""
+    run(_list(as_json), as_json=as_json)
+
+
+@workspaces.command()
+def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Delete a workspace with its documents, sessions and everything else it holds."""
+    run(_delete(name, yes, as_json), as_json=as_json)
+
+
+async def _create(name: str, as_json: bool) -> None:
+    async with opened(settings_for()) as citewell:
+        await citewell.library.workspaces.create(name)
+    if as_json:
+        print_json({"workspace": name, "created": True})
+    else:
+        print(f"Made the workspace {name}.")
+
+
+async def _list(as_json: bool) -> None:
+    from cli.rendering.tables import show_table
+
+    async with opened(settings_for()) as citewell:
+        found = await citewell.library.workspaces.list()
+    if as_json:
+        print_json({"workspaces": found})
+        return
+    rows = [[w.name, str(w.documents), str(w.segments), str(w.sessions), f"{w.created_at:%Y-%m-%d}"] for w in found]
+    show_table(result_console(), ["Workspace", "Documents", "Segments", "Sessions", "Made"], rows, numbers={1, 2, 3})
+
+
+async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
+    from graph.errors import NotFound
+
+    async with opened(settings_for()) as citewell:
+        held = next((w for w in await citewell.library.workspaces.list() if w.name == name), None)
+        if held is None:
+            raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
+        what = f"{name} with {held.documents} documents and {held.sessions} sessions"
+        if not confirmed(f"Delete {what} for good?", yes):
+            return Exit.USAGE
+        await citewell.library.workspaces.delete(name)
+    if as_json:
+        print_json({"workspace": name, "deleted": True, "documents": held.documents, "sessions": held.sessions})
+    else:
+        print(f"Deleted {what}.")
+    return Exit.OK
+
+
+def confirmed(question: str, yes: bool) -> bool:
+    """Ask before what cannot be taken back; without a terminal to ask on, only ``--yes`` goes ahead.
+
+    Raises InvalidRequest where there is nobody to ask.
+    """
+    from graph.errors import InvalidRequest
+
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise InvalidRequest(f"{question} Nobody is there to say so.", suggestion="Add --yes.")
+    return typer.confirm(question, err=True)

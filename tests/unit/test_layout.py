@@ -1,0 +1,74 @@
+"""The packages are this repository's own, and the locks are fit for any machine."""
+
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES = [*PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "bench"]
+LOCKS = [ROOT / "requirements" / name for name in ("runtime.txt", "dev.txt")]
+PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9._-]*)(\[[a-z0-9,_-]+\])?==(?P<version>[^ ;\\]+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_root_package_comes_from_this_repository(package: str) -> None:
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    assert Path(spec.origin).resolve().is_relative_to(ROOT)
+
+
+def test_the_vocabulary_imports_nothing_by_itself() -> None:
+    loaded = _modules_after("import graph")
+    assert [name for name in loaded if name.startswith("graph.")] == []
+
+
+def test_every_folder_of_code_is_a_package_of_the_wheel() -> None:
+    folders = {path.parent.relative_to(ROOT).parts[0] for path in ROOT.glob("*/__init__.py")}
+    assert folders == set(PACKAGES)
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+def test_a_lock_names_no_host_and_pins_by_hash(lock: Path) -> None:
+    text = lock.read_text(encoding="utf-8")
+    assert "://" not in text
+    assert not re.search(r"^\s*(-i|--index-url|--extra-index-url|--find-links|--trusted-host|-e|-f)\b", text, re.MULTILINE)
+    requirements = [block for block in re.split(r"\n(?=\S)", text) if not block.startswith("#")]
+    assert requirements
+    for block in requirements:
+        assert PIN.match(block), block
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", block), block
+
+
+def test_the_development_lock_holds_the_runtime_lock() -> None:
+    runtime, development = (
+        {found["name"]: found["version"] for found in PIN.finditer(lock.read_text(encoding="utf-8"))} for lock in LOCKS
+    )
+    assert runtime.items() <= development.items()
+
+
+def test_the_locks_hold_every_dependency_of_the_project() -> None:
+    pinned = {found["name"] for found in PIN.finditer(LOCKS[0].read_text(encoding="utf-8"))}
+    wanted = {re.split(r"[\[<>=~! ]", line, maxsplit=1)[0].lower() for line in PROJECT["project"]["dependencies"]}
+    assert wanted <= pinned
+
+
+def test_the_graph_of_langgraph_json_is_found_in_module_form() -> None:
+    import json
+
+    configured = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]["citewell"]
+    module, _, name = configured.partition(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+def _modules_after(statement: str) -> list[str]:
+    code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
