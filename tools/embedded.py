@@ -27,7 +27,8 @@ from tools.unprivileged import Unprivileged, unprivileged_user
 log = logging.getLogger(__name__)
 
 SUPERUSER = "postgres"
-SOCKET_NAME = ".s.PGSQL.5432"
+PORT = 5432  # names the socket; no port is listened on
+SOCKET_NAME = f".s.PGSQL.{PORT}"
 STARTUP_SECONDS = 60
 ROOMY_SHARED_MEMORY = 512 * 1024 * 1024
 TUNING: Mapping[str, str] = {
@@ -53,7 +54,7 @@ class EmbeddedServer:
     _hold: IO[bytes] = field(repr=False)
 
     def url(self, database: str = SUPERUSER) -> str:
-        return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_folder))}"
+        return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_folder))}&port={PORT}"
 
     def release(self) -> None:
         """Let go of the server; the last user stops it. Blocks while it stops. Does nothing the second time."""
@@ -129,7 +130,8 @@ def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> N
 def _start(
     folder: Path, socket_folder: Path, binaries: Path, account: Unprivileged | None, tuning: Mapping[str, str]
 ) -> None:
-    values = {**tuning, "unix_socket_directories": f'"{socket_folder}"', **_shared_memory()}
+    # The port is said although it is the default: PGPORT in the environment would change it.
+    values = {**tuning, "port": str(PORT), "unix_socket_directories": f'"{socket_folder}"', **_shared_memory()}
     options = shlex.join([part for name, value in values.items() for part in ("-c", f"{name}={value}")])
     logfile = folder / "server.log"
     arguments = ["-D", str(folder), "-l", str(logfile), "-w", "-t", str(STARTUP_SECONDS), "-o", options, "start"]

