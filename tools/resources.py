@@ -47,15 +47,18 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     async with open_database(settings) as database:
         embedder = await open_embedder(settings)
         workspaces = Workspaces(database)
-        yield Library(
-            settings=settings,
-            database=database,
-            embedder=embedder,
-            workspaces=workspaces,
-            documents=Documents(database, workspaces),
-            ingestor=Ingestor(database, workspaces, embedder, settings),
-            sessions=Sessions(database, workspaces),
-            searcher=HybridSearcher(database, workspaces, embedder),
-            reader=SegmentStore(database, workspaces),
-            families=configured_families(settings),
-        )
+        try:
+            yield Library(
+                settings=settings,
+                database=database,
+                embedder=embedder,
+                workspaces=workspaces,
+                documents=Documents(database, workspaces),
+                ingestor=Ingestor(database, workspaces, embedder, settings),
+                sessions=Sessions(database, workspaces),
+                searcher=HybridSearcher(database, workspaces, embedder),
+                reader=SegmentStore(database, workspaces),
+                families=configured_families(settings),
+            )
+        finally:
+            await embedder.close()
