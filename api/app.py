@@ -2,15 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 
 from fastapi import FastAPI
 
 from api import errors
 from api.limits import BodyLimit, LoopbackOnly
 from api.openapi import describe
-from api.routes import health, runs, search, sessions
+from api.routes import documents, health, runs, search, sessions
 from graph.entrypoint import Citewell, open_citewell
+from graph.events import SCHEMA
 from tools.settings import Settings
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
@@ -29,12 +29,12 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             app.state.citewell = opened
             yield
 
-    app = FastAPI(title="Citewell", version=version("citewell"), description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings
     app.state.citewell = citewell
     app.add_middleware(BodyLimit, document_bytes=settings.max_document_bytes)
     app.add_middleware(LoopbackOnly)
-    for routes in (sessions, runs, search, health):
+    for routes in (sessions, runs, documents, search, health):
         app.include_router(routes.router)
     errors.install(app)
     describe(app)

@@ -130,9 +130,10 @@ def fault(error: Mapping[str, Any]) -> str:
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = "not_found" if error.status_code == HTTPStatus.NOT_FOUND else "invalid_request"
-    detail = f"{request.method} {request.url.path}: {HTTPStatus(error.status_code).phrase.lower()}."
-    advice = "The routes are listed at /docs."
-    return problem(code, detail, advice, status=error.status_code, headers=error.headers)
+    if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        code = "request_too_large"
+    advice = "The routes, and what they take, are listed at /docs."
+    return problem(code, str(error.detail), advice, status=error.status_code, headers=error.headers)
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from graph.context import Context
@@ -37,6 +38,8 @@ Printable = AfterValidator(_printable)
 Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
 Name = Annotated[str, Field(min_length=1, max_length=200), Printable]
 Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
+Limit = Annotated[int, Query(ge=1, le=200)]
+Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]
 Web = Annotated[Literal["off"], _only("off", frozenset({"fallback", "also", "first"}))]
 WhileRunning = Annotated[Literal["reject"], _only("reject", frozenset({"enqueue", "interrupt"}))]

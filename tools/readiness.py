@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from graph.errors import DatabaseUnavailable, EmbeddingUnavailable
 from migrations import pending
+from tools.embeddings import recorded_embedding
 from tools.resources import Library
 
 OK = "ok"
@@ -38,7 +39,7 @@ async def _look_at_database(library: Library) -> tuple[str, str]:
         waiting = await pending(connection)
         if waiting:
             return f"the database lacks {', '.join(waiting)}: run `citewell migrate`", OK
-        found = await (await connection.execute("SELECT model, dimension FROM embedding_models")).fetchone()
+        found = await recorded_embedding(connection)
     ours = (library.embedder.model, library.embedder.dimension)
     if found is None or found == ours:
         return OK, OK

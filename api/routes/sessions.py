@@ -1,17 +1,15 @@
 """Conversations: made, listed, read back, deleted."""
 
-from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, status
+from fastapi import APIRouter, status
 
 from api.dependencies import Me, OpenLibrary
 from api.errors import problems
-from api.schemas import NewSession, SessionDetail, SessionList
+from api.schemas import Cursor, Limit, NewSession, SessionDetail, SessionList
 from tools.sessions import Session
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
-Cursor = Annotated[str | None, Query(max_length=500)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
@@ -22,9 +20,7 @@ async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Sess
 
 
 @router.get("", responses=problems(422, 503))
-async def list_sessions(
-    me: Me, library: OpenLibrary, limit: Annotated[int, Query(ge=1, le=200)] = 50, cursor: Cursor = None
-) -> SessionList:
+async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> SessionList:
     """List your sessions, the last used first."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor)
     return SessionList(sessions=page.sessions, next_cursor=page.next_cursor)
@@ -35,7 +31,7 @@ async def get_session(
     session_id: UUID,
     me: Me,
     library: OpenLibrary,
-    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    limit: Limit = 100,
     cursor: Cursor = None,
 ) -> SessionDetail:
     """Read a session with its messages, their citations and sources."""

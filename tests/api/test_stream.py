@@ -15,6 +15,7 @@ from api.stream import RunStream
 from graph.context import Context
 from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
 from graph.evidence import Message
+from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tools.runs import Run, RunRequest
 
@@ -52,16 +53,6 @@ async def telling(run: Run, **knobs: Any) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def parse(body: str) -> list[dict[str, str]]:
-    """Read frames as the SSE specification says, comments left out."""
-    frames = []
-    for block in body.split("\n\n"):
-        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
-        if lines:
-            frames.append(dict(line.split(": ", 1) for line in lines))
-    return frames
-
-
 async def test_each_event_is_a_frame_with_id_name_and_json() -> None:
     run = new_run()
     run.tell(TextDelta(section_index=0, delta="Be\r\ncause\u2028."))
@@ -71,7 +62,7 @@ async def test_each_event_is_a_frame_with_id_name_and_json() -> None:
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["cache-control"] == "no-cache"
     assert response.headers["x-accel-buffering"] == "no"
-    frames = parse(response.text)
+    frames = parse_frames(response.text)
     assert [(f["id"], f["event"]) for f in frames] == [
         (f"{RUN_ID}:1", "run_started"),
         (f"{RUN_ID}:2", "text_delta"),
@@ -98,7 +89,7 @@ async def test_pings_keep_an_idle_stream_open_and_use_newlines_only() -> None:
             if seen.count(b": ping\n\n") == 2:
                 run.tell(finished())
     assert b"\r" not in seen
-    assert [frame["event"] for frame in parse(seen.decode())] == ["run_started", "run_finished"]
+    assert [frame["event"] for frame in parse_frames(seen.decode())] == ["run_started", "run_finished"]
 
 
 async def test_an_event_that_cannot_be_put_into_bytes_ends_the_stream_as_failed() -> None:
@@ -107,7 +98,7 @@ async def test_an_event_that_cannot_be_put_into_bytes_ends_the_stream_as_failed(
     run.tell(finished())
     async with telling(run) as client:
         response = await client.post("/run")
-    frames = parse(response.text)
+    frames = parse_frames(response.text)
     assert [frame["event"] for frame in frames] == ["run_started", "run_failed"]
     assert json.loads(frames[-1]["data"])["code"] == "internal"
 
@@ -117,7 +108,7 @@ async def test_a_failed_run_ends_with_its_code_and_nothing_after_it() -> None:
     run.tell(RunFailed(code="model_unavailable", message="No reply.", suggestion="Try again.", retryable=True))
     async with telling(run) as client:
         response = await client.post("/run")
-    last = json.loads(parse(response.text)[-1]["data"])
+    last = json.loads(parse_frames(response.text)[-1]["data"])
     assert (last["type"], last["code"], last["retryable"]) == ("run_failed", "model_unavailable", True)
 
 

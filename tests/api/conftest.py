@@ -1,0 +1,78 @@
+"""An open Citewell over the test's own database, and a client of its API over real HTTP."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from api.app import create_app
+from graph.entrypoint import Citewell, open_citewell
+from graph.evidence import Identity
+from tests.api.serving import client_of
+from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tools.ingestion import NewDocument
+from tools.settings import ModelSettings, Settings
+
+__all__ = ["scripted_openai"]
+
+HANDBOOK = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01"
+TRAVEL = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a02"
+LIBRARY = [
+    NewDocument(
+        document_id=HANDBOOK,
+        name="handbook.md",
+        title="Staff handbook",
+        slug="staff-handbook",
+        url="https://wiki.example/handbook",
+        space={"id": "s1", "slug": "people"},
+        metadata={"team": "people"},
+        text=(
+            "# Leave\n\nEvery employee gets 25 days of annual leave a year. Unused leave lapses in March.\n\n"
+            "# Notice\n\nThe notice period is three months. It is one month during probation.\n"
+        ),
+    ),
+    NewDocument(
+        document_id=TRAVEL,
+        name="travel.md",
+        title="Travel policy",
+        text="# Trains\n\nSecond class is booked for trains. Journeys above four hours may be in first class.\n",
+    ),
+]
+
+
+@pytest.fixture
+async def citewell(settings: Settings) -> AsyncIterator[Citewell]:
+    async with open_citewell(settings) as opened:
+        for document in LIBRARY:
+            await opened.library.ingestor.ingest(Identity(), document)
+        yield opened
+
+
+@pytest.fixture
+async def client(settings: Settings, citewell: Citewell) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(create_app(settings, citewell=citewell)) as opened:
+        yield opened
+
+
+def with_model(settings: Settings, server: ScriptedOpenAI) -> Settings:
+    """Settings of a deployment that answers by the scripted model."""
+    model = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=20)
+    return settings.model_copy(update={"models": [model], "default_model": "scripted"})
+
+
+@pytest.fixture
+async def model_client(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment whose model says what the test scripts."""
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened:
+        for document in LIBRARY:
+            await opened.library.ingestor.ingest(Identity(), document)
+        async with client_of(create_app(configured, citewell=opened)) as client:
+            yield client
+
+
+async def new_session(client: httpx.AsyncClient, **fields: Any) -> str:
+    response = await client.post("/api/sessions", json=fields)
+    assert response.status_code == 201, response.text
+    return str(response.json()["session_id"])

@@ -1,0 +1,33 @@
+"""Server-Sent Events as the specification reads them."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+
+
+def parse_frames(body: str) -> list[dict[str, str]]:
+    """Read the frames of a finished stream, comments left out."""
+    return [frame for frame in map(_frame, body.split("\n\n")) if frame]
+
+
+def events_of(response: httpx.Response) -> list[dict[str, Any]]:
+    """Read the data of a finished stream's frames."""
+    assert response.headers["content-type"].startswith("text/event-stream"), response.text
+    return [json.loads(frame["data"]) for frame in parse_frames(response.text)]
+
+
+async def live_events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    """Read the data of frames as they arrive."""
+    rest = ""
+    async for text in response.aiter_text():
+        *whole, rest = (rest + text).split("\n\n")
+        for block in whole:
+            if frame := _frame(block):
+                yield json.loads(frame["data"])
+
+
+def _frame(block: str) -> dict[str, str]:
+    lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+    return dict(line.split(": ", 1) for line in lines)
