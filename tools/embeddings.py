@@ -20,6 +20,7 @@ __all__ = [
     "count_tokens",
     "open_embedder",
     "recorded_embedding",
+    "refuse_mismatch",
 ]
 
 
@@ -60,17 +61,24 @@ async def check_recorded(connection: Connection, embedder: Embedder) -> None:
 
     Raises EmbeddingMismatch where the library's vectors come from another model.
     """
-    ours = (embedder.model, embedder.dimension)
+    await connection.execute(
+        "INSERT INTO embedding_models (model, dimension) SELECT %s, %s"
+        " WHERE NOT EXISTS (SELECT FROM embedding_models) ON CONFLICT (only_one) DO NOTHING",
+        [embedder.model, embedder.dimension],
+    )
+    await refuse_mismatch(connection, embedder)
+
+
+async def refuse_mismatch(connection: Connection, embedder: Embedder) -> None:
+    """Hold the embedder to the record, and write none.
+
+    Raises EmbeddingMismatch where the library's vectors come from another model.
+    """
     recorded = await recorded_embedding(connection)
-    if recorded is None:
-        await connection.execute(
-            "INSERT INTO embedding_models (model, dimension) VALUES (%s, %s) ON CONFLICT (only_one) DO NOTHING", ours
-        )
-        recorded = await recorded_embedding(connection)
-    if recorded is not None and recorded != ours:
+    if recorded is not None and recorded != (embedder.model, embedder.dimension):
         raise EmbeddingMismatch(
             f"The library was embedded by {recorded[0]} with {recorded[1]} dimensions, "
-            f"and the settings name {ours[0]} with {ours[1]}.",
+            f"and the settings name {embedder.model} with {embedder.dimension}.",
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graph.ports import Families, Resources
 from tools.database import Database, open_database
 from tools.documents import Documents
-from tools.embeddings import Embedder, open_embedder
+from tools.embeddings import Embedder, open_embedder, refuse_mismatch
 from tools.families import configured_families
 from tools.ingestion import Ingestor
 from tools.retrieval.reading import SegmentStore
@@ -48,6 +48,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         embedder = await open_embedder(settings)
         workspaces = Workspaces(database)
         try:
+            async with database.connection() as connection:
+                await refuse_mismatch(connection, embedder)
             yield Library(
                 settings=settings,
                 database=database,

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingMismatch
 from tools.database import Database
-from tools.embeddings import check_recorded, recorded_embedding
+from tools.embeddings import check_recorded, recorded_embedding, refuse_mismatch
 
 
 class Named:
@@ -27,6 +27,7 @@ class Named:
 
 async def test_the_first_use_is_recorded(database: Database) -> None:
     async with database.connection() as connection:
+        await refuse_mismatch(connection, Named("a", 8))
         assert await recorded_embedding(connection) is None
         await check_recorded(connection, Named("a", 8))
         assert await recorded_embedding(connection) == ("a", 8)
