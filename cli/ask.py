@@ -92,18 +92,15 @@ async def _ask(
         session_id = as_id(session_id, "session")
         listener = None if as_json else TerminalRun(result_console(), progress_console())
         asked = await ask_question(citewell.runner, session_id, RunRequest(question, context, page_ids), listener)
+    ended = asked.as_json()
     if as_json:
-        print_json(asked.as_json())
-    else:
-        _close(asked.as_json())
-    return asked.exit_code
-
-
-def _close(ended: dict[str, object]) -> None:
-    from rich.text import Text
-
-    error = ended.get("error")
-    if isinstance(error, dict):
+        print_json(ended)
+    elif "error" in ended:
+        error = ended["error"]
         report(error["code"], error["message"], error["suggestion"], as_json=False)
-        return
-    progress_console().print(Text(f"  To go on: citewell ask --session {ended['session_id']} ...", style="dim"))
+    else:
+        who = "".join(f" --{name} {value}" for name, value in (("workspace", workspace), ("user", user)) if value)
+        progress_console().print(
+            f"  To go on: citewell ask{who} --session {session_id} ...", style="dim", soft_wrap=True
+        )
+    return asked.exit_code

@@ -61,10 +61,10 @@ def family_of(settings: "Settings") -> dict[str, str]:
 
 
 def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     from cli.provenance import provenance
+    from cli.rendering.indent import show_indented
     from cli.rendering.safe import one_line
     from cli.rendering.tables import show_table
 
@@ -76,7 +76,7 @@ def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -
         mark = ("✓ ", "bold green") if check.ok else ("✗ ", "bold red")
         console.print(Text.assemble(mark, (check.name, "bold"), "  ", one_line(check.detail)))
         if check.suggestion:
-            console.print(Padding(Text(one_line(check.suggestion), style="dim"), (0, 0, 0, 2)))
+            show_indented(console, Text(one_line(check.suggestion), style="dim"), 2)
     console.print()
     rows = [
         [row.setting, row.value, row.name if row.origin != "default" else "", row.origin]

@@ -83,9 +83,9 @@ def as_document(reports: "list[Report]") -> dict[str, object]:
 
 
 def _show(reports: "list[Report]") -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
+    from cli.rendering.indent import show_indented
     from cli.rendering.safe import one_line
     from tools.ingestion import Refused
 
@@ -93,7 +93,7 @@ def _show(reports: "list[Report]") -> None:
     for report in reports:
         if isinstance(report, Refused):
             errors.print(Text.assemble(("refused    ", "bold red"), (one_line(report.name), "bold")))
-            errors.print(Padding(Text(one_line(f"{report.reason} {report.suggestion}")), (0, 0, 0, 11)))
+            show_indented(errors, one_line(f"{report.reason} {report.suggestion}"), 11)
         elif report.status != "unchanged":
             facts = f"  {report.segments} segments  {report.document_id}"
             line = Text.assemble((report.status.ljust(11), "green"), (one_line(report.name), "bold"), (facts, "dim"))

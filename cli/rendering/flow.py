@@ -14,11 +14,12 @@ _NEVER_FIRST = frozenset("，。、；：？！）》」』】”’％,.;:?!)]}
 
 
 class Flow:
-    """A paragraph under way. On a terminal lines are indented and wrapped; elsewhere the text passes as it is."""
+    """A paragraph under way: wrapped and indented where it is read, as it is where it goes on into a pipe."""
 
-    def __init__(self, console: Console, *, indent: int = 2) -> None:
+    def __init__(self, console: Console, *, wrap: bool, indent: int = 2) -> None:
         self._console = console
-        self._margin = " " * indent if console.is_terminal else ""
+        self._wrap = wrap
+        self._margin = " " * indent if wrap else ""
         self._held = ""
         self._space = ""
         self._column = 0
@@ -31,8 +32,14 @@ class Flow:
             self._piece(piece)
 
     def mark(self, text: str, style: str) -> None:
-        """Write a marker right behind the text, never alone on a line's start."""
-        self._release()
+        """Write a marker behind the text; where it does not fit, the last word goes on to the next line with it."""
+        word, self._held = self._held, ""
+        room = self._console.width - 1 - self._column
+        if self._wrap and self._column and cell_len(f" {word} {text}") > room:
+            self._break()
+            self._space = ""
+        if word:
+            self._piece(word)
         self._put(f" {text}", style)
 
     def close(self) -> None:
@@ -49,17 +56,18 @@ class Flow:
 
     def _piece(self, piece: str) -> None:
         if piece.isspace():
-            self._space = piece if self._column or not self._console.is_terminal else ""
+            self._space = piece if self._column or not self._wrap else ""
             return
-        if self._console.is_terminal and "\n" in self._space:
+        if self._wrap and "\n" in self._space:
             self._break()
-        self._put((self._space if self._console.is_terminal is False else " " * bool(self._space)) + piece)
+            self._space = ""
+        self._put((" " if self._wrap and self._space else self._space) + piece)
         self._space = ""
 
     def _put(self, text: str, style: str = "") -> None:
         width = cell_len(text)
         limit = self._console.width - 1
-        if self._console.is_terminal and self._column and self._column + width > limit and text not in _NEVER_FIRST:
+        if self._wrap and self._column and self._column + width > limit and text not in _NEVER_FIRST:
             self._break()
             text = text.lstrip()
             width = cell_len(text)

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from cli.rendering.citations import show_citations, show_nearest
+from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line, printable
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def _show_answer(console: Console, message: "StoredMessage") -> None:
     for section in body.get("sections", []):
         markers = "".join(f" [{numbers[i]}]" for i in section["source_ids"] if i in numbers)
         text = Text.assemble(printable(section["text"]), (markers, "bold cyan"))
-        console.print(Padding(text, (0, 0, 0, 2)))
+        show_indented(console, text, 2)
     show_citations(console, body.get("citations", []), body.get("sources", []))
     show_nearest(console, body.get("nearest", []))
     if message.outcome and message.outcome != "answered":
-        console.print(Padding(Text(message.outcome, style="yellow"), (0, 0, 0, 2)))
+        show_indented(console, Text(message.outcome, style="yellow"), 2)

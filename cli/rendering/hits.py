@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from cli.rendering.citations import place
+from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line
 from graph.evidence import Hit
 from graph.sources import excerpt
@@ -29,5 +29,5 @@ def show_hits(console: Console, hits: Sequence[Hit]) -> None:
                 page,
             )
         )
-        console.print(Padding(Text(one_line(excerpt(segment.text, SHOWN))), (0, 0, 0, 4)))
-        console.print(Padding(Text(segment.segment_id, style="dim"), (0, 0, 1, 4)))
+        show_indented(console, Text(one_line(excerpt(segment.text, SHOWN))), 4)
+        show_indented(console, Text(segment.segment_id, style="dim"), 4)

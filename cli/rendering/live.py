@@ -3,16 +3,18 @@
 import time
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.status import Status
 from rich.text import Text
 
-from cli.rendering.citations import place, show_citations, show_nearest
+from cli.rendering.citations import show_citations, show_nearest
 from cli.rendering.flow import Flow
+from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line
 from graph import events
 
-STEP_COLUMN = 21
+MARGIN = 2
+STEP_COLUMN = 20
+NARROWEST_NOTE = 36
 
 
 class TerminalRun:
@@ -21,21 +23,22 @@ class TerminalRun:
     A step that writes is shown when its first text comes, with the time to that text; any other when it ends.
     """
 
-    def __init__(self, answer: Console, steps: Console) -> None:
+    def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
         self._answer, self._steps = answer, steps
+        self._wrap = answer.is_terminal if wrap is None else wrap
         self._status: Status | None = None
         self._began: dict[str, float] = {}
         self._notes: dict[str, list[str]] = {}
         self._flow: Flow | None = None
         self._numbers: dict[str, int] = {}
         self._started = time.perf_counter()
-        self._family = self._model = ""
+        self._family = self._question = ""
 
     def queued(self, event: events.Queued) -> None:
         self._aside(f"waiting, {event.position} before this one")
 
     def run_started(self, event: events.RunStarted) -> None:
-        self._family, self._model = event.family, event.model
+        self._family, self._question = event.family, event.question
 
     def run_resumed(self, event: events.RunResumed) -> None:
         self._aside(f"taken up again, attempt {event.attempt}; unfinished sections are written anew")
@@ -55,7 +58,8 @@ class TerminalRun:
         needs = "asks the library" if event.needs_retrieval else "needs no library"
         self._note("decide_retrieval", f"{needs}: {event.reason}")
         self._fallback("decide_retrieval", event.fallback)
-        self._standalone(event.standalone_question)
+        if event.standalone_question != self._question:
+            self._note("decide_retrieval", f"read as “{event.standalone_question}”")
 
     def pages_loaded(self, event: events.PagesLoaded) -> None:
         read = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.used)
@@ -96,7 +100,7 @@ class TerminalRun:
             self._steps.print()
         else:
             self._answer.print()
-        self._flow = Flow(self._answer)
+        self._flow = Flow(self._answer, wrap=self._wrap)
 
     def text_delta(self, event: events.TextDelta) -> None:
         if self._flow is not None:
@@ -118,7 +122,7 @@ class TerminalRun:
         number = event.section_index + 1
         self._aside(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
         if event.text:
-            self._flow = Flow(self._answer)
+            self._flow = Flow(self._answer, wrap=self._wrap)
             self._flow.write(event.text)
             finished = events.SectionFinished(
                 section_index=event.section_index, text=event.text, source_ids=event.source_ids
@@ -144,7 +148,7 @@ class TerminalRun:
             self._answer.print()
             show_nearest(self._answer, message["nearest"])
         self._steps.print()
-        self._steps.print(Padding(self._summary(event), (0, 0, 0, 2)))
+        show_indented(self._steps, self._summary(event), MARGIN)
 
     def run_failed(self, event: events.RunFailed) -> None:
         self._hush()
@@ -163,9 +167,6 @@ class TerminalRun:
             facts[0] = event.stop_reason.replace("_", " ")
         return Text.assemble((event.outcome, style), (f" · {' · '.join(facts)}", "dim"))
 
-    def _standalone(self, question: str) -> None:
-        self._note("decide_retrieval", f"read as “{question}”")
-
     def _fallback(self, step: str, fallback: events.Failure | None) -> None:
         if fallback is not None:
             self._note(step, f"fallback: {fallback['message']}")
@@ -177,16 +178,18 @@ class TerminalRun:
         del self._began[step]
         self._hush()
         notes = [*self._notes.pop(step, []), *([remark] if remark else [])]
-        line = Text.assemble(("✓ ", "green"), step.ljust(STEP_COLUMN), (took.rjust(8), "cyan"))
-        if self._steps.width >= STEP_COLUMN + 50 and notes:
-            line.append("  " + notes.pop(0), style="dim")
-        self._steps.print(Padding(line, (0, 0, 0, 2)))
-        for note in notes:
-            self._steps.print(Padding(Text(note, style="dim"), (0, 0, 0, 4 if self._steps.width < 71 else 35)))
+        line = Text.assemble("  ", ("✓ ", "green"), step.ljust(STEP_COLUMN), (took.rjust(8), "cyan"))
+        beside = line.cell_len + 2
+        if self._steps.width < beside + NARROWEST_NOTE:
+            self._steps.print(line, soft_wrap=True)
+            line, beside = Text(), 2 * MARGIN
+        for note in notes or [""]:
+            show_indented(self._steps, Text(note, style="dim"), beside, first=line)
+            line = Text()
 
     def _aside(self, text: str) -> None:
         self._hush()
-        self._steps.print(Padding(Text(one_line(text), style="yellow"), (0, 0, 0, 2)))
+        show_indented(self._steps, Text(one_line(text), style="yellow"), MARGIN)
 
     def _hush(self) -> None:
         if self._status is not None:
@@ -196,6 +199,3 @@ class TerminalRun:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-__all__ = ["TerminalRun", "place"]

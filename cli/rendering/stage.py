@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from cli.rendering.indent import show_indented
 from cli.rendering.live import TerminalRun
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Stage:
                 style="dim",
             )
         )
-        self._progress.print(Padding(Text("Starting PostgreSQL; the first time takes some seconds.", style="dim"), 2))
+        show_indented(self._progress, Text("Starting PostgreSQL; the first time takes some seconds.", style="dim"), 2)
 
     def library(self, ingested: "Sequence[Ingested]") -> None:
         """Say what the library holds."""
@@ -51,7 +51,7 @@ class Stage:
         self._console.print()
         self._say(Text.assemble(("> ", "bold cyan"), (question.text, "bold")))
         self._console.print()
-        return TerminalRun(self._console, self._console)
+        return TerminalRun(self._console, self._console, wrap=True)
 
     def close(self, session_id: str) -> None:
         """Say what to do next."""
@@ -63,7 +63,7 @@ class Stage:
             ("Ask this library more", f'{citewell} ask --workspace demo "What does citewell doctor show?"'),
             (
                 "Go on with the conversation above",
-                f'{citewell} ask --workspace demo --session {session_id} "And in Oslo?"',
+                f'{citewell} ask --workspace demo --session {session_id} "And in Zurich?"',
             ),
             ("Bring in your own documents", f"{citewell} ingest PATH..."),
             ("Ask them", f'{citewell} ask "Your question"'),
@@ -72,8 +72,8 @@ class Stage:
         )
         for what, how in steps:
             self._say(Text(what))
-            self._console.print(Padding(Text(how, style="cyan"), (0, 0, 0, 6)), soft_wrap=True)
+            self._console.print(Text(f"      {how}", style="cyan"), soft_wrap=True)
         self._console.print()
 
     def _say(self, text: Text | str) -> None:
-        self._console.print(Padding(text, (0, 0, 0, 2)))
+        show_indented(self._console, text, 2)
