@@ -136,6 +136,9 @@ class Unplugged:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise EmbeddingUnavailable("The embedding endpoint does not answer.")
 
+    async def close(self) -> None:
+        pass
+
 
 async def test_nothing_is_written_where_embedding_fails(
     ingestor: Ingestor, database: Database, embedder: Embedder, settings: Settings

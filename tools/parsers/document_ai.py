@@ -45,12 +45,19 @@ class _Anchored:
             blocks = sorted(self._blocks(pages), key=lambda block: (block.start, block.end))
         except (TypeError, ValueError, AttributeError) as error:
             raise UnreadableDocument("The text anchors of the Document AI JSON cannot be read.") from error
+        if not blocks:
+            return read_text(self.text)
         apart: list[Block] = []
+        reached = 0
+        page_idx = blocks[0].page_idx
         for block in blocks:
-            start, end = trimmed(self.text, max(block.start, apart[-1].end if apart else 0), block.end)
+            apart += paragraphs(self.text, reached, block.start, page_idx)  # what no anchor points to
+            start, end = trimmed(self.text, max(block.start, reached), block.end)
+            page_idx = block.page_idx
             if start < end:
-                apart.append(Block(start, end, "paragraph", page_idx=block.page_idx))
-        return Parsed(self.text, tuple(apart)) if apart else read_text(self.text)
+                apart.append(Block(start, end, "paragraph", page_idx=page_idx))
+            reached = max(reached, block.end)
+        return Parsed(self.text, (*apart, *paragraphs(self.text, reached, len(self.text), page_idx)))
 
     def _blocks(self, pages: list[Any]) -> Iterator[Block]:
         for position, page in enumerate(pages):

@@ -5,6 +5,7 @@ reader sees outside of navigation, footer and the like; where less than half of 
 left, that is read instead.
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from copy import deepcopy
@@ -16,6 +17,9 @@ from trafilatura.settings import Document, use_config
 from graph.errors import UnreadableDocument
 from tools.parsers.encoding import decode
 from tools.parsers.parsed import CanonicalText, Parsed, storable
+
+# It warns of every page that it finds nothing in; here that is a case as any other.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
 _LEAST_KEPT = 0.5
 _FRAME = "nav footer aside script style noscript template form button select svg canvas iframe object head title dialog"

@@ -20,6 +20,7 @@ from tools.parsers.markup import words_of
 from tools.parsers.parsed import BlockKind, CanonicalText, Parsed, storable
 
 _MOST_FRONT_MATTER = 10_000
+_UNLIMITED = 1_000_000  # markdown-it drops what nests deeper than its limit without a word
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff\u3000-\u303f]")
 
 
@@ -29,8 +30,12 @@ def read(data: bytes) -> Parsed:
     Raises UnreadableDocument where the text is not decodable or its front matter is not YAML.
     """
     front, body = _front_matter(storable(decode(data)))
+    parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable(["table", "strikethrough"])
     reader = _Reader()
-    reader.read(MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strikethrough"]).parse(body))
+    try:
+        reader.read(parser.parse(body))
+    except RecursionError as error:
+        raise UnreadableDocument("The Markdown nests too deep.") from error
     title = front.pop("title", None)
     return reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
 

@@ -60,12 +60,14 @@ class CanonicalText:
         self._length = 0
         self._blocks: list[Block] = []
         self._path: list[tuple[int, str]] = []
+        self._highest: tuple[int, str] | None = None
 
     def add_heading(self, level: int, text: str) -> None:
         """Write a heading of a level from 1; what follows lies under it until one of the same level or above."""
         line = " ".join(storable(text).split())
         if line:
             self._path = [*((at, name) for at, name in self._path if at < level), (level, line)]
+            self._highest = min(self._highest or (level, line), (level, line), key=lambda heading: heading[0])
             self.add("heading", line)
 
     def add(self, kind: BlockKind, text: str, *, tight: bool = False) -> None:
@@ -86,12 +88,9 @@ class CanonicalText:
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx))
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
-        """Close the text. Without a title the first heading of the highest level met is it."""
-        headings = [block for block in self._blocks if block.kind == "heading"]
-        text = "".join(self._parts)
-        top = min(headings, key=lambda block: block.heading.count(" > "), default=None)
-        named = title or (text[top.start : top.end] if top else None)
-        return Parsed(text, tuple(self._blocks), named, metadata or {})
+        """Close the text. Without a title the first of its highest headings is it."""
+        named = title or (self._highest[1] if self._highest else None)
+        return Parsed("".join(self._parts), tuple(self._blocks), named, metadata or {})
 
     def _write(self, piece: str) -> None:
         self._parts.append(piece)
