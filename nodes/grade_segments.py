@@ -12,6 +12,9 @@ from graph.spending import Meter
 from graph.state import Candidate, SourceRow, State
 
 
+BELOW = "scored below min_score"
+
+
 class GradeSegmentsUpdate(TypedDict):
     """The run's sources so far."""
 
@@ -22,7 +25,10 @@ async def grade_segments(
     state: State, runtime: Runtime[Context], *, grader: RelevanceGrader, reader: SegmentReader, meter: Meter
 ) -> GradeSegmentsUpdate:
     """Grade all candidates as one batch; indices are appended to and never change within a run."""
-    candidates = strongest(state.candidates)
+    gathered = strongest(state.candidates)
+    floor = runtime.context.min_score
+    candidates = {segment_id: row for segment_id, row in gathered.items() if row["score"] >= floor}
+    weak = [Dropped(segment_id=segment_id, reason=BELOW) for segment_id in gathered if segment_id not in candidates]
     texts = await reader.read_segments(list(candidates), runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in texts}
     hits = [
@@ -31,7 +37,7 @@ async def grade_segments(
         if row["segment_id"] in by_id
     ]
     if not hits:
-        runtime.stream_writer(SourcesGraded(sources=[]))
+        runtime.stream_writer(SourcesGraded(sources=[], dropped=weak))
         return {"sources": []}
     grading = await grader.grade(state.standalone_question, hits, meter=meter)
     sources = list(state.sources)
@@ -43,7 +49,7 @@ async def grade_segments(
     runtime.stream_writer(
         SourcesGraded(
             sources=[describe(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
-            dropped=[Dropped(segment_id=segment_id, reason=reason) for segment_id, reason in grading.dropped],
+            dropped=[*(Dropped(segment_id=s, reason=reason) for s, reason in grading.dropped), *weak],
             fallback=grading.fallback,
         )
     )

@@ -22,6 +22,7 @@ async def search_segments(
 ) -> SearchSegmentsUpdate:
     """Gather candidates from the library, within the spaces and pages that the run allows.
 
+    What scores below ``min_score`` is gathered too: grading drops it, and a refusal names it as what came nearest.
     A failing search fails the run, after saying so, unless selected pages were read beside it.
     """
     context = runtime.context
@@ -29,7 +30,7 @@ async def search_segments(
         text=state.standalone_question,
         identity=context.identity,
         top_k=context.top_k,
-        min_score=context.min_score,
+        min_score=0.0,
         spaces=tuple(context.spaces),
         document_ids=tuple(state.page_ids) if context.only_selected_pages else (),
     )

@@ -43,7 +43,9 @@ class MemoryLibrary:
         if self.failure is not None:
             raise self.failure
         wanted = set(query.text.lower().split())
-        scored = [(len(wanted & set(s.text.lower().split())) / max(1, len(wanted)), s) for s in self.segments]
+        if not wanted:
+            return SearchResult(())
+        scored = [(len(wanted & set(s.text.lower().split())) / len(wanted), s) for s in self.segments]
         within = [(score, s) for score, s in scored if not query.document_ids or s.document_id in query.document_ids]
         ranked = sorted((pair for pair in within if pair[0] >= query.min_score), key=lambda pair: -pair[0])
         return SearchResult(tuple(Hit(s, score) for score, s in ranked[: query.top_k]))

@@ -78,7 +78,8 @@ async def test_small_talk_gathers_nothing() -> None:
 @pytest.mark.parametrize(
     ("question", "family", "reason"),
     [
-        ("xyzzy", ScriptedFamily(), "nothing_found"),
+        ("", ScriptedFamily(), "nothing_found"),
+        ("xyzzy", ScriptedFamily(), "nothing_relevant"),
         ("annual leave", ScriptedFamily(irrelevant=("handbook:0",)), "nothing_relevant"),
         ("annual leave", ScriptedFamily(drafts=[[]]), "insufficient_evidence"),
     ],
@@ -91,6 +92,14 @@ async def test_it_abstains_and_says_why(question: str, family: ScriptedFamily, r
     text = state.sections[0]["text"]
     assert "library" in text
     assert ("handbook" in text) == (reason != "nothing_found")
+
+
+async def test_what_scores_too_low_is_dropped_unread_but_named_in_the_refusal() -> None:
+    session = Asked()
+    state = await session.ask("the opening hours of the sauna", min_score=0.5)
+    assert {row["reason"] for row in session.told("sources_graded")[0].dropped} == {"scored below min_score"}
+    assert state.spent["grade_segments"]["calls"] == 0
+    assert "kitchen" in state.sections[0]["text"]
 
 
 async def test_search_off_leaves_a_content_question_to_the_writer_or_abstains() -> None:
