@@ -7,6 +7,7 @@ and where the work is cut short before that transaction ends, the library is as 
 for the next attempt.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -102,7 +103,7 @@ async def _gather(connection: Connection, workspace: int, embedder: Embedder, mo
                 "documents": [row[0] for row in stale],
                 "indexes": [row[1] for row in stale],
                 "hashes": [row[2] for row in stale],
-                "vectors": [as_text(vector) for vector in vectors],
+                "vectors": await asyncio.to_thread(lambda rows: [as_text(row) for row in rows], vectors),
             },
         )
         document, index = rows[-1][:2]

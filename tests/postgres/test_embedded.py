@@ -71,7 +71,7 @@ def test_a_server_whose_users_were_all_killed_is_joined_again(folder: Path) -> N
     assert not answers(server)
 
 
-@pytest.mark.parametrize("name", ["with space", "it's", "ünï", "long" * 30, "100%"])
+@pytest.mark.parametrize("name", ["with space, it's 100% ünï", "long" * 30])
 def test_folders_with_awkward_names(folder: Path, name: str) -> None:
     server = start_embedded(folder / name, LEAN)
     assert server.folder == folder / name / "postgres"
