@@ -23,6 +23,7 @@ MEAN_LENGTH = 140.0  # a constant of the index: a running mean would change ever
 TITLE_COUNT = 2
 PREFIX_LETTERS = 5
 SIDE_WEIGHT = 0.5  # of prefixes and pairs in a question
+ACROSS = 0.5  # of terms that may cross from word to word, the share expected in a good match
 
 # Han, kana, bopomofo, Hangul, and the scripts of South-East Asia that put no spaces between words.
 _UNSPACED = (
@@ -46,14 +47,15 @@ class TermVector:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """The terms of a question, as a TermVector's; ``words`` tells those that any good match should hold.
+    """The terms of a question, as a TermVector's, and how far each is expected in a good match, from 0 to 1.
 
-    Prefixes, pairs and folded copies add to a match, but a question is not less answered for the lack of them.
+    A word is. Of a run without spaces about half of the bigrams are: the others cross from word to word, and so do
+    pairs. Prefixes and folded copies add to a match, but a question is not less answered for the lack of them.
     """
 
     ids: NDArray[np.int32]
     weights: NDArray[np.float32]
-    words: NDArray[np.bool_]
+    expected: NDArray[np.float32]
 
 
 def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVector:
@@ -89,26 +91,25 @@ def weigh_question(question: str) -> QueryTerms:
     """
     words = split_words(question)
     unaccented = all(_entry(word).folded is None for word in words)
-    weights: dict[int, tuple[float, bool]] = {}
+    found: dict[int, tuple[float, float]] = {}
+    for word in words:
+        entry = _entry(word)
+        for term in entry.main:
+            found[term] = (1.0, ACROSS if entry.unspaced and len(word) > 1 else 1.0)
+    for left, right in pairwise(words):
+        if not (left.isascii() and right.isascii()) and (pair := _pair(left, right)):
+            found.setdefault(pair, (SIDE_WEIGHT, ACROSS))
     for word in words:
         entry = _entry(word)
         for term in entry.side:
-            weights.setdefault(term, (SIDE_WEIGHT, False))
+            found.setdefault(term, (SIDE_WEIGHT, 0.0))
         if unaccented and not entry.unspaced:
-            weights.setdefault(_hash("~" + word), (1.0, False))
-    for left, right in pairwise(words):
-        if not (left.isascii() and right.isascii()):
-            pair = _pair(left, right)
-            if pair:
-                weights.setdefault(pair, (SIDE_WEIGHT, False))
-    for word in words:
-        for term in _entry(word).main:
-            weights[term] = (1.0, True)
-    ordered = sorted(weights.items())
+            found.setdefault(_hash("~" + word), (1.0, 0.0))
+    ids = sorted(found)
     return QueryTerms(
-        np.array([term for term, _ in ordered], np.int32),
-        np.array([weight for _, (weight, _) in ordered], np.float32),
-        np.array([word for _, (_, word) in ordered], np.bool_),
+        np.array(ids, np.int32),
+        np.array([found[term][0] for term in ids], np.float32),
+        np.array([found[term][1] for term in ids], np.float32),
     )
 
 

@@ -1,22 +1,23 @@
-"""How the two legs become one order, and that order a score: SQL expressions over the pool of candidates.
+"""How the two legs become one score in [0, 1], as SQL over a pool of candidates.
 
-Both legs' scores are computed for every candidate of the pool, whichever leg brought it.
+Both legs' scores are computed for every candidate, whichever leg brought it. The order is the score's own, so nothing
+needs to be made monotone, and a score means the same in every library: docs/adr/0004-calibrated-score.md.
 """
 
-DENSE_SHARE = 0.5
+IDF_POWER = 1.3  # sharpens the IDF: question words are rarer in prose than they are telling
+CONTEXT = 0.3  # what the better neighbour adds to a segment's lexical score
+CONTEXT_NORM = 1 + 0.6 * CONTEXT  # so that a document in many segments has no advantage over one in one
 
-FUSED = f"""
-    CASE WHEN max(lexical) OVER () > min(lexical) OVER ()
-        THEN (lexical - min(lexical) OVER ()) / (max(lexical) OVER () - min(lexical) OVER ())
-        ELSE sign(lexical) END
-    + {DENSE_SHARE} * %(coverage)s::float8
-    * CASE WHEN max(similarity) OVER () > min(similarity) OVER ()
-        THEN (similarity - min(similarity) OVER ()) / (max(similarity) OVER () - min(similarity) OVER ())
-        ELSE 1 END"""
+# Fitted by bench/fit_score.py. A ratio of 1 is about a segment that holds every word of the question.
+INTERCEPT = -2.07
+LEXICAL = 7.70
+DENSE = 6.05
+DENSE_OFFSET = -2.66  # what similarity means nothing at all, times DENSE
 
-CALIBRATED = """
-    1 / (1 + exp(-(-3.0 + 8.0 * lexical / (2.2 * greatest(attainable, 1e-6))
-    + 2.5 * %(coverage)s::float8 * similarity)))"""
+SCORE = f"""1 / (1 + exp(-({INTERCEPT}
+        + {LEXICAL} * CASE WHEN beside IS NULL THEN own ELSE (own + {CONTEXT} * beside) / {CONTEXT_NORM} END
+            / greatest(attainable, 1e-6)
+        + %(coverage)s::float8 * ({DENSE} * similarity + {DENSE_OFFSET}))))"""
 
 
 def dense_coverage(coverage: float) -> float:

@@ -104,7 +104,7 @@ def _parameters(query: SearchQuery) -> dict[str, Any] | None:
     return {
         "terms": terms.ids.tolist(),
         "weights": terms.weights.tolist(),
-        "words": terms.words.tolist(),
+        "expected": terms.expected.tolist(),
         "budget": CANDIDATES,
         "user": query.identity.user,
         "spaces": list(query.spaces) or None,

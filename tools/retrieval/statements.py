@@ -16,26 +16,30 @@ from functools import lru_cache
 
 from tools.retrieval.partitions import partition_name
 from tools.retrieval.rows import SEGMENT_COLUMNS, VISIBLE
-from tools.retrieval.scoring import CALIBRATED, FUSED
+from tools.retrieval.scoring import IDF_POWER, SCORE
 
 LEG = 50  # candidates that each leg brings to the fusion
 
-_VISIBLE = (
-    "d.workspace = {workspace} AND "
+# OFFSET 0 keeps the planner from turning these into joins of everything before anything is ordered.
+_SEEN = (
+    """EXISTS (
+        SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id AND """
     + VISIBLE
-    + """ AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
-        AND (%(document_ids)s::uuid[] IS NULL OR d.document_id = ANY(%(document_ids)s))"""
+    + """ AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
+    )"""
 )
 
 _QUESTION = """
 asked AS MATERIALIZED (
-    SELECT a.term, a.weight, a.word, l.segments AS n,
-        coalesce(t.segments, (SELECT count(*) FROM {partition} WHERE terms @> ARRAY[a.term])) AS df
-    FROM unnest(%(terms)s::integer[], %(weights)s::float4[], %(words)s::boolean[]) AS a (term, weight, word)
+    SELECT a.term, a.weight, a.expected, l.segments AS n,
+        coalesce(
+            (SELECT segments FROM term_statistics AS t WHERE t.workspace = {workspace} AND t.term = a.term),
+            (SELECT count(*) FROM {partition} WHERE terms @> ARRAY[a.term])
+        ) AS df
+    FROM unnest(%(terms)s::integer[], %(weights)s::float4[], %(expected)s::float4[]) AS a (term, weight, expected)
     JOIN library_statistics AS l ON l.workspace = {workspace}
-    LEFT JOIN term_statistics AS t ON t.workspace = {workspace} AND t.term = a.term
 ), weighed AS MATERIALIZED (
-    SELECT term, word, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) AS idf,
+    SELECT term, expected, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf,
         sum(df) OVER rarest AS reach, row_number() OVER rarest AS rank
     FROM asked WINDOW rarest AS (PARTITION BY df > 0 ORDER BY df, term ROWS UNBOUNDED PRECEDING)
 ), question AS MATERIALIZED (
@@ -43,7 +47,7 @@ asked AS MATERIALIZED (
         ('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
             AS vector,
         array_agg(term) FILTER (WHERE df > 0 AND (reach <= %(budget)s OR rank <= 2)) AS picks,
-        coalesce(sum(idf) FILTER (WHERE word), 0) AS attainable,
+        sum(expected * idf) AS attainable,
         coalesce(bool_or(reach > %(budget)s AND rank > 2) FILTER (WHERE df > 0), false) AS pruned
     FROM weighed
 )"""
@@ -53,88 +57,82 @@ _LEXICAL = (
 lexical AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
-        SELECT document_id, segment_index, weights <#> (SELECT vector FROM question) AS distance
-        FROM {partition} WHERE terms && (SELECT picks FROM question)
-        ORDER BY distance OFFSET 0
+        SELECT document_id, segment_index FROM {partition} WHERE terms && (SELECT picks FROM question)
+        ORDER BY weights <#> (SELECT vector FROM question) OFFSET 0
     ) AS c
-    JOIN documents AS d ON d.document_id = c.document_id
     WHERE """
-    + _VISIBLE
+    + _SEEN
     + """
-    ORDER BY c.distance LIMIT {leg}
+    LIMIT {leg}
 )"""
 )
 
 _DENSE = (
     """,
 dense AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index
-    FROM {partition} AS s JOIN documents AS d ON d.document_id = s.document_id
+    SELECT c.document_id, c.segment_index
+    FROM (
+        SELECT document_id, segment_index FROM {partition}
+        ORDER BY embedding::halfvec({dimension}) <=> %(embedding)s::halfvec({dimension}) OFFSET 0
+    ) AS c
     WHERE """
-    + _VISIBLE
+    + _SEEN
     + """
-    ORDER BY s.embedding::halfvec({dimension}) <=> %(embedding)s::halfvec({dimension}) LIMIT {leg}
+    LIMIT {leg}
 )"""
 )
 
-_SCOPED_LEXICAL = (
+_SCOPE = (
     """,
-lexical AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index
-    FROM documents AS d JOIN {partition} AS s ON s.workspace = {workspace} AND s.document_id = d.document_id
-    WHERE """
-    + _VISIBLE
-    + """ AND s.weights <#> (SELECT vector FROM question) < 0
-    ORDER BY s.weights <#> (SELECT vector FROM question) LIMIT {leg}
-)"""
-)
-
-_SCOPED_DENSE = (
-    """,
-dense AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index
-    FROM documents AS d JOIN {partition} AS s ON s.workspace = {workspace} AND s.document_id = d.document_id
-    WHERE """
-    + _VISIBLE
+scope AS MATERIALIZED (
+    SELECT s.document_id, s.segment_index, s.weights <#> q.vector AS lexical_distance, {distance} AS dense_distance
+    FROM (
+        SELECT c.document_id FROM unnest(%(document_ids)s::uuid[]) AS c (document_id) WHERE """
+    + _SEEN
     + """
-    ORDER BY (s.embedding <=> %(embedding)s::halfvec({dimension})) + 0 LIMIT {leg}
+    ) AS d JOIN {partition} AS s ON s.workspace = {workspace} AND s.document_id = d.document_id
+    CROSS JOIN question AS q
+), lexical AS (
+    SELECT document_id, segment_index FROM scope WHERE lexical_distance < 0 ORDER BY lexical_distance LIMIT {leg}
+), dense AS (
+    SELECT document_id, segment_index FROM scope ORDER BY dense_distance LIMIT {leg}
 )"""
 )
 
 _RANKED = (
     """,
-pool AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index, -(s.weights <#> q.vector) AS lexical, {similarity} AS similarity,
-        q.attainable
+pool AS (
+    SELECT s.document_id, s.segment_index, -(s.weights <#> q.vector) AS own, {similarity} AS similarity, q.attainable, (
+        SELECT max(-(x.weights <#> q.vector)) FROM {partition} AS x WHERE x.workspace = {workspace}
+        AND x.document_id = s.document_id AND x.segment_index IN (s.segment_index - 1, s.segment_index + 1)
+    ) AS beside
     FROM ({legs}) AS found
-    JOIN {partition} AS s USING (document_id, segment_index) CROSS JOIN question AS q
-    WHERE s.workspace = {workspace}
-), fused AS (
+    JOIN {partition} AS s ON s.workspace = {workspace}
+        AND s.document_id = found.document_id AND s.segment_index = found.segment_index
+    CROSS JOIN question AS q
+), scored AS (
     SELECT document_id, segment_index, """
-    + CALIBRATED
-    + """ AS relevance, """
-    + FUSED
-    + """ AS rank_score
-    FROM pool
-), ranked AS (
-    SELECT document_id, segment_index, min(relevance) OVER best AS score, row_number() OVER best AS place
-    FROM fused
-    WINDOW best AS (ORDER BY rank_score DESC, document_id, segment_index ROWS UNBOUNDED PRECEDING)
+    + SCORE
+    + """ AS score FROM pool
 ), top AS MATERIALIZED (
-    SELECT * FROM ranked WHERE place <= %(top_k)s AND score >= %(min_score)s
+    SELECT * FROM scored WHERE score >= %(min_score)s
+    ORDER BY score DESC, document_id, segment_index LIMIT %(top_k)s
 ), widened AS (
-    SELECT document_id, near AS segment_index, max(score * {decay}::float8 ^ abs(near - segment_index)) AS score,
-        min(place + 0.4 * sign(abs(near - segment_index))) AS place
+    SELECT document_id, near AS segment_index, max(score * {decay}::float8 ^ abs(near - segment_index)) AS score
     FROM top, generate_series(segment_index - %(expand)s::integer, segment_index + %(expand)s::integer) AS near
     GROUP BY document_id, near
 )
 SELECT {columns}, w.score
 FROM widened AS w
-JOIN {partition} AS s ON s.workspace = {workspace} AND s.document_id = w.document_id
-    AND s.segment_index = w.segment_index
-JOIN documents AS d ON d.workspace = {workspace} AND d.document_id = w.document_id
+CROSS JOIN LATERAL (
+    SELECT * FROM {partition} AS s WHERE s.workspace = {workspace} AND s.document_id = w.document_id
+    AND s.segment_index = w.segment_index LIMIT 1
+) AS s
+CROSS JOIN LATERAL (
+    SELECT * FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = w.document_id LIMIT 1
+) AS d
 WHERE w.score >= %(min_score)s
-ORDER BY w.score DESC, w.place"""
+ORDER BY w.score DESC, w.document_id, w.segment_index"""
 )
 
 NEIGHBOUR_DECAY = 0.9
@@ -144,23 +142,25 @@ NEIGHBOUR_DECAY = 0.9
 def search_statement(workspace: int, dimension: int, *, dense: bool, scoped: bool) -> str:
     """Build the statement for a workspace's partition, with or without the dense leg.
 
-    ``scoped`` reads every segment of the documents that pass the filters. Parameters: terms, weights, words, budget,
+    ``scoped`` reads every segment of the documents that pass the filters. Parameters: terms, weights, expected, budget,
     user, spaces, document_ids, coverage, top_k, min_score, expand, and with the dense leg embedding.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
-    parts = ["WITH", _QUESTION, _SCOPED_LEXICAL if scoped else _LEXICAL]
-    similarity = "0::float8"
+    distance = similarity = "0::float8"
     if dense:
         legs += " UNION SELECT document_id, segment_index FROM dense"
-        parts.append(_SCOPED_DENSE if scoped else _DENSE)
-        # A zero vector has no direction, and its distance is NaN.
-        similarity = "coalesce(nullif(1 - (s.embedding <=> %(embedding)s::halfvec({dimension})), 'NaN'), 0)"
-    statement = "".join([*parts, _RANKED]).replace("{similarity}", similarity).replace("{legs}", legs)
+        distance = "s.embedding <=> %(embedding)s::halfvec({dimension})"
+        similarity = f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)"  # a zero vector has no direction
+    found = [_SCOPE] if scoped else [_LEXICAL, _DENSE] if dense else [_LEXICAL]
+    statement = "".join(["WITH", _QUESTION, *found, _RANKED])
+    for slot, text in (("{similarity}", similarity), ("{distance}", distance), ("{legs}", legs)):
+        statement = statement.replace(slot, text)
     return statement.format(
         partition=partition_name(workspace),
         workspace=workspace,
         dimension=dimension,
         leg=LEG,
         decay=NEIGHBOUR_DECAY,
+        idf_power=IDF_POWER,
         columns=SEGMENT_COLUMNS,
     )
