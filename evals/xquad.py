@@ -1,0 +1,130 @@
+"""Measure retrieval and quoted evidence on XQuAD, through the real graph with the extractive family."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from typing_extensions import TypedDict
+
+from evals.datasets.xquad import XQuADQuestion, load_xquad
+from evals.workspace import ingest_texts, throwaway_workspace
+from graph.context import Context
+from graph.entrypoint import Citewell
+from graph.errors import CitewellError
+from graph.events import RetrievalDecided, RunFailed, RunFinished
+from graph.evidence import Citation, Identity
+from graph.ports import SearchQuery
+from tools.runs import RunRequest
+
+Progress = Callable[[int, int], None]
+
+
+class XQuADReport(TypedDict):
+    """Shares are of all questions; ``quotes_mean`` is of the answered ones, latencies are of whole runs in ms."""
+
+    questions: int
+    recall_at_1: float
+    recall_at_5: float
+    quote_hit_top1: float
+    quote_hit_all: float
+    quotes_mean: float
+    invalid_citations: int
+    abstained: int
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question's outcome: the gold paragraph's place among those retrieved, or None, and the citations."""
+
+    rank: int | None
+    hits: tuple[bool, ...]
+    invalid: int
+    abstained: bool
+    ms: float
+
+
+async def run_xquad(citewell: Citewell, path: Path, *, progress: Progress | None = None) -> XQuADReport:
+    """Ingest each paragraph as a document into a throw-away workspace and ask every question in a session of its own.
+
+    Recall is the gold paragraph's rank among retrieved paragraphs, repeats removed. A quote hits where it comes from
+    the gold paragraph and contains a gold answer; ``top1`` is the answer's first citation; abstaining is a miss.
+    A citation is invalid where its quote is not the slice of canonical text that it names, or its segment was not
+    retrieved. Raises InvalidRequest where the file cannot be read, CitewellError where a run fails.
+    """
+    data = load_xquad(path)
+    asked: list[_Asked] = []
+    async with throwaway_workspace(citewell.library, "xquad") as identity:
+        titles = [f"Paragraph {number}" for number in range(1, len(data.paragraphs) + 1)]
+        ids = await ingest_texts(citewell.library, identity, data.paragraphs, titles)
+        pages = await citewell.library.reader.read_pages(ids, identity)
+        canonical = {page.document_id: "".join(segment.text for segment in page.segments) for page in pages}
+        for number, question in enumerate(data.questions, 1):
+            asked.append(await _ask(citewell, identity, question, ids[question.paragraph], canonical))
+            if progress is not None:
+                progress(number, len(data.questions))
+    return _report(asked)
+
+
+async def _ask(
+    citewell: Citewell, identity: Identity, question: XQuADQuestion, gold: str, canonical: dict[str, str]
+) -> _Asked:
+    context = Context(workspace=identity.workspace, user=identity.user, model="extractive")
+    session = await citewell.library.sessions.create(identity)
+    began = time.perf_counter()
+    run = await citewell.runner.start(session.session_id, RunRequest(question.text, context))
+    end = await run.finished()
+    ms = (time.perf_counter() - began) * 1000
+    if isinstance(end, RunFailed):
+        raise CitewellError(f"A run failed: {end.message}")
+    asked = question.text
+    async for envelope in run.events():
+        if isinstance(envelope.event, RetrievalDecided):
+            asked = envelope.event.standalone_question
+    found = await citewell.library.searcher.search(
+        SearchQuery(asked, identity, top_k=context.top_k, min_score=context.min_score)
+    )
+    paragraphs = list(dict.fromkeys(hit.segment.document_id for hit in found.hits))
+    citations = end.message["citations"]
+    retrieved = {hit.segment.segment_id for hit in found.hits}
+    return _Asked(
+        rank=paragraphs.index(gold) + 1 if gold in paragraphs else None,
+        hits=_hits(end, gold, question.answers),
+        invalid=sum(not _valid(citation, canonical, retrieved) for citation in citations),
+        abstained=end.outcome == "abstained",
+        ms=ms,
+    )
+
+
+def _hits(end: RunFinished, gold: str, answers: Sequence[str]) -> tuple[bool, ...]:
+    return tuple(
+        citation["document_id"] == gold and any(answer in citation["quote"] for answer in answers)
+        for citation in end.message["citations"]
+    )
+
+
+def _valid(citation: Citation, canonical: dict[str, str], retrieved: set[str]) -> bool:
+    text = canonical.get(citation["document_id"], "")
+    return citation["segment_id"] in retrieved and text[citation["start"] : citation["end"]] == citation["quote"] != ""
+
+
+def _report(asked: Sequence[_Asked]) -> XQuADReport:
+    def share(met: Callable[[_Asked], bool]) -> float:
+        return round(sum(map(met, asked)) / len(asked), 4)
+
+    times = sorted(each.ms for each in asked)
+    return XQuADReport(
+        questions=len(asked),
+        recall_at_1=share(lambda each: each.rank == 1),
+        recall_at_5=share(lambda each: each.rank is not None and each.rank <= 5),
+        quote_hit_top1=share(lambda each: each.hits[:1] == (True,)),
+        quote_hit_all=share(lambda each: any(each.hits)),
+        quotes_mean=round(fmean([len(each.hits) for each in asked if not each.abstained] or [0.0]), 3),
+        invalid_citations=sum(each.invalid for each in asked),
+        abstained=sum(each.abstained for each in asked),
+        p50_ms=round(times[len(times) // 2], 1),
+        p95_ms=round(times[int(len(times) * 0.95)], 1),
+    )
