@@ -16,6 +16,7 @@ from tools.parsers.parsed import Parsed
 from tools.pieces import Count, fitted, pieces_of
 from tools.words import count_words
 
+_CLOSEST = 0.5  # below the weight of any letter: the run is then cut at every grapheme
 _SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z")
 
 
@@ -78,7 +79,7 @@ def _held_to_size(text: str, runs: list[Run], limit: int, count: Count) -> list[
     for run, size in zip(runs, count([_text(text, run) for run in runs]), strict=True):
         closer = [run]
         if size > limit:
-            closer = _packed(text, run, max(1, weight(run) - (size - limit)), count)
+            closer = _packed(text, run, max(_CLOSEST, weight(run) - (size - limit)), count)
         held += _held_to_size(text, closer, limit, count) if len(closer) > 1 else [(run, size)]
     return held
 

@@ -47,6 +47,7 @@ def one_grapheme(text: str) -> bool:
 @example("e" + "\u0301" * 300, SegmentSize(3))
 @example("🇻🇳" * 100, SegmentSize(5))
 @example(" a" * 400, SegmentSize(30))
+@example("? ", SegmentSize(1))
 def test_segments_partition_any_text_and_keep_to_their_size(text: str, size: SegmentSize) -> None:
     parsed = read_text(text)
     spans = segment(parsed, size, count_tokens)
@@ -184,12 +185,12 @@ def test_words_are_counted_in_any_script(text: str, words: int) -> None:
     assert count_words([text]) == [words]
 
 
-@pytest.mark.parametrize(
-    "whole",
-    "e\u0301 \r\n 👍🏽 👩\u200d👩\u200d👧 🇻🇳 각 \u1100\u1161\u11a8 각\u11a8 ❤\ufe0f ệ\u0300 กำ 🏴\U000e0067\U000e007f".split(
-        " "
-    ),
-)
+MARKED = ["e\u0301", "ệ\u0300", "❤\ufe0f", "กำ", "\r\n"]
+SYLLABLES = ["\u1112\u1161\u11ab", "하\u11ab", "한\u11ab"]
+EMOJI = ["👍🏽", "👩\u200d👩\u200d👧", "🇻🇳", "🏴\U000e0067\U000e007f"]
+
+
+@pytest.mark.parametrize("whole", [*MARKED, *SYLLABLES, *EMOJI])
 def test_what_a_reader_sees_as_one_is_not_torn(whole: str) -> None:
     assert one_grapheme(whole)
     assert is_boundary(f"a{whole}b", 1)
