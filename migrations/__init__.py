@@ -4,6 +4,7 @@ A revision ``NNNN_<what>.py`` runs every file of ``versions/sql/NNNN/`` in the o
 imports Alembic until there is something to migrate: it takes longer than most commands.
 """
 
+import asyncio
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,13 +14,18 @@ VERSIONS = Path(__file__).parent / "versions"
 LOCK = 0x63697465  # "cite", the advisory lock that one migrating process holds
 
 
+def revisions() -> list[str]:
+    """Name the revisions of this release, oldest first. Blocks: it reads a folder."""
+    return sorted(path.stem.split("_", 1)[0] for path in VERSIONS.glob("[0-9]*.py"))
+
+
 def newest_revision() -> str:
-    """Name the newest revision in this release, by file name."""
-    return max(path.stem.split("_", 1)[0] for path in VERSIONS.glob("[0-9]*.py"))
+    """Name the newest revision of this release. Blocks."""
+    return revisions()[-1]
 
 
 def checkpointer_release() -> str:
-    """Name the release of the checkpointer, which brings tables of its own."""
+    """Name the release of the checkpointer, which brings tables of its own. Blocks: it reads the package's files."""
     return version("langgraph-checkpoint-postgres")
 
 
@@ -28,18 +34,18 @@ async def pending(connection: psycopg.AsyncConnection) -> list[str]:
 
     A database that a newer release has migrated has nothing pending.
     """
+    released = await asyncio.to_thread(revisions)
     found = await connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL")
     row = await found.fetchone()
     if row is None or not row[0]:
-        return [newest_revision(), "checkpointer"]
+        return [*released, "checkpointer"]
     found = await connection.execute(
         "SELECT (SELECT max(version_num) FROM alembic_version), (SELECT release FROM checkpointer_setup)"
     )
     row = await found.fetchone()
     ours, release = row if row is not None else (None, None)
-    newer = [path.stem.split("_", 1)[0] for path in sorted(VERSIONS.glob("[0-9]*.py"))]
-    todo = [revision for revision in newer if ours is None or revision > ours]
-    return todo if release == checkpointer_release() else [*todo, "checkpointer"]
+    todo = [revision for revision in released if ours is None or revision > ours]
+    return todo if release == await asyncio.to_thread(checkpointer_release) else [*todo, "checkpointer"]
 
 
 def upgrade(url: str) -> list[str]:

@@ -195,7 +195,7 @@ async def _set_up_checkpointer(url: str) -> None:
     async with await _connect(url) as connection:
         await connection.execute(
             "INSERT INTO checkpointer_setup (release) VALUES (%s) ON CONFLICT (only_one) DO UPDATE SET release = %s",
-            [checkpointer_release()] * 2,
+            [await asyncio.to_thread(checkpointer_release)] * 2,
         )
 
 
