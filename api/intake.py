@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
+from api.openapi import REFERENCE
 from api.schemas import Body
 from graph.evidence import Space
 from tools.new_documents import NewDocument
@@ -46,12 +47,18 @@ class DocumentForm(DocumentFields):
     file: bytes | None = Field(default=None, json_schema_extra={"format": "binary"})
 
 
+def _schema(body: type[Body]) -> dict[str, Any]:
+    schema = body.model_json_schema(ref_template=REFERENCE)
+    schema.pop("$defs")  # the description of events has them
+    return schema
+
+
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {"schema": DocumentText.model_json_schema()},
-            "multipart/form-data": {"schema": DocumentForm.model_json_schema()},
+            "application/json": {"schema": _schema(DocumentText)},
+            "multipart/form-data": {"schema": _schema(DocumentForm)},
         },
     }
 }

@@ -4,13 +4,16 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
+from pydantic import SecretStr
 
 from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
+from tools.embedded import EmbeddedServer
 from tools.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
@@ -53,6 +56,22 @@ async def citewell(settings: Settings) -> AsyncIterator[Citewell]:
 async def client(settings: Settings, citewell: Citewell) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(create_app(settings, citewell=citewell)) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+async def shared_client(
+    postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of one deployment for all tests that leave its library as it is."""
+    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
+        await connection.execute(f"CREATE DATABASE api_shared TEMPLATE {template}")
+    url = SecretStr(postgres.url("api_shared"))
+    settings = Settings(_env_file=None, database_url=url, data_dir=tmp_path_factory.mktemp("shared"), pool_size=4)
+    async with open_citewell(settings) as opened:
+        for document in LIBRARY:
+            await opened.library.ingestor.ingest(Identity(), document)
+        async with client_of(create_app(settings, citewell=opened)) as client:
+            yield client
 
 
 def with_model(settings: Settings, server: ScriptedOpenAI) -> Settings:

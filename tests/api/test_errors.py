@@ -71,10 +71,12 @@ def test_every_error_of_ours_has_a_status() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_a_field_that_is_wrong_is_named(client: httpx.AsyncClient, fields: dict[str, Any], names: str) -> None:
+async def test_a_field_that_is_wrong_is_named(
+    shared_client: httpx.AsyncClient, fields: dict[str, Any], names: str
+) -> None:
     # As ASCII, since the client itself can't write half a surrogate pair.
     sent = {"content": json.dumps(fields), "headers": {"content-type": "application/json"}}
-    body = assert_problem(await client.post(RUNS, **sent), 422, "invalid_request")
+    body = assert_problem(await shared_client.post(RUNS, **sent), 422, "invalid_request")
     assert body["detail"].startswith(names)
 
 
@@ -132,9 +134,9 @@ async def test_a_field_that_is_wrong_is_named(client: httpx.AsyncClient, fields:
     ],
 )
 async def test_every_error_is_a_problem(
-    client: httpx.AsyncClient, method: str, path: str, request_: dict[str, Any], status: int, code: str
+    shared_client: httpx.AsyncClient, method: str, path: str, request_: dict[str, Any], status: int, code: str
 ) -> None:
-    response = await client.request(method, path, **request_)
+    response = await shared_client.request(method, path, **request_)
     assert_problem(response, status, code)
     for inside in ("Traceback", "psycopg", "pydantic", "/work", "site-packages"):
         assert inside not in response.text

@@ -1,0 +1,94 @@
+"""The OpenAPI description, and the two probes."""
+
+from typing import Any, get_args
+
+import httpx
+import pytest
+
+from api.app import create_app
+from graph.entrypoint import Citewell
+from graph.events import AnyEvent
+from tests.api.conftest import new_session
+from tests.api.reading import events_of
+from tests.api.serving import client_of
+from tools.settings import Settings
+
+
+@pytest.fixture
+def description(settings: Settings) -> dict[str, Any]:
+    return create_app(settings).openapi()
+
+
+def test_every_event_is_described_under_its_own_type(description: dict[str, Any]) -> None:
+    run = description["paths"]["/api/sessions/{session_id}/runs"]["post"]["responses"]["200"]["content"]
+    assert run["text/event-stream"]["schema"] == {"$ref": "#/components/schemas/RunEvent"}
+    mapping = description["components"]["schemas"]["RunEvent"]["discriminator"]["mapping"]
+    kinds = {kind.__dataclass_fields__["type"].default: kind for kind in get_args(AnyEvent)}
+    assert set(mapping) == set(kinds)
+    for name, kind in kinds.items():
+        schema = description["components"]["schemas"][mapping[name].rsplit("/", 1)[1]]
+        envelope = {"schema", "run_id", "session_id", "seq", "at"}
+        assert set(schema["required"]) == envelope | set(kind.__dataclass_fields__)
+
+
+def test_every_reference_leads_somewhere(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+
+    def references(part: Any) -> list[str]:
+        if isinstance(part, dict):
+            own = [part["$ref"]] if isinstance(part.get("$ref"), str) else []
+            return own + [found for value in part.values() for found in references(value)]
+        return [found for value in part for found in references(value)] if isinstance(part, list) else []
+
+    for reference in references(description):
+        assert reference.removeprefix("#/components/schemas/") in schemas, reference
+
+
+def test_every_route_describes_its_problems(description: dict[str, Any]) -> None:
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            assert operation["summary"], (method, path)
+            if path == "/healthz":
+                continue
+            problems = {status: r for status, r in operation["responses"].items() if status >= "400"}
+            assert "503" in problems, (method, path)
+            for response in problems.values():
+                assert list(response["content"]) == ["application/problem+json"], (method, path)
+
+
+async def test_events_on_the_wire_have_the_fields_described(
+    shared_client: httpx.AsyncClient, description: dict[str, Any]
+) -> None:
+    schemas = description["components"]["schemas"]
+    mapping = schemas["RunEvent"]["discriminator"]["mapping"]
+    session_id = await new_session(shared_client)
+    told = await shared_client.post(f"/api/sessions/{session_id}/runs", json={"question": "What is the notice period?"})
+    for event in events_of(told):
+        assert set(event) == set(schemas[mapping[event["type"]].rsplit("/", 1)[1]]["required"])
+
+
+async def test_a_deployment_that_can_answer_is_ready(shared_client: httpx.AsyncClient) -> None:
+    assert (await shared_client.get("/healthz")).json() == {"status": "ok"}
+    ready = await shared_client.get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json()["checks"] == {"database": "ok", "migrations": "ok", "embedding": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        ("DELETE FROM alembic_version", "migrations: the database lacks"),
+        ("UPDATE checkpointer_setup SET release = 'older'", "migrations: the database lacks checkpointer"),
+        ("UPDATE embedding_models SET model = 'another'", "embedding: the library was embedded by another"),
+    ],
+)
+async def test_what_stands_in_the_way_of_answers_is_said(
+    settings: Settings, citewell: Citewell, damage: str, reason: str
+) -> None:
+    async with citewell.library.database.connection() as connection:
+        await connection.execute(damage)
+    async with client_of(create_app(settings, citewell=citewell)) as client:
+        response = await client.get("/readyz")
+        assert (response.status_code, response.json()["code"]) == (503, "not_ready")
+        assert reason in response.json()["detail"]
+        assert (await client.get("/healthz")).status_code == 200

@@ -1,0 +1,145 @@
+"""Documents over HTTP: brought in both ways, replaced, listed, read back exactly, shown safely, deleted."""
+
+import json
+from html.parser import HTMLParser
+from uuid import uuid4
+
+import httpx
+
+from tests.api.conftest import HANDBOOK, TRAVEL
+
+FIELDS = {
+    "title": "Fire drill",
+    "owner": "local",
+    "space": {"id": "s9", "slug": "safety"},
+    "slug": "fire-drill",
+    "url": "https://wiki.example/fire",
+    "source_type": "page",
+    "metadata": {"author": {"name": "Ada"}, "tags": ["a", "b"]},
+}
+
+
+async def test_a_text_comes_back_with_all_that_was_said_of_it(client: httpx.AsyncClient) -> None:
+    made = await client.post("/api/documents", json={"text": "Leave by the stairs.", **FIELDS})
+    assert made.status_code == 201
+    assert made.json()["status"] == "created"
+    document = (await client.get(f"/api/documents/{made.json()['document_id']}")).json()
+    assert {name: document[name] for name in FIELDS} == FIELDS
+
+
+async def test_a_file_comes_with_the_same_fields_in_a_form(client: httpx.AsyncClient) -> None:
+    form = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in FIELDS.items()}
+    file = {"file": ("drill.md", "# Drill\n\nLeave by the stairs. 🚒\n".encode(), "text/markdown")}
+    made = await client.post("/api/documents", files=file, data=form)
+    assert made.status_code == 201, made.text
+    document = (await client.get(f"/api/documents/{made.json()['document_id']}")).json()
+    assert {name: document[name] for name in FIELDS} == FIELDS
+    assert document["media_type"] == "text/markdown"
+
+
+async def test_put_makes_replaces_and_leaves_alone(client: httpx.AsyncClient) -> None:
+    document_id = str(uuid4())
+    path = f"/api/documents/{document_id}"
+    first = await client.put(path, json={"text": "Version one."})
+    same = await client.put(path, json={"text": "Version one."})
+    second = await client.put(path, json={"text": "Version two."})
+    assert [r.status_code for r in (first, same, second)] == [201, 200, 200]
+    assert [r.json()["status"] for r in (first, same, second)] == ["created", "unchanged", "updated"]
+    assert {r.json()["document_id"] for r in (first, same, second)} == {document_id}
+    raw = (await client.get(f"{path}/raw-text")).json()
+    assert [segment["text"] for segment in raw["segments"]] == ["Version two."]
+
+
+async def test_raw_text_is_the_canonical_text_by_code_points(client: httpx.AsyncClient) -> None:
+    text = "Ünïcode 🙂 first. " * 200 + "\n\nSecond paragraph: 中文。\n"
+    document_id = (await client.post("/api/documents", json={"text": text, "title": "T"})).json()["document_id"]
+    raw = (await client.get(f"/api/documents/{document_id}/raw-text")).json()
+    assert (raw["document_id"], raw["title"]) == (document_id, "T")
+    whole = "".join(segment["text"] for segment in raw["segments"])
+    assert len(raw["segments"]) > 1
+    for segment in raw["segments"]:
+        assert whole[segment["start"] : segment["end"]] == segment["text"]
+    assert [s["segment_index"] for s in raw["segments"]] == list(range(len(raw["segments"])))
+    assert "Second paragraph: 中文。" in whole
+
+
+async def test_documents_are_listed_in_pages_and_by_space(client: httpx.AsyncClient) -> None:
+    first = (await client.get("/api/documents", params={"limit": 1})).json()
+    second = (await client.get("/api/documents", params={"limit": 1, "cursor": first["next_cursor"]})).json()
+    ids = [document["document_id"] for page in (first, second) for document in page["documents"]]
+    assert sorted(ids) == sorted([HANDBOOK, TRAVEL])
+    assert second["next_cursor"] is None
+    in_space = (await client.get("/api/documents", params={"space": "people"})).json()["documents"]
+    assert [document["document_id"] for document in in_space] == [HANDBOOK]
+
+
+async def test_a_deleted_document_is_out_of_every_sight(client: httpx.AsyncClient) -> None:
+    assert (await client.delete(f"/api/documents/{HANDBOOK}")).status_code == 204
+    assert (await client.delete(f"/api/documents/{HANDBOOK}")).status_code == 404
+    for path in (f"/api/documents/{HANDBOOK}", f"/api/documents/{HANDBOOK}/raw-text", f"/documents/{HANDBOOK}"):
+        assert (await client.get(path)).status_code == 404
+    found = (await client.get("/api/search", params={"q": "annual leave", "min_score": 0})).json()
+    assert HANDBOOK not in {result["document_id"] for result in found["results"]}
+
+
+async def test_search_gives_sources_best_first(client: httpx.AsyncClient) -> None:
+    found = (await client.get("/api/search", params={"q": "annual leave days", "min_score": 0})).json()
+    best = found["results"][0]
+    assert best["document_id"] == HANDBOOK
+    assert "25 days" in best["excerpt"]
+    assert (best["slug"], best["metadata"]) == ("staff-handbook", {"team": "people"})
+    scores = [result["score"] for result in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+    only = (
+        await client.get("/api/search", params={"q": "annual leave days", "space": "nowhere", "min_score": 0})
+    ).json()
+    assert only["results"] == []
+
+
+class Outline(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: dict[str, str] = {}
+        self._within = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "section":
+            self._within = dict(attrs)["id"] or ""
+
+    def handle_data(self, data: str) -> None:
+        self.text[self._within] = self.text.get(self._within, "") + data
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = "" if tag == "section" else self._within
+
+
+async def test_the_page_shows_each_segment_at_its_anchor(client: httpx.AsyncClient) -> None:
+    raw = (await client.get(f"/api/documents/{HANDBOOK}/raw-text")).json()
+    response = await client.get(f"/documents/{HANDBOOK}")
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    outline = Outline()
+    outline.feed(response.text)
+    for segment in raw["segments"]:
+        assert outline.text[f"segment-{segment['segment_index']}"] == segment["text"]
+    assert ("a", {"href": "https://wiki.example/handbook", "rel": "noreferrer nofollow"}) in outline.tags
+
+
+async def test_the_page_runs_nothing_that_a_document_says(client: httpx.AsyncClient) -> None:
+    evil = "<script>alert(1)</script> <img src=x onerror=alert(1)> </section></style> &lt;b&gt;"
+    fields = {"text": evil, "title": evil, "url": '/wiki/"><script>alert(2)</script>'}
+    made = await client.post("/api/documents", json=fields)
+    response = await client.get(f"/documents/{made.json()['document_id']}")
+    outline = Outline()
+    outline.feed(response.text)
+    assert {tag for tag, _ in outline.tags} <= {
+        *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "a", "section"),
+    }
+    assert outline.text["segment-0"] == evil
+    policy = response.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert response.headers["x-content-type-options"] == "nosniff"
