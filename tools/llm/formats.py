@@ -39,8 +39,8 @@ def _object(**properties: Any) -> dict[str, Any]:
 PREPARATION = ReplySchema(
     "preparation",
     _object(
-        standalone_question={"type": "string"},
         intent={"type": "string", "enum": ["content_query", "small_talk"]},
+        standalone_question={"type": "string"},
         needs_retrieval={"type": "boolean"},
         reason={"type": "string"},
     ),
