@@ -61,6 +61,9 @@ class EmbeddedServer:
         atexit.unregister(self.release)
         if self._hold.closed:
             return
+        if not self.folder.exists():  # deleted under the server, which notices and stops by itself
+            self._hold.close()
+            return
         with _startup_lock(self.folder):
             try:
                 if self._is_last_user():

@@ -80,11 +80,13 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
 
 
 def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | None) -> Path:
-    """Choose the data folder itself, or a short private one below /tmp where the socket's path would be too long.
+    """Choose the data folder itself, or a private one below /tmp where a socket's path can't be so.
+
+    It can't be long, and a comma in it would make two hosts of it.
 
     Raises ConfigurationError where somebody else owns that short folder.
     """
-    if len(os.fsencode(folder / socket_name)) <= LONGEST_SOCKET_PATH:
+    if "," not in str(folder) and len(os.fsencode(folder / socket_name)) <= LONGEST_SOCKET_PATH:
         return folder
     owner = os.geteuid() if account is None else account.uid
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
@@ -95,8 +97,8 @@ def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | N
     except FileExistsError:
         if short.is_symlink() or short.stat().st_uid != owner:
             raise ConfigurationError(
-                f"data_dir is too long a path for a socket, and {short} belongs to somebody else.",
-                suggestion="Set CITEWELL_DATA_DIR to a shorter path.",
+                f"data_dir is a path that no socket can have, and {short} belongs to somebody else.",
+                suggestion="Set CITEWELL_DATA_DIR to a shorter path, without a comma.",
             ) from None
     return short
 

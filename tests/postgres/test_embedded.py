@@ -71,7 +71,7 @@ def test_a_server_whose_users_were_all_killed_is_joined_again(folder: Path) -> N
     assert not answers(server)
 
 
-@pytest.mark.parametrize("name", ["with space, it's 100% ünï", "long" * 30])
+@pytest.mark.parametrize("name", ["with space, it's 100% ünï", "it's 100% ünï", "long" * 30])
 def test_folders_with_awkward_names(folder: Path, name: str) -> None:
     server = start_embedded(folder / name, LEAN)
     assert server.folder == folder / name / "postgres"
@@ -79,6 +79,14 @@ def test_folders_with_awkward_names(folder: Path, name: str) -> None:
     server.release()
     if server.socket_folder != server.folder:
         shutil.rmtree(server.socket_folder)
+
+
+def test_a_folder_that_is_deleted_under_the_server_stops_nobody_from_leaving(folder: Path) -> None:
+    server = start_embedded(folder / "data", LEAN)
+    postmaster = int((server.folder / "postmaster.pid").read_text().split()[0])
+    shutil.rmtree(folder / "data")
+    server.release()
+    os.kill(postmaster, signal.SIGQUIT)  # it would notice by itself within a minute
 
 
 def test_a_name_that_cannot_work_is_told_before_anything_is_made(folder: Path) -> None:
