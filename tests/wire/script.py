@@ -1,0 +1,98 @@
+"""One event of every kind, as a run that never happened: what each dialect is held to."""
+
+from typing import get_args
+
+from graph import events as told
+from graph.events import AnyEvent, Envelope
+from graph.evidence import Citation, Claim, Message, Section, Source, Space, Spent
+
+DOCUMENT = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01"
+SEGMENT = f"{DOCUMENT}:0"
+CITATION = Citation(
+    segment_id=SEGMENT,
+    document_id=DOCUMENT,
+    segment_index=0,
+    page_idx=None,
+    start=9,
+    end=57,
+    quote="Every employee gets 25 days of annual leave 🏖 中文.",
+    origin="cited",
+    verdict="supported",
+    source_index=1,
+    section_index=0,
+)
+SOURCE = Source(
+    index=1,
+    segment_id=SEGMENT,
+    document_id=DOCUMENT,
+    segment_index=0,
+    page_idx=None,
+    title="Staff handbook",
+    heading="Leave",
+    kind="search",
+    source_type="document",
+    slug="staff-handbook",
+    space=Space(id="s1", slug="people"),
+    url="https://wiki.example/handbook",
+    score=0.91,
+    excerpt="Every employee gets 25 days of annual leave 🏖 中文.",
+    start=0,
+    end=57,
+    metadata={"team": "people"},
+)
+CLAIM = Claim(start=0, end=21, text="Employees get 25 days", verdict="supported", reasons=[], citations=[CITATION])
+SECTION = Section(text="Employees get 25 days.\r\nThat is all.", source_ids=[SEGMENT])
+PAGE = told.PageUse(document_id=DOCUMENT, title="Staff handbook", segments=2, of=3)
+MESSAGE = Message(
+    answer=SECTION["text"], sections=[SECTION], citations=[CITATION], sources=[SOURCE], family="extractive"
+)
+SCRIPT: list[AnyEvent] = [
+    told.Queued(position=1),
+    told.RunStarted(
+        question="How much leave?",
+        message_id="00000000-0000-4000-8000-000000000003",
+        family="extractive",
+        model="extractive",
+        budget=told.BudgetCaps(model_calls=8, tokens=None),
+    ),
+    told.RunResumed(attempt=2, sections=[0]),
+    told.StepStarted(step="decide_retrieval"),
+    told.RetrievalDecided(
+        needs_retrieval=True,
+        reason="asks for a fact",
+        standalone_question="How much annual leave do employees get?",
+        intent="content_query",
+        fallback=told.Failure(code="model_reply_invalid", message="The question is used as asked."),
+    ),
+    told.StepFinished(step="decide_retrieval", ms=1.25),
+    told.PagesLoaded(used=[PAGE], cut=[PAGE], unused=["7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a09"]),
+    told.SourcesFound(kind="search", query="annual leave", count=1, degraded="The words alone were searched for."),
+    told.SearchFailed(kind="web", code="model_unavailable", message="No reply."),
+    told.SourcesGraded(sources=[SOURCE], dropped=[told.Dropped(segment_id=f"{DOCUMENT}:1", reason="off the subject")]),
+    told.SourcesDisagree(segment_ids=[SEGMENT, f"{DOCUMENT}:1"], reason="25 and 30 days"),
+    told.QueryRewritten(query="holiday entitlement", reason="nothing relevant", attempt=1),
+    told.ThinkingDelta(delta="Let me see\n"),
+    told.SectionStarted(section_index=0),
+    told.TextDelta(section_index=0, delta="Employees get 25 days.\r\nThat is all."),
+    told.SectionFinished(section_index=0, text=SECTION["text"], source_ids=[SEGMENT], unknown_ids=1),
+    told.SectionChecked(section_index=0, claims=[CLAIM]),
+    told.SectionRevised(section_index=0, text="", source_ids=[], claims=[]),
+    told.ContentRemoved(section_index=0, kind="link", target="https://evil.example/?q=secret"),
+    told.AnswerAssessed(supported=True, utility=0.9, claims={"supported": 1, "unverified": 0}, model_score=0.8),
+    told.TitleChanged(title="Annual leave"),
+    told.RunFinished(
+        outcome="answered",
+        stop_reason="answer_complete",
+        message=MESSAGE,
+        spent={"generate_answer": Spent(calls=1, tokens=42, ms=3.5)},
+    ),
+    told.RunFailed(code="model_unavailable", message="No reply.", suggestion="Try again.", retryable=True),
+]
+assert {type(event) for event in SCRIPT} == set(get_args(AnyEvent))
+
+
+def envelopes() -> list[Envelope]:
+    """Give the script as a run's log."""
+    run_id, session_id = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+    at = "2026-11-21T12:00:00.000Z"
+    return [Envelope(run_id, session_id, seq, at, event) for seq, event in enumerate(SCRIPT, start=1)]
