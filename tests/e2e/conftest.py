@@ -1,0 +1,82 @@
+"""Citewell as its users start it: processes of their own, in a folder of their own, over one embedded database."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.embedded import start_embedded
+
+BIN = Path(sys.executable).parent
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Read stdout as the one JSON document that ``--json`` promises."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A working folder and the environment of the processes started in it."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def citewell(self, *arguments: str, **environment: str) -> Done:
+        """Run the command to its end, without a terminal."""
+        done = subprocess.run(
+            [str(BIN / "citewell"), *arguments],
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="session")
+def home() -> Iterator[Home]:
+    """A fresh folder with an embedded database that stays up between commands."""
+    folder = Path(tempfile.mkdtemp(prefix="citewell e2e ", dir="/tmp"))
+    folder.chmod(0o711)  # as root, the server's own account passes through
+    server = start_embedded(folder / ".citewell", FAST)
+    inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}
+    yield Home(folder, {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80"})
+    server.release()
+    shutil.rmtree(folder)
+
+
+Writer = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def write(home: Home) -> Writer:
+    """Write a file below the folder of the processes."""
+
+    def to_file(name: str, text: str) -> Path:
+        path = home.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return to_file
