@@ -5,8 +5,8 @@ ingestions wait for each other and never both. What is compared before the lock 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -17,7 +17,7 @@ from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.evidence import Identity, Space
-from tools.batches import Batches, Source
+from tools.batches import Batches, Read, Source
 from tools.changes import Ingested, compare, write
 from tools.database import Database
 from tools.embeddings import Embedder, check_recorded, count_tokens
@@ -128,19 +128,16 @@ class Ingestor:
         self, identity: Identity, sources: Sequence[tuple[str, Source]], progress: Progress | None
     ) -> AsyncIterator[Report]:
         workspace = await self._workspaces.number(identity.workspace)
-        batches = Batches(sources)
         reports: list[Report] = []
-        while batch := await asyncio.to_thread(batches.next):
-            stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
-            for item in batch:
-                outcome = item.fault or next(stored)
-                report = (
-                    replace(outcome, name=item.name) if isinstance(outcome, Ingested) else _refused(item.name, outcome)
-                )
-                reports.append(report)
-                if progress is not None:
-                    progress(len(reports), len(sources))
-                yield report
+        async with aclosing(_ahead(Batches(sources))) as batches:
+            async for batch in batches:
+                stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
+                for item in batch:
+                    report = _report(item.name, item.fault or next(stored))
+                    reports.append(report)
+                    if progress is not None:
+                        progress(len(reports), len(sources))
+                    yield report
         await self._maintain(workspace, reports)
 
     async def _store(
@@ -204,5 +201,18 @@ def _refuse_twin(first: FoundFile) -> ReadyDocument:
     )
 
 
-def _refused(name: str, error: CitewellError) -> Refused:
-    return Refused(name, error.code, error.message, error.advice)
+async def _ahead(batches: Batches) -> AsyncGenerator[list[Read]]:
+    """Read each batch in a thread while the one before is stored."""
+    upcoming = asyncio.create_task(asyncio.to_thread(batches.next))
+    try:
+        while batch := await upcoming:
+            upcoming = asyncio.create_task(asyncio.to_thread(batches.next))
+            yield batch
+    finally:
+        upcoming.cancel()
+
+
+def _report(name: str, outcome: Ingested | CitewellError) -> Report:
+    if isinstance(outcome, Ingested):
+        return replace(outcome, name=name)
+    return Refused(name, outcome.code, outcome.message, outcome.advice)

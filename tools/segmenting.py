@@ -17,6 +17,7 @@ from tools.pieces import Count, fitted, pieces_of
 from tools.words import count_words
 
 _CLOSEST = 0.5  # below the weight of any letter: the run is then cut at every grapheme
+_CHARACTERS = 6  # of a token or a word, at the most that is usual
 _SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z")
 
 
@@ -57,16 +58,29 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
     No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is counted in the segment as it is.
     """
     count = count_tokens if size.unit == "tokens" else count_words
+    if _may_be_one(parsed, size.limit):
+        [whole] = count([parsed.text])
+        if whole <= size.limit:
+            [tokens] = [whole] if size.unit == "tokens" else count_tokens([parsed.text])
+            first = parsed.blocks[0]
+            return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens)]
     pages = groupby(pieces_of(parsed, count), key=lambda piece: piece.block.page_idx)
     runs = [run for _, page in pages for run in _packed(parsed.text, list(page), size.limit, count)]
     packed = _held_to_size(parsed.text, runs, size.limit, count)
     if size.unit == "words":
-        tokens = count_tokens([_text(parsed.text, run) for run, _ in packed])
-        packed = [(run, number) for (run, _), number in zip(packed, tokens, strict=True)]
+        counts = count_tokens([_text(parsed.text, run) for run, _ in packed])
+        packed = [(run, number) for (run, _), number in zip(packed, counts, strict=True)]
     return [
         SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number)
         for index, (run, number) in enumerate(packed)
     ]
+
+
+def _may_be_one(parsed: Parsed, limit: int) -> bool:
+    """Tell a text so short and plain that a look at the whole is likely to spare looking at its sentences."""
+    pages = {block.page_idx for block in parsed.blocks}
+    headed = any(block.kind == "heading" for block in parsed.blocks[1:])
+    return len(parsed.text) <= _CHARACTERS * limit and len(pages) == 1 and not headed
 
 
 def _packed(text: str, pieces: Run, limit: float, count: Count) -> list[Run]:
