@@ -11,7 +11,6 @@ from graph.sources import describe
 from graph.spending import Meter
 from graph.state import Candidate, SourceRow, State
 
-
 BELOW = "scored below min_score"
 
 

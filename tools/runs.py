@@ -6,7 +6,7 @@ iterated inside a response goes on running after its reader has left.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -66,7 +66,7 @@ class Run:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 
-    async def events(self, after: int = 0) -> AsyncIterator[Envelope]:
+    async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Follow the log from behind sequence number ``after`` to its terminal event."""
         while True:
             grown = self._grown
