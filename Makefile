@@ -18,7 +18,7 @@ serve: .venv/runtime.installed ## serve the HTTP API
 	@$(RUN)/citewell serve $(ARGS)
 
 studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_PORT
-	@LANGSMITH_TRACING=false $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
+	@LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
 
 test: .venv/dev.installed ## run the tests
 	@$(RUN)/pytest $(ARGS)

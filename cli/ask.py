@@ -43,9 +43,10 @@ def ask(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question; steps show on stderr, the answer and its citations on stdout.
+    """Ask a question.
 
-    Exits with 7 where the library does not hold the answer.
+    Steps show on stderr, the answer and its citations on stdout. Exits with 7 where the library does not hold the
+    answer.
     """
     knobs: dict[str, object] = {
         "search": search,
@@ -88,6 +89,7 @@ async def _ask(
     )
     async with opened(settings) as citewell:
         if session_id is None:
+            await citewell.library.workspaces.number(identity.workspace)  # a mistyped name is no new workspace
             session_id = (await citewell.library.sessions.create(identity)).session_id
         session_id = as_id(session_id, "session")
         listener = None if as_json else TerminalRun(result_console(), progress_console())

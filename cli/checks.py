@@ -1,5 +1,6 @@
 """What doctor looks at: each check tells what it found, and a failure what to do about it."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,10 +11,13 @@ from cli.exits import BY_CODE, Exit
 from graph.errors import CitewellError, DatabaseUnavailable, ModelUnavailable
 from migrations import pending
 from tools.database import Connection, database_errors, open_database
-from tools.embeddings import check_recorded, open_embedder
+from tools.embeddings import Embedder, check_recorded, open_embedder
 from tools.settings import ModelSettings, Settings
 
+log = logging.getLogger("citewell.cli")
+
 CONNECT_SECONDS = 5
+START_IT = "Start it, or correct the model's base_url."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,21 @@ async def check_embedding(settings: Settings) -> Check:
     try:
         embedder = await open_embedder(settings)
         await embedder.embed(["Does this endpoint answer?"])
-        async with _connection(settings) as connection:
-            if await _one(connection, "SELECT to_regclass('embedding_models')") != "None":
-                await check_recorded(connection, embedder)
+        await _compare(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
     where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
     facts: dict[str, object] = {"model": embedder.model, "dimension": embedder.dimension}
     return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}", facts=facts)
+
+
+async def _compare(settings: Settings, embedder: Embedder) -> None:
+    try:
+        async with _connection(settings) as connection:
+            if await _one(connection, "SELECT to_regclass('embedding_models')") != "None":
+                await check_recorded(connection, embedder)
+    except DatabaseUnavailable as error:
+        log.info("The library's own embedding model is not known: %s", error.message)
 
 
 async def check_model(model: ModelSettings) -> Check:
@@ -82,14 +93,16 @@ async def check_model(model: ModelSettings) -> Check:
         async with client:
             served = [listed.id async for listed in client.models.list()]
     except APIConnectionError:
-        return failed(name, ModelUnavailable(f"{model.base_url} cannot be reached."))
+        return failed(name, ModelUnavailable(f"{model.base_url} cannot be reached.", suggestion=START_IT))
     except APIStatusError as error:
         if error.status_code in (401, 403):
             advice = "Set the model's api_key to one that the endpoint accepts."
             refused = ModelUnavailable(f"{model.base_url} refuses the key ({error.status_code}).", suggestion=advice)
             return failed(name, refused)
         if error.status_code >= 500:
-            return failed(name, ModelUnavailable(f"{model.base_url} answers with {error.status_code}."))
+            return failed(
+                name, ModelUnavailable(f"{model.base_url} answers with {error.status_code}.", suggestion=START_IT)
+            )
         return Check(name, True, f"{model.base_url} answers; it does not list its models", facts=facts)
     if model.model not in served:
         advice = f"It serves {', '.join(served[:5]) or 'none'}; an alias may be accepted all the same."

@@ -53,9 +53,10 @@ QUESTIONS = (
 
 
 def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
-    """Ingest the manual, ask it seven questions, and show each run as it happens.
+    """Show what Citewell does, on its own manual.
 
-    Works in the workspace "demo" and leaves every other alone; may be run again at any time.
+    Ingests the manual and four small documents, asks seven questions, and shows each run as it happens. Works in the
+    workspace "demo" and leaves every other alone; may be run again at any time.
     """
     run(_demo(model, as_json), as_json=as_json)
 

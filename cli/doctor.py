@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Say what is configured and reachable, where each setting came from, and who answers.
+    """Say what is configured and reachable.
 
-    Exits with 5 where something that is configured can't be reached, with 3 where it can't work.
+    Also where each setting came from, and which family answers. Exits with 5 where something that is configured can't
+    be reached, with 3 where it can't work.
     """
     run(_doctor(as_json), as_json=as_json)
 

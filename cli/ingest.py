@@ -31,9 +31,10 @@ def ingest(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring files and folders into the library; what has not changed is left as it is.
+    """Bring files and folders into the library.
 
-    A file that can't be read is named with the reason, the rest go in, and the exit code is 6.
+    What has not changed is left as it is. A file that can't be read is named with the reason, the rest go in, and the
+    exit code is 6.
     """
     run(_ingest(paths, owner, space, workspace, user, as_json), as_json=as_json)
 

@@ -7,7 +7,7 @@ from cli.running import run
 
 
 def migrate(as_json: AsJson = False) -> None:
-    """Bring the database's schema up to this release."""
+    """Bring the database up to this release."""
     run(_migrate(as_json), as_json=as_json)
 
 

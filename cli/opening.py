@@ -9,6 +9,7 @@ from graph.evidence import Identity
 
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
+    from tools.runs import Durability
     from tools.settings import Settings
 
 
@@ -28,14 +29,14 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
 
 
 @asynccontextmanager
-async def opened(settings: "Settings") -> AsyncIterator["Citewell"]:
+async def opened(settings: "Settings", *, durability: "Durability" = "async") -> AsyncIterator["Citewell"]:
     """Open the library and the runner over it, and close them in order.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     from graph.entrypoint import open_citewell
 
-    async with open_citewell(settings) as citewell:
+    async with open_citewell(settings, durability=durability) as citewell:
         yield citewell
 
 

@@ -20,7 +20,10 @@ Days = Annotated[
 def purge(
     older_than_days: Days = 0, yes: Yes = False, workspace: WorkspaceName = None, as_json: AsJson = False
 ) -> None:
-    """Remove for good what was deleted or has expired in a workspace, whoever's it was."""
+    """Remove deleted documents for good.
+
+    Removes what was deleted or has expired in a workspace, whoever's it was.
+    """
     run(_purge(older_than_days, yes, workspace, as_json), as_json=as_json)
 
 

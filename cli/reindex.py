@@ -8,7 +8,10 @@ from cli.running import run
 
 
 def reindex(as_json: AsJson = False) -> None:
-    """Embed the whole library anew with the configured embedding model; search goes on meanwhile."""
+    """Embed the library anew.
+
+    Uses the configured embedding model; search goes on meanwhile.
+    """
     run(_reindex(as_json), as_json=as_json)
 
 

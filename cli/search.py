@@ -28,7 +28,10 @@ def search(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search the library; the best segments first, with their relevance."""
+    """Search the library without asking.
+
+    The best segments come first, with their relevance.
+    """
     run(_search(query, top_k, min_score, space or [], page or [], workspace, user, as_json), as_json=as_json)
 
 

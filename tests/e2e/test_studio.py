@@ -51,7 +51,7 @@ def studio(home: Home) -> Iterator[str]:
 @pytest.fixture
 async def client(studio: str) -> AsyncIterator[LangGraphClient]:
     async with asyncio.timeout(STARTUP_SECONDS), httpx.AsyncClient() as probe:
-        while not await _is_up(probe, studio):
+        while not await _is_up(probe, studio):  # noqa: ASYNC110 - another process has no event to wait for
             await asyncio.sleep(0.2)
     async with get_client(url=studio, api_key=None) as opened:
         yield opened
