@@ -23,6 +23,10 @@ class SectionText:
         self._space = ""
 
     @property
+    def begun(self) -> bool:
+        return bool(self._sent)
+
+    @property
     def text(self) -> str:
         return "".join(self._sent)
 

@@ -126,11 +126,11 @@ class SectionReader:
     def _say(self, delta: str) -> list[Draft]:
         if self._said:
             return []
+        begun = self._text.begun
         shown = self._text.feed(delta)
         if not shown:
             return []
-        opening: list[Draft] = [DraftOpened()] if self._text.text == shown else []
-        return [*opening, DraftText(shown)]
+        return [DraftText(shown)] if begun else [DraftOpened(), DraftText(shown)]
 
     def _cite(self, written: str) -> None:
         segment_id = self._offered.get(written.strip())
@@ -140,12 +140,12 @@ class SectionReader:
             self._ids.append(segment_id)
 
     def _close(self, mark: str = "") -> list[Draft]:
-        begun = bool(self._text.text)
+        begun = self._text.begun
         rest = self._text.finish(mark)
         for written in self._text.tagged:
             self._cite(written)
         drafts: list[Draft] = []
-        if self._text.text:
+        if self._text.begun:
             self._written = True
             if rest:
                 drafts += [DraftText(rest)] if begun else [DraftOpened(), DraftText(rest)]

@@ -83,7 +83,7 @@ class LlmWriter:
         limit = self._reserve * CHARACTERS_PER_TOKEN
         async with aclosing(self.endpoint.reply(asked, schema=None, max_characters=limit, meter=meter)) as parts:
             async for part in parts:
-                begun = bool(section.text)
+                begun = section.begun
                 match part:
                     case Thought(text):
                         yield DraftThought(text)
@@ -96,7 +96,7 @@ class LlmWriter:
                     if not begun:
                         yield DraftOpened()
                     yield DraftText(shown)
-        if not section.text:
+        if not section.begun:
             raise ModelReplyInvalid("The model's reply is empty.")
         yield DraftClosed(section.text, ())
 
