@@ -105,7 +105,7 @@ class Ingestor:
         for file in files:
             first = seen.setdefault(file.key, file)
             read = partial(self._read_file, identity.workspace, owner, space)
-            sources.append((str(file.path), partial(read, file) if first is file else partial(_refuse_twin, first)))
+            sources.append((file.name, partial(read, file) if first is file else partial(_refuse_twin, first)))
         async for report in self._run(identity, sources, progress):
             yield report
 
@@ -196,7 +196,7 @@ def _workspace_deleted(identity: Identity) -> Iterator[None]:
 
 def _refuse_twin(first: FoundFile) -> ReadyDocument:
     raise InvalidRequest(
-        f"The file would have the id of {first.path}: both lie at {first.key}.",
+        f"The file would have the id of {first.name}: both lie at {first.key}.",
         suggestion="Rename one of the folders, or ingest one of the files through the API with an id of its own.",
     )
 

@@ -95,7 +95,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
         metadata=_checked_metadata(metadata),
         media_type=parsed.media_type,
         page_count=parsed.page_count,
-        expires_at=new.expires_at,
+        expires_at=_checked_moment(new.expires_at),
     )
     return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
 
@@ -151,6 +151,12 @@ def _checked_url(url: str | None) -> str | None:
     if url is not None and not _URL.match(url):
         raise InvalidRequest("url: must begin with http://, https:// or a single slash.")
     return url
+
+
+def _checked_moment(moment: datetime | None) -> datetime | None:
+    if moment is not None and moment.utcoffset() is None:
+        raise InvalidRequest("expires_at: must name its time zone.")
+    return moment
 
 
 def _checked_metadata(metadata: Any) -> dict[str, Any]:

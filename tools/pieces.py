@@ -16,6 +16,9 @@ _SLACK = 32  # words counted one by one may add up to a little less than the who
 _MOST_CHARACTERS = 16  # of a token or a word: a mile of dashes is a large piece, whatever it counts
 
 
+Span = tuple[int, int, Block, bool]
+
+
 class Piece(NamedTuple):
     """A span that packing keeps whole. ``weight`` is its count, raised where it has very many characters."""
 
@@ -28,7 +31,7 @@ class Piece(NamedTuple):
 
 def pieces_of(parsed: Parsed, count: Count) -> list[Piece]:
     """Give the sentences, headings, rows and lines of code of a text, in order; joined they are the text."""
-    return _measured(parsed.text, list(_spans(parsed)), count)
+    return _measured(parsed.text, list(_untorn(parsed.text, _spans(parsed))), count)
 
 
 def fitted(text: str, pieces: Sequence[Piece], limit: float, count: Count) -> Iterator[Piece]:
@@ -43,7 +46,7 @@ def fitted(text: str, pieces: Sequence[Piece], limit: float, count: Count) -> It
         headed = headed + piece.weight if piece.block.kind == "heading" else 0.0
 
 
-def _spans(parsed: Parsed) -> Iterator[tuple[int, int, Block, bool]]:
+def _spans(parsed: Parsed) -> Iterator[Span]:
     """Cut at blocks and sentences; white space between blocks goes with the block before it."""
     text = parsed.text
     blocks = parsed.blocks or (Block(0, len(text), "paragraph"),)
@@ -60,7 +63,21 @@ def _spans(parsed: Parsed) -> Iterator[tuple[int, int, Block, bool]]:
             yield start + first, start + last, block, first == 0
 
 
-def _measured(text: str, spans: Sequence[tuple[int, int, Block, bool]], count: Count) -> list[Piece]:
+def _untorn(text: str, spans: Iterator[Span]) -> Iterator[Span]:
+    """Join spans on one page whose border would tear a grapheme: a mark may follow a stop, or a space."""
+    held: Span | None = None
+    for start, end, block, opens in spans:
+        if held is not None and held[2].page_idx == block.page_idx and not is_boundary(text, start):
+            held = (held[0], end, *held[2:])
+            continue
+        if held is not None:
+            yield held
+        held = (start, end, block, opens)
+    if held is not None:
+        yield held
+
+
+def _measured(text: str, spans: Sequence[Span], count: Count) -> list[Piece]:
     # Tokenizers join a space to the word after it, so that the last one is counted there.
     counts = count([text[start:end].removesuffix(" ") for start, end, _, _ in spans])
     return [

@@ -1,7 +1,10 @@
 """Ingestion over a real PostgreSQL: what is written, what is left alone, and what a failure leaves."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -223,6 +226,7 @@ async def test_a_private_document_is_not_there_for_others(ingestor: Ingestor, do
         ({"url": "javascript:alert(1)"}, "url"),
         ({"url": "//elsewhere.example"}, "url"),
         ({"title": "t" * 501}, "title"),
+        ({"expires_at": datetime(2030, 1, 1)}, "expires_at"),
     ],
 )
 async def test_a_field_that_cannot_be_kept_is_named(ingestor: Ingestor, fields: dict[str, Any], told: str) -> None:
@@ -302,6 +306,21 @@ async def test_files_that_would_share_an_id_are_told_apart(ingestor: Ingestor, t
     paths = [tmp_path / "one" / "docs", tmp_path / "two" / "docs"]
     reports = await gathered(ingestor.ingest_paths(ME, paths))
     assert [report.status for report in reports] == ["created", "refused"]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take no such names")
+async def test_a_name_that_is_no_text_is_escaped(ingestor: Ingestor, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("Words.")
+    [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
+    assert report.status == "created"
+    assert report.name.endswith("caf\\xe9.txt")
+
+
+async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
+    assert isinstance(report, Refused)
+    assert "no file" in report.reason
 
 
 async def test_an_unknown_workspace_takes_nothing_in(ingestor: Ingestor) -> None:

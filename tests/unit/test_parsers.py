@@ -195,6 +195,9 @@ def test_html_declares_its_charset() -> None:
     assert parse(html.encode("latin-1"), name="x.html").text == "Café"
     xhtml = f'<?xml version="1.0" encoding="utf-8"?>\n{html.replace("iso-8859-1", "utf-8")}'
     assert parse(xhtml.encode(), name="x.xhtml").text == "Café"
+    assert parse(html.replace("iso-8859-1", "gb2312").encode("gb18030"), name="x.html").text == "Café"
+    with pytest.raises(UnreadableDocument, match="not in IDNA"):
+        parse(html.replace("iso-8859-1", "idna").encode(), name="x.html")
     with pytest.raises(UnreadableDocument, match="charset that is not known"):
         parse(html.replace("iso-8859-1", "martian").encode(), name="x.html")
 
@@ -221,6 +224,9 @@ def test_pdf_pages_and_paragraphs() -> None:
 
 def test_a_word_hyphenated_over_two_lines_is_whole() -> None:
     assert parse(pdf([["It is an exam-", "ple of it."]]), name="x.pdf").text == "It is an example of it."
+    assert parse(pdf([["In COVID-", "19 days, in Anglo-", "Saxon law."]]), name="x.pdf").text == (
+        "In COVID-19 days, in Anglo-Saxon law."
+    )
 
 
 def test_a_pdf_is_known_by_its_first_bytes() -> None:

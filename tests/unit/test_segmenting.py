@@ -60,8 +60,10 @@ def test_segments_partition_any_text_and_keep_to_their_size(text: str, size: Seg
 
 @settings(deadline=None)
 @given(TEXTS, st.integers(1, 60))
-def test_a_sentence_is_never_cut_inside_a_grapheme(text: str, limit: int) -> None:
-    parsed = read_text("x".join(text.split()))  # one sentence at most, without a place to pause
+@example("。\u0301", 1)
+@example("a\n\n \u0301b", 1)
+def test_no_cut_falls_inside_a_grapheme(text: str, limit: int) -> None:
+    parsed = read_text(text.replace("\f", ""))
     for span in segment(parsed, SegmentSize(limit), characters):
         assert is_boundary(parsed.text, span.start)
 

@@ -8,6 +8,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
@@ -51,13 +52,13 @@ class _Anchored:
         reached = 0
         page_idx = blocks[0].page_idx
         for block in blocks:
-            apart += paragraphs(self.text, reached, block.start, page_idx)  # what no anchor points to
+            apart += self._on_page(reached, block.start, page_idx)  # what no anchor points to
             start, end = trimmed(self.text, max(block.start, reached), block.end)
             page_idx = block.page_idx
             if start < end:
                 apart.append(Block(start, end, "paragraph", page_idx=page_idx))
             reached = max(reached, block.end)
-        return Parsed(self.text, (*apart, *paragraphs(self.text, reached, len(self.text), page_idx)))
+        return Parsed(self.text, (*apart, *self._on_page(reached, len(self.text), page_idx)))
 
     def _blocks(self, pages: list[Any]) -> Iterator[Block]:
         for position, page in enumerate(pages):
@@ -67,7 +68,10 @@ class _Anchored:
                 for start, end in self._spans(part):
                     yield Block(start, end, "paragraph", page_idx=number - 1)
             for start, end in self._spans(page) if layouts is None else ():
-                yield from paragraphs(self.text, start, end, number - 1)
+                yield from self._on_page(start, end, number - 1)
+
+    def _on_page(self, start: int, end: int, page_idx: int | None) -> list[Block]:
+        return [replace(block, page_idx=page_idx) for block in paragraphs(self.text, start, end, None)]
 
     def _spans(self, part: dict[str, Any]) -> Iterator[tuple[int, int]]:
         anchor = _either(part.get("layout") or part, "textAnchor", "text_anchor") or {}

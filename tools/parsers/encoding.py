@@ -11,6 +11,8 @@ _MARKS = (  # the longer marks first: that of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# What browsers read for these names: the WHATWG Encoding Standard.
+_WIDER = {"iso-8859-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 
 
 def decode(data: bytes, *, declared: str | None = None) -> str:
@@ -22,14 +24,19 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if encoding is None and b"\x00" in data:
         raise UnreadableDocument("The file is binary, not text.")
-    encoding = encoding or declared or "utf-8"
+    encoding = encoding or _WIDER.get((declared or "").lower(), declared) or "utf-8"
     try:
         return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        fault = f"byte 0x{data[error.start]:02X} at offset {error.start}" if error.start < len(data) else "cut short"
+    except UnicodeError as error:
         raise UnreadableDocument(
-            f"The text is not in {encoding.removesuffix('-sig').upper()} ({fault}).",
+            f"The text is not in {encoding.removesuffix('-sig').upper()}{_place(error, data)}.",
             suggestion="Save the file as UTF-8 and ingest it again.",
         ) from error
     except LookupError as error:
         raise UnreadableDocument(f"The file names a charset that is not known: {encoding!r}.") from error
+
+
+def _place(error: UnicodeError, data: bytes) -> str:
+    if not isinstance(error, UnicodeDecodeError) or error.start >= len(data):
+        return ""
+    return f" (byte 0x{data[error.start]:02X} at offset {error.start})"

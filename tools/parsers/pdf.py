@@ -12,7 +12,9 @@ from graph.errors import UnreadableDocument
 from tools.parsers.parsed import CanonicalText, Parsed
 
 _PDFIUM = threading.Lock()  # pdfium keeps global state: one call at a time in a process
-_HYPHENATED = re.compile("[\ufffe\x02]")  # where pdfium took a hyphen and the line end after it away
+# Where pdfium took a hyphen and the line end after it away: between small letters it had parted a word.
+_PARTED = re.compile(r"(?<=[^\W\d_])[\ufffe\x02](?=[^\W\d_])")
+_HYPHEN = re.compile("[\ufffe\x02]")
 _WIDE_GAP = 0.4  # of the line's height, beyond the usual gap
 _ENOUGH = 3
 
@@ -61,7 +63,12 @@ def _paragraphs(document: pdfium.PdfDocument, page_idx: int) -> list[str]:
     finally:
         textpage.close()
         page.close()
-    return [_HYPHENATED.sub("", paragraph) for paragraph in _join(lines, exact)]
+    return [_with_hyphens(paragraph) for paragraph in _join(lines, exact)]
+
+
+def _with_hyphens(text: str) -> str:
+    joined = _PARTED.sub(lambda mark: "" if text[mark.end()].islower() else "-", text)
+    return _HYPHEN.sub("-", joined)
 
 
 @dataclass(frozen=True, slots=True)
