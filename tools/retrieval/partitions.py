@@ -1,7 +1,11 @@
 """Make and drop the partition that holds a workspace's segments, without making readers wait."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from psycopg import errors, sql
 
+from graph.errors import NotFound
 from tools.database import Connection
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
@@ -11,6 +15,15 @@ TOAST_TARGET = 4080
 def partition_name(workspace: int) -> str:
     """Name the table that holds a workspace's segments."""
     return f"segments_{workspace:d}"
+
+
+@asynccontextmanager
+async def existing_partition(workspace_name: str) -> AsyncIterator[None]:
+    """Say NotFound where the partition that a statement reads is gone, as after a deletion by another process."""
+    try:
+        yield
+    except errors.UndefinedTable as error:
+        raise NotFound(f"There is no workspace named {workspace_name!r} any more.") from error
 
 
 async def create_partition(conn: Connection, workspace: int) -> None:

@@ -9,8 +9,9 @@ from psycopg import sql
 
 from graph.evidence import Identity, Page, Segment
 from tools.database import Database
-from tools.retrieval.partitions import partition_name
+from tools.retrieval.partitions import existing_partition, partition_name
 from tools.retrieval.rows import SEGMENT_COLUMNS, VISIBLE, as_segment
+from tools.retrieval.scope import as_uuid
 from tools.workspaces import Workspaces
 
 
@@ -37,7 +38,7 @@ class SegmentStore:
 
         Raises NotFound for an unknown workspace, DatabaseUnavailable.
         """
-        wanted = [uuid for uuid in map(_uuid, document_ids) if uuid is not None]
+        wanted = [uuid for uuid in map(as_uuid, document_ids) if uuid is not None]
         rows = await self._read(_PAGES, identity, {"documents": wanted})
         return [
             Page(document_id, segments[0].title, segments)
@@ -50,21 +51,14 @@ class SegmentStore:
         query = sql.SQL(statement).format(
             partition=sql.Identifier(partition_name(workspace)), workspace=sql.Literal(workspace)
         )
-        async with self._database.connection() as conn:
+        async with self._database.connection() as conn, existing_partition(identity.workspace):
             found = await conn.execute(query, {**parameters, "user": identity.user}, binary=True)
             return await found.fetchall()
 
 
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 def _key(segment_id: str) -> tuple[UUID, int] | None:
     document_id, _, index = segment_id.rpartition(":")
-    uuid = _uuid(document_id)
+    uuid = as_uuid(document_id)
     return (uuid, int(index)) if uuid is not None and index.isascii() and index.isdigit() and len(index) < 10 else None
 
 

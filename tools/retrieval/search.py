@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import psycopg
@@ -15,7 +14,9 @@ from graph.ports import SearchQuery, SearchResult
 from tools.database import Connection, Database
 from tools.embeddings import Embedder
 from tools.retrieval.copying import as_text
+from tools.retrieval.partitions import existing_partition
 from tools.retrieval.rows import as_segment
+from tools.retrieval.scope import Scope, find_scope
 from tools.retrieval.scoring import dense_coverage
 from tools.retrieval.statements import search_statement
 from tools.terms import weigh_question
@@ -23,7 +24,7 @@ from tools.workspaces import Workspaces
 
 log = logging.getLogger(__name__)
 
-CANDIDATES = 1000  # segments that the lexical leg scores, about
+SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
 EXPLORED = 100  # neighbours that HNSW keeps while it looks
 # A plan made once for all parameters: planning takes longer than the search itself in a small workspace.
 _SETTINGS = (
@@ -45,13 +46,10 @@ class HybridSearcher:
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
 
-        A question that embeds nowhere, or a vector index that fails, leaves the lexical leg, and ``degraded`` says so.
-        Raises NotFound for an unknown workspace, DatabaseUnavailable.
+        A question that the embedder does not answer for, or a dense leg that fails, leaves the lexical leg, and
+        ``degraded`` says so. A workspace that has nothing yet has no hits. Raises NotFound, DatabaseUnavailable.
         """
         workspace = await self._workspaces.number(query.identity.workspace)
-        parameters = _parameters(query)
-        if parameters is None:
-            return SearchResult(())
         coverage = dense_coverage(self._embedder.coverage(query.text))
         embedding, degraded = None, None
         if coverage > 0:
@@ -60,7 +58,11 @@ class HybridSearcher:
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
-        async with self._database.connection() as conn:
+        async with self._database.connection() as conn, existing_partition(query.identity.workspace):
+            scope = await find_scope(conn, workspace, query)
+            if scope.document_ids == []:
+                return SearchResult((), degraded)
+            parameters = _parameters(query, scope)
             if embedding is not None and embedding.any():
                 try:
                     return await self._run(conn, workspace, query, parameters, coverage, embedding, None)
@@ -80,43 +82,33 @@ class HybridSearcher:
         degraded: str | None,
     ) -> SearchResult:
         statement = search_statement(
-            workspace, self._embedder.dimension, dense=embedding is not None, scoped=bool(query.document_ids)
+            workspace,
+            self._embedder.dimension,
+            leg=query.top_k + SPARE,
+            dense=embedding is not None,
+            scoped=parameters["document_ids"] is not None,
         )
         bound = {**parameters, "coverage": coverage}
         if embedding is not None:
             bound["embedding"] = as_text(embedding)
-        async with conn.transaction():
+        async with conn.pipeline():  # one round trip and, up to its end, one transaction
             await conn.execute(_SETTINGS, prepare=True)
             found = await conn.execute(statement, bound, prepare=True, binary=True)
             rows = await found.fetchall()
         return SearchResult(tuple(Hit(as_segment(row), row[-1]) for row in rows), degraded)
 
 
-def _parameters(query: SearchQuery) -> dict[str, Any] | None:
-    """Bind what the query says; None where nothing can match."""
+def _parameters(query: SearchQuery, scope: Scope) -> dict[str, Any]:
     terms = weigh_question(query.text)
-    if query.document_ids:
-        document_ids = [identifier for identifier in map(_as_uuid, query.document_ids) if identifier is not None]
-        if not document_ids:
-            return None
-    else:
-        document_ids = None
     return {
         "terms": terms.ids.tolist(),
         "weights": terms.weights.tolist(),
         "expected": terms.expected.tolist(),
-        "budget": CANDIDATES,
+        "budget": scope.candidates,
         "user": query.identity.user,
         "spaces": list(query.spaces) or None,
-        "document_ids": document_ids,
+        "document_ids": scope.document_ids,
         "top_k": query.top_k,
         "min_score": query.min_score,
         "expand": query.expand,
     }
-
-
-def _as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -18,8 +18,6 @@ from tools.retrieval.partitions import partition_name
 from tools.retrieval.rows import SEGMENT_COLUMNS, VISIBLE
 from tools.retrieval.scoring import IDF_POWER, SCORE
 
-LEG = 50  # candidates that each leg brings to the fusion
-
 # OFFSET 0 keeps the planner from turning these into joins of everything before anything is ordered.
 _SEEN = (
     """EXISTS (
@@ -101,7 +99,7 @@ scope AS MATERIALIZED (
 
 _RANKED = (
     """,
-pool AS (
+pool AS MATERIALIZED (
     SELECT s.document_id, s.segment_index, -(s.weights <#> q.vector) AS own, {similarity} AS similarity, q.attainable, (
         SELECT max(-(x.weights <#> q.vector)) FROM {partition} AS x WHERE x.workspace = {workspace}
         AND x.document_id = s.document_id AND x.segment_index IN (s.segment_index - 1, s.segment_index + 1)
@@ -139,11 +137,12 @@ NEIGHBOUR_DECAY = 0.9
 
 
 @lru_cache(maxsize=4096)
-def search_statement(workspace: int, dimension: int, *, dense: bool, scoped: bool) -> str:
+def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, scoped: bool) -> str:
     """Build the statement for a workspace's partition, with or without the dense leg.
 
-    ``scoped`` reads every segment of the documents that pass the filters. Parameters: terms, weights, expected, budget,
-    user, spaces, document_ids, coverage, top_k, min_score, expand, and with the dense leg embedding.
+    ``leg`` is how many candidates each leg brings. ``scoped`` reads every segment of the documents that pass the
+    filters. Parameters: terms, weights, expected, budget, user, spaces, document_ids, coverage, top_k, min_score,
+    expand, and with the dense leg embedding.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -159,7 +158,7 @@ def search_statement(workspace: int, dimension: int, *, dense: bool, scoped: boo
         partition=partition_name(workspace),
         workspace=workspace,
         dimension=dimension,
-        leg=LEG,
+        leg=leg,
         decay=NEIGHBOUR_DECAY,
         idf_power=IDF_POWER,
         columns=SEGMENT_COLUMNS,

@@ -1,0 +1,138 @@
+"""The kit that every SegmentSearcher passes. A test class takes it over and provides the fixture ``searcher``.
+
+The searcher holds ``LIBRARY``, each entry a document of one or more segments in the workspace "default".
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from graph.evidence import Identity, Space
+from graph.ports import SearchQuery, SegmentSearcher
+from tools.ingestion import NewDocument
+
+ME, YOU, ELSEWHERE = Identity(user="me"), Identity(user="you"), Identity(workspace="elsewhere", user="me")
+LIGHTHOUSE = "0b7e5f0e-0000-4000-8000-000000000001"
+DIARY = "0b7e5f0e-0000-4000-8000-000000000002"
+VIETNAMESE = "0b7e5f0e-0000-4000-8000-000000000003"
+CHINESE = "0b7e5f0e-0000-4000-8000-000000000004"
+LONG = "0b7e5f0e-0000-4000-8000-000000000005"
+HARBOUR: Space = {"id": "sp-1", "slug": "harbour"}
+
+LONG_TEXT = "\n\n".join(
+    f"Chapter {n} is about {subject}. "
+    + f"It describes the {subject} of the old town at length, year after year. " * 12
+    for n, subject in enumerate(["bakery", "brewery", "cooperage", "dovecote", "embankment", "foundry", "granary"])
+)
+
+
+def document(
+    document_id: str, title: str, text: str, owner: str | None = None, space: Space | None = None
+) -> NewDocument:
+    """Make a plain text document."""
+    return NewDocument(
+        data=text.encode(), name=f"{title}.txt", document_id=document_id, title=title, owner=owner, space=space
+    )
+
+
+LIBRARY = [
+    document(
+        LIGHTHOUSE,
+        "Lighthouse manual",
+        "The lamp of the lighthouse turns once in twelve seconds. Its keeper oils the gears every Tuesday.",
+        space=HARBOUR,
+    ),
+    document(DIARY, "Diary", "The keeper dreamt that the lamp of the lighthouse turned into a pumpkin.", owner="me"),
+    document(VIETNAMESE, "Sổ tay", "Ngọn hải đăng được xây dựng vào năm 1898 trên đảo Kê Gà."),
+    document(CHINESE, "手册", "这座灯塔的灯每十二秒旋转一次，守塔人每星期二给齿轮上油。"),
+    document(LONG, "Chronicle", LONG_TEXT),
+]
+
+
+class SearcherContract:
+    async def test_finds_what_bears_on_the_question_first(self, searcher: SegmentSearcher) -> None:
+        found = await searcher.search(SearchQuery("How often does the lamp of the lighthouse turn?", YOU))
+        assert found.hits[0].segment.document_id == LIGHTHOUSE
+        assert found.hits[0].score > 0.5
+        assert found.degraded is None
+
+    @pytest.mark.parametrize(
+        ("question", "document_id"),
+        [
+            ("Ngọn hải đăng được xây năm nào?", VIETNAMESE),
+            ("ngon hai dang duoc xay dung nam nao", VIETNAMESE),
+            ("守塔人什么时候给齿轮上油？", CHINESE),
+            ("WHO OILS THE GEARS?", LIGHTHOUSE),
+            ("ｗｈｏ ｏｉｌｓ ｔｈｅ ｇｅａｒｓ", LIGHTHOUSE),
+        ],
+    )
+    async def test_any_language_and_spelling(self, searcher: SegmentSearcher, question: str, document_id: str) -> None:
+        found = await searcher.search(SearchQuery(question, YOU))
+        assert found.hits[0].segment.document_id == document_id
+
+    async def test_scores_fall_and_none_is_below_the_least(self, searcher: SegmentSearcher) -> None:
+        for least in (0.0, 0.3, 0.6):
+            found = await searcher.search(SearchQuery("the old town lighthouse keeper", ME, min_score=least))
+            scores = [hit.score for hit in found.hits]
+            assert scores == sorted(scores, reverse=True)
+            assert all(least <= score <= 1 for score in scores)
+
+    async def test_at_most_top_k_are_found_and_none_twice(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("the old town year after year", ME, min_score=0.0, expand=0)
+        for top_k in (1, 2, 4):
+            found = await searcher.search(replace(query, top_k=top_k))
+            ids = [hit.segment.segment_id for hit in found.hits]
+            assert len(ids) == len(set(ids)) == top_k
+
+    async def test_neighbours_come_along_within_their_document(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("What does the chapter about the dovecote describe?", YOU, top_k=1, min_score=0.0, expand=0)
+        [alone] = (await searcher.search(query)).hits
+        widened = (await searcher.search(replace(query, expand=1))).hits
+        index = alone.segment.segment_index
+        assert widened[0].segment == alone.segment
+        assert {hit.segment.document_id for hit in widened} == {LONG}
+        assert {hit.segment.segment_index for hit in widened} == {index - 1, index, index + 1}
+
+    async def test_a_private_document_is_its_owners_alone(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("the keeper dreamt of a pumpkin", ME, min_score=0.0)
+        assert (await searcher.search(query)).hits[0].segment.document_id == DIARY
+        theirs = await searcher.search(replace(query, identity=YOU))
+        assert DIARY not in {hit.segment.document_id for hit in theirs.hits}
+        named = await searcher.search(replace(query, identity=YOU, document_ids=(DIARY,)))
+        assert named.hits == ()
+
+    async def test_another_workspace_sees_nothing(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("the lamp of the lighthouse", ELSEWHERE, min_score=0.0)
+        assert (await searcher.search(query)).hits == ()
+        assert (await searcher.search(replace(query, document_ids=(LIGHTHOUSE,)))).hits == ()
+        assert (await searcher.search(replace(query, spaces=("harbour",)))).hits == ()
+
+    async def test_filters_hold(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("lighthouse", ME, min_score=0.0)
+        for spaces in (("harbour",), ("sp-1",), ("nowhere", "harbour")):
+            found = await searcher.search(replace(query, spaces=spaces))
+            assert {hit.segment.document_id for hit in found.hits} == {LIGHTHOUSE}
+        assert (await searcher.search(replace(query, spaces=("nowhere",)))).hits == ()
+        named = await searcher.search(replace(query, document_ids=(DIARY, "no uuid")))
+        assert {hit.segment.document_id for hit in named.hits} == {DIARY}
+        assert (await searcher.search(replace(query, document_ids=("no uuid",)))).hits == ()
+
+    async def test_a_document_named_is_searched_whole_however_little_matches(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("the lamp of the lighthouse", ME, min_score=0.0, document_ids=(LONG,), expand=0)
+        assert {hit.segment.document_id for hit in (await searcher.search(query)).hits} == {LONG}
+
+    @pytest.mark.parametrize("text", ["", "?!", "  ", "🙂", "zyxwv qponm", "' OR 1=1 --", "%s {} \\", "\x00lamp"])
+    async def test_odd_questions_do_no_harm(self, searcher: SegmentSearcher, text: str) -> None:
+        found = await searcher.search(SearchQuery(text, ME))
+        assert all(0 <= hit.score <= 1 for hit in found.hits)
+
+    async def test_what_the_library_cannot_tell_scores_low(self, searcher: SegmentSearcher) -> None:
+        found = await searcher.search(SearchQuery("Which enzyme splits lactose in mammals?", YOU, min_score=0.0))
+        assert all(hit.score < 0.3 for hit in found.hits)
+
+    async def test_segments_tell_their_place(self, searcher: SegmentSearcher) -> None:
+        found = await searcher.search(SearchQuery("the chapter about the foundry", ME))
+        segment = found.hits[0].segment
+        assert LONG_TEXT[segment.start : segment.end] == segment.text
+        assert (segment.title, segment.document_id) == ("Chronicle", LONG)
+        assert segment.tokens > 0
