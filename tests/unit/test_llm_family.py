@@ -149,6 +149,12 @@ async def test_candidates_are_graded_as_a_batch_and_keep_their_scores(scripted_o
     assert numbers["items"]["enum"] == [1, 2]
 
 
+async def test_a_model_that_thinks_before_it_grades_is_heard_out(scripted_openai):
+    scripted_openai.script(say("<think>" + "hm " * 2000 + "</think>", '{"relevant": [1]}'))
+    grading = await family(scripted_openai).grader.grade("When?", HITS, meter=Meter())
+    assert (grading.kept, grading.fallback) == (((BRIDGE.segment_id, 0.9),), None)
+
+
 async def test_no_candidates_are_graded_without_a_call(scripted_openai):
     assert (await family(scripted_openai).grader.grade("When?", [], meter=Meter(calls_left=0))).kept == ()
 

@@ -16,11 +16,12 @@ from graph.spending import Meter
 from tools.llm.chat import REASONING, open_chat
 from tools.llm.failures import FOREIGN, failure_of
 from tools.llm.messages import Messages
-from tools.llm.reply import AttemptFailed, Ended, ReplyPart, SurrogateJoiner, Thought, ThoughtSplitter
+from tools.llm.reply import AttemptFailed, Ended, ReplyPart, Said, SurrogateJoiner, Thought, ThoughtSplitter
 from tools.llm.tokens import estimate_tokens
 from tools.llm.transport import REQUEST_ID, Witnesses
 from tools.settings import ModelSettings
 
+THINKING_CHARACTERS = 100_000
 UNSEEN = {"tags": ["nostream"]}  # else LangGraph streams the raw reply of a node as messages
 
 
@@ -42,19 +43,19 @@ class Caller:
     ) -> AsyncGenerator[ReplyPart, None]:
         """Stream one reply; ``fields`` are those of ChatOpenAI's payload. Tokens go on the meter, however it ends.
 
-        Raises AttemptFailed.
+        ``max_characters`` bounds the reply; its thinking has a bound of its own. Raises AttemptFailed.
         """
         splitter, joiner, ending = ThoughtSplitter(), SurrogateJoiner(), _Ending()
+        room = {Said: max_characters, Thought: THINKING_CHARACTERS}
         read = 0
         try:
             async with aclosing(self._chunks(messages, fields, ending)) as chunks:
                 async for said, thought in chunks:
-                    if thought:
-                        yield Thought(thought)
-                    for part in splitter.feed(joiner.feed(said[: max(0, max_characters - read)])):
-                        yield part
                     read += len(said) + len(thought)
-                    if read > max_characters:
+                    for part in [*([Thought(thought)] if thought else []), *splitter.feed(joiner.feed(said))]:
+                        yield type(part)(part.text[: max(0, room[type(part)])])
+                        room[type(part)] -= len(part.text)
+                    if min(room.values()) < 0:
                         ending.reason = "length"
                         break
             for part in splitter.feed(joiner.end()) + splitter.end():
