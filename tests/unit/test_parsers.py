@@ -180,6 +180,11 @@ def test_a_fragment_of_html_loses_nothing(html: str) -> None:
     assert parse(html.encode(), name="x.html").text == "Hi there"
 
 
+def test_line_breaks_of_the_source_are_no_line_breaks() -> None:
+    html = "<p>One\n   line,<br>\nnext <b>bold</b>\nword. 灯泡\n很亮。</p>"
+    assert parse(html.encode(), name="x.html").text == "One line,\nnext bold word. 灯泡很亮。"
+
+
 def test_an_article_is_told_from_its_frame() -> None:
     story = "".join(f"<p>Sentence {n} of the story, which is long enough to be one, goes here.</p>" for n in range(20))
     links = "".join(f'<div class="menu"><a href="/{n}">Menu {n}</a></div>' for n in range(20))

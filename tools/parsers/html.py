@@ -16,7 +16,7 @@ from trafilatura.settings import Document, use_config
 
 from graph.errors import UnreadableDocument
 from tools.parsers.encoding import decode
-from tools.parsers.parsed import CanonicalText, Parsed, storable
+from tools.parsers.parsed import CanonicalText, Parsed, storable, unwrapped
 
 # It warns of every page that it finds nothing in; here that is a case as any other.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
@@ -107,7 +107,7 @@ class _Renderer:
         while stack:
             step, element = stack.pop()
             if step == "tail":
-                self._words.append(element.tail or "")
+                self._words.append(unwrapped(element.tail or ""))
             elif step == "leave":
                 self._leave(element)
             elif self._enter(element):
@@ -135,9 +135,9 @@ class _Renderer:
         if tag in ("br", "lb"):
             self._words.append("\n")
         elif tag == "img":
-            self._words.append(element.get("alt") or "")
+            self._words.append(unwrapped(element.get("alt") or ""))
         elif tag in _INLINE and not (tag == "code" and _is_block(element)):
-            self._words.append(element.text or "")
+            self._words.append(unwrapped(element.text or ""))
         else:
             self.flush()
             return self._enter_block(tag, element)
@@ -164,7 +164,7 @@ class _Renderer:
         elif tag == "table":
             self._tight = False
         self._quotes += tag in _QUOTES
-        self._words.append(element.text or "")
+        self._words.append(unwrapped(element.text or ""))
         return True
 
     def _leave(self, element: Any) -> None:

@@ -17,11 +17,10 @@ from markdown_it.token import Token
 from graph.errors import UnreadableDocument
 from tools.parsers.encoding import decode
 from tools.parsers.markup import words_of
-from tools.parsers.parsed import BlockKind, CanonicalText, Parsed, storable
+from tools.parsers.parsed import BlockKind, CanonicalText, Parsed, storable, unwrapped
 
 _MOST_FRONT_MATTER = 10_000
 _UNLIMITED = 1_000_000  # markdown-it drops what nests deeper than its limit without a word
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff\u3000-\u303f]")
 
 
 def read(data: bytes) -> Parsed:
@@ -139,7 +138,7 @@ def _inline_words(tokens: Sequence[Token]) -> str:
         elif token.type == "softbreak":
             before = words[-1][-1:] if words else ""
             after = tokens[position + 1].content[:1] if position + 1 < len(tokens) else ""
-            words.append("" if _UNSPACED.match(before) and _UNSPACED.match(after) else " ")
+            words.append(unwrapped(f"{before}\n{after}")[len(before) :].removesuffix(after))
     return re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(words))
 
 

@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 BlockKind = Literal["heading", "paragraph", "list_item", "table_row", "code", "quote"]
 PAGE_END = "\n\f"
+_UNSPACED = r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+_UNSPACED_BREAK = re.compile(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
+_SPACE = re.compile(r"[ \t\r\n\f]+")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -48,6 +51,11 @@ class Parsed:
 def storable(text: str) -> str:
     """Drop NULs and put U+FFFD in place of lone surrogates: neither can be stored as UTF-8 in PostgreSQL."""
     return _UNSTORABLE.sub(lambda found: "" if found[0] == "\x00" else "\ufffd", text)
+
+
+def unwrapped(text: str) -> str:
+    """Turn white space into single spaces, and a line break between letters that are written without into nothing."""
+    return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
 
 
 class CanonicalText:
