@@ -97,4 +97,4 @@ def _closest(claim: str, text: str) -> tuple[float, tuple[int, int]]:
 def _terms(text: str) -> set[int]:
     """Give the ids of the words of a text; where a script has no spaces, of its pairs of characters."""
     terms = weigh_question(text)
-    return set(terms.ids[terms.words].tolist())
+    return set(terms.ids[terms.expected > 0].tolist())
