@@ -27,6 +27,8 @@ FEATURES = (
     "with_context",  # middle gram cover that the sentence before, the first one and the heading add
     "only_here",  # middle grams that neither neighbour has
     "search_score",  # the segment's search score by the best segment's
+    "search_odds",  # the log of their odds ratio
+    "search_rank",  # reciprocal of the segment's place by that score
     "asked_type",  # holds a thing of the kind that is asked for, which the question does not name
     "asked_type_near",  # and how near it stands to words of the question
     "untyped_grams",  # middle gram cover where the question asks for no kind that can be found by form
@@ -39,12 +41,10 @@ class Evidence:
     """The candidates of one question by their features, and the covers that tell whether it has an answer."""
 
     features: Floats  # (candidates, FEATURES)
-    owner: NDArray[np.intp]  # (candidates,) the segment of each
-    terms: Floats  # (candidates,) cover by terms, by middle grams
-    grams: Floats
+    small_grams: Floats  # (candidates,) cover by small and by middle grams
+    middle_grams: Floats
     type_near: Floats
-    segment_terms: Floats  # (segments,) the same of whole segments
-    segment_grams: Floats
+    segment_grams: Floats  # (segments,) cover by middle grams of whole segments
 
 
 def evidence(
@@ -67,6 +67,8 @@ def evidence(
     heads = _presence(asked.grams[1], [flattened(f"{segment.title} {segment.heading}") for segment in segments])
     context = middle | before | middle[:, np.searchsorted(owner, owner)] | heads[:, owner]
     score = np.asarray(relevance, dtype=np.float64)
+    odds = log_odds(score)
+    place = (score[None, :] > score[:, None]).sum(axis=1)
     lengths = np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64)
     typed, near = _type_features(question, asked.terms, term_weight, pool)
     columns: dict[str, Floats] = {
@@ -79,6 +81,8 @@ def evidence(
         "with_context": _cover(middle_weight, context) - grams,
         "only_here": _cover(middle_weight, middle & ~before & ~after),
         "search_score": (score / max(score.max(), 1e-9))[owner],
+        "search_odds": (odds - odds.max())[owner],
+        "search_rank": (1.0 / (1.0 + place))[owner],
         "asked_type": typed,
         "asked_type_near": near,
         "untyped_grams": grams * (asked_type(question) == "other"),
@@ -86,11 +90,9 @@ def evidence(
     }
     return Evidence(
         features=np.column_stack([columns[name] for name in FEATURES]),
-        owner=owner,
-        terms=term_cover,
-        grams=grams,
+        small_grams=columns["small_grams"],
+        middle_grams=grams,
         type_near=near,
-        segment_terms=_cover(term_weight, _by_segment(terms, owner, len(segments))),
         segment_grams=_cover(middle_weight, _by_segment(middle, owner, len(segments))),
     )
 
@@ -98,6 +100,12 @@ def evidence(
 def _presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> NDArray[np.bool_]:
     """Tell which text holds which unit: (units, texts)."""
     return np.array([[unit in text for text in texts] for unit in units], dtype=bool).reshape(len(units), len(texts))
+
+
+def log_odds(score: Floats) -> Floats:
+    """Stretch scores in [0, 1] over the real line; certainty counts as one in ten thousand."""
+    kept = np.clip(score, 1e-4, 1 - 1e-4)
+    return np.asarray(np.log(kept / (1 - kept)), dtype=np.float64)
 
 
 def _idf(present: NDArray[np.bool_]) -> Floats:

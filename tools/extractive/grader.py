@@ -8,10 +8,10 @@ from graph.ports import Grading
 from graph.spending import Meter
 from tools.extractive.reader import Relevance, read
 
-# The operating point and what others give: docs/adr/0006-extractive-reader.md.
-ANSWERABLE = 0.12
-# A segment is kept where its best sentence is at most this far behind the best of all, in the reader's log odds.
-KEPT_WITHIN = 4.0
+# Below this chance that the answer is there, all candidates are dropped; other operating points are in ADR 0006.
+ANSWERABLE = 0.05
+# A segment is dropped where its best sentence is this far behind the best of all, in log odds of the reader.
+KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
 
 
@@ -40,10 +40,8 @@ def _grade(question: str, hits: Sequence[Hit]) -> Grading:
     best: dict[int, float] = {}
     for candidate, score in zip(reading.candidates, reading.scores, strict=True):
         best.setdefault(candidate.segment, score)
-    leading = sorted(
-        (index for index in best if best[index] >= reading.scores[0] - KEPT_WITHIN), key=lambda i: -best[i]
-    )
-    keep = set(leading[:KEPT_AT_MOST])
+    within = [index for index in best if best[index] >= reading.scores[0] - KEPT_WITHIN]
+    keep = set(sorted(within, key=lambda index: (-ranked[index].score, -best[index]))[:KEPT_AT_MOST])
     return Grading(
         tuple((hit.segment.segment_id, hit.score) for index, hit in enumerate(ranked) if index in keep),
         tuple(

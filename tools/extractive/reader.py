@@ -33,11 +33,17 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The candidates of a question, best first with their scores, and how likely one of them answers it."""
+    """The candidates of a question, best first with their scores in log odds, and how likely one answers it."""
 
     candidates: tuple[Candidate, ...]
     scores: tuple[float, ...]
     answerable: float
+
+    @property
+    def shares(self) -> list[float]:
+        """The reader's belief in each candidate; together they are 1."""
+        odds = np.exp(np.array(self.scores) - max(self.scores, default=0.0))
+        return [float(share) for share in odds / odds.sum()] if self.scores else []
 
 
 @cache

@@ -13,8 +13,8 @@ from tools.extractive.reader import Reading, Relevance, read
 from tools.extractive.small_talk import small_talk
 
 MOST_QUOTES = 3
-# A further sentence is quoted where its log odds are at most this far behind the best; see ADR 0006.
-QUOTED_WITHIN = 4.0
+# Quoting stops where the quoted sentences hold this much of the reader's belief; see ADR 0006.
+ENOUGH = 0.995
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,16 @@ class ExtractiveWriter:
 
 
 def quotes(reading: Reading, segments: Sequence[Segment]) -> list[Quote]:
-    """Choose what to quote: sentences near the best, none twice, headings never."""
+    """Choose what to quote: the most likely sentences until enough is said, none twice, headings never."""
     chosen: dict[str, Quote] = {}
-    for candidate, score in zip(reading.candidates, reading.scores, strict=True):
-        if len(chosen) == MOST_QUOTES or score < reading.scores[0] - QUOTED_WITHIN:
+    believed = 0.0
+    for candidate, share in zip(reading.candidates, reading.shares, strict=True):
+        if len(chosen) == MOST_QUOTES or believed >= ENOUGH:
             break
+        believed += share
         if candidate.shape != "heading":
-            flat = candidate.wording.flat
-            chosen.setdefault(flat, Quote(candidate.text, segments[candidate.segment].segment_id))
+            quote = Quote(candidate.text, segments[candidate.segment].segment_id)
+            chosen.setdefault(candidate.wording.flat, quote)
     return list(chosen.values())
 
 

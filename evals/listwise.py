@@ -1,0 +1,68 @@
+"""The two small models of the extractive family: a listwise softmax over candidates, a logistic regression."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.minimise import Floats, minimise
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question's candidates by their features, and which of them are right."""
+
+    data_set: str
+    group: str
+    features: Floats
+    right: NDArray[np.bool_]
+
+
+def fit_softmax(questions: Sequence[Question], penalty: float) -> Floats:
+    """Fit weights under which the right candidates of each question hold most of its softmax's mass.
+
+    The loss is the negative log of that mass plus ``penalty`` / 2 times the squared weights of standardised features;
+    questions without a right candidate teach nothing and are left out. The weights are for features as they are.
+    """
+    lists = [question for question in questions if question.right.any()]
+    features = np.concatenate([question.features for question in lists])
+    spread = features.std(axis=0) + 1e-9
+    scaled = (features - features.mean(axis=0)) / spread
+    right = np.concatenate([question.right for question in lists]).astype(np.float64)
+    sizes = [len(question.right) for question in lists]
+    starts = np.r_[0, np.cumsum(sizes)[:-1]]
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        scores = scaled @ weights
+        mass = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        total, held = np.add.reduceat(mass, starts), np.add.reduceat(mass * right, starts) + 1e-300
+        value = float(np.log(total).sum() - np.log(held).sum() + penalty * (weights @ weights) / 2)
+        return value, scaled.T @ (mass / total[owner] - mass * right / held[owner]) + penalty * weights
+
+    fitted: Floats = minimise(loss, np.zeros(features.shape[1])) / spread
+    return fitted
+
+
+def fit_logistic(
+    rows: Floats, labels: NDArray[np.bool_], data_sets: Sequence[str], penalty: float
+) -> tuple[Floats, float]:
+    """Fit a logistic regression in which every data set, and either label within it, weighs the same."""
+    cells = Counter(zip(data_sets, labels.tolist(), strict=True))
+    weight = np.array([1.0 / cells[cell] for cell in zip(data_sets, labels.tolist(), strict=True)])
+    weight *= len(labels) / weight.sum()
+    centre, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    scaled = np.column_stack([(rows - centre) / spread, np.ones(len(rows))])
+    wanted = labels.astype(np.float64)
+    penalties = np.r_[np.full(rows.shape[1], penalty), 0.0]
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        logits = scaled @ weights
+        value = float(weight @ (np.logaddexp(0.0, logits) - wanted * logits) + weights @ (penalties * weights) / 2)
+        return value, scaled.T @ (weight * (1.0 / (1.0 + np.exp(-logits)) - wanted)) + penalties * weights
+
+    fitted = minimise(loss, np.zeros(scaled.shape[1]))
+    coefficients = fitted[:-1] / spread
+    return coefficients, float(fitted[-1] - coefficients @ centre)
