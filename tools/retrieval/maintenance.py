@@ -4,7 +4,7 @@ from psycopg import sql
 
 from tools.database import Connection
 from tools.retrieval.indexing import lock_library
-from tools.retrieval.partitions import partition_name
+from tools.retrieval.partitions import ensure_view, partition_name
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
@@ -32,8 +32,15 @@ async def maintain(conn: Connection, workspace: int) -> None:
     if segments > GROWTH * max(counted_at, COMMON):
         await _count_common_terms(conn, workspace, partition)
         await conn.execute(sql.SQL("ANALYZE {}").format(partition))
+    if segments == 0:
+        return
+    found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(partition))
+    row = await found.fetchone()
+    if row is None:
+        return
+    await ensure_view(conn, workspace, row[0])
     if segments > VECTOR_INDEX_SEGMENTS:
-        await _ensure_vector_index(conn, workspace, partition)
+        await _ensure_vector_index(conn, workspace, partition, row[0])
 
 
 async def _count_common_terms(conn: Connection, workspace: int, partition: sql.Identifier) -> None:
@@ -51,7 +58,7 @@ async def _count_common_terms(conn: Connection, workspace: int, partition: sql.I
         await conn.execute("UPDATE library_statistics SET counted_at = segments WHERE workspace = %s", [workspace])
 
 
-async def _ensure_vector_index(conn: Connection, workspace: int, partition: sql.Identifier) -> None:
+async def _ensure_vector_index(conn: Connection, workspace: int, partition: sql.Identifier, dimension: int) -> None:
     name = f"{partition_name(workspace)}_vectors"
     locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
     row = await locked.fetchone()
@@ -64,14 +71,11 @@ async def _ensure_vector_index(conn: Connection, workspace: int, partition: sql.
             return
         if row is not None:  # a build that was cut short
             await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
-        dimension = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(partition))
-        row = await dimension.fetchone()
-        assert row is not None
         await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
         await conn.execute(
             sql.SQL(
                 "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
-            ).format(sql.Identifier(name), partition, sql.Literal(row[0]))
+            ).format(sql.Identifier(name), partition, sql.Literal(dimension))
         )
     finally:
         await conn.execute("RESET maintenance_work_mem")

@@ -17,6 +17,11 @@ def partition_name(workspace: int) -> str:
     return f"segments_{workspace:d}"
 
 
+def view_name(workspace: int) -> str:
+    """Name the view of what the whole workspace may read of its segments."""
+    return f"library_{workspace:d}"
+
+
 @asynccontextmanager
 async def existing_partition(workspace_name: str) -> AsyncIterator[None]:
     """Say NotFound where the partition that a statement reads is gone, as after a deletion by another process."""
@@ -53,7 +58,45 @@ async def create_partition(conn: Connection, workspace: int) -> None:
             sql.SQL("ALTER TABLE segments ATTACH PARTITION {} FOR VALUES IN ({})").format(name, sql.Literal(workspace))
         )
         await conn.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(name, check))
+        await ensure_view(conn, workspace)
         await conn.execute("INSERT INTO library_statistics (workspace) VALUES (%s) ON CONFLICT DO NOTHING", [workspace])
+
+
+async def ensure_view(conn: Connection, workspace: int, dimension: int | None = None) -> None:
+    """Make the view of a workspace's segments that are for everybody, their vectors of the given dimension.
+
+    The vector index is on vectors of one dimension, and the table takes any: the view has to name it as the index does.
+    """
+    view = sql.Identifier(view_name(workspace))
+    vectors = sql.SQL("halfvec") if dimension is None else sql.SQL("halfvec({})").format(sql.Literal(dimension))
+    async with conn.transaction():
+        found = await conn.execute(
+            "SELECT format_type(atttypid, atttypmod) FROM pg_attribute"
+            " WHERE attrelid = to_regclass(%s) AND attname = 'embedding'",
+            [view_name(workspace)],
+        )
+        row = await found.fetchone()
+        if row is not None and row[0] == vectors.as_string():
+            return
+        await conn.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(view))
+        await conn.execute(
+            sql.SQL(_VIEW).format(
+                view=view,
+                vectors=vectors,
+                workspace=sql.Literal(workspace),
+                partition=sql.Identifier(partition_name(workspace)),
+            )
+        )
+
+
+_VIEW = """
+CREATE VIEW {view} AS
+SELECT s.document_id || ':' || s.segment_index AS segment_id, s.body AS content, s.embedding::{vectors} AS embedding,
+    s.document_id::text, s.segment_index, s.start_offset, s.end_offset, s.page_idx, s.heading,
+    d.title, d.slug, d.url, d.source_type
+FROM {partition} AS s JOIN documents AS d ON d.workspace = {workspace} AND d.document_id = s.document_id
+WHERE d.owner IS NULL AND d.deleted_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > now())
+"""
 
 
 async def drop_partition(conn: Connection, workspace: int) -> None:
@@ -63,6 +106,7 @@ async def drop_partition(conn: Connection, workspace: int) -> None:
     other workspaces go on.
     """
     name = sql.Identifier(partition_name(workspace))
+    await conn.execute(sql.SQL("DROP VIEW IF EXISTS {}").format(sql.Identifier(view_name(workspace))))
     try:
         await conn.execute(sql.SQL("ALTER TABLE segments DETACH PARTITION {} CONCURRENTLY").format(name))
     except errors.ObjectNotInPrerequisiteState:  # an earlier detach was cut short
