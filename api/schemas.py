@@ -88,8 +88,8 @@ class NewRun(Body):
     while_running: WhileRunning = "reject"
     stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
-    def request(self, identity: Identity) -> RunRequest:
-        """Lay out the run that this asks for, on the identity's behalf."""
+    def request(self, identity: Identity, *, page_tokens: int) -> RunRequest:
+        """Lay out the run that this asks for, on the identity's behalf; ``page_tokens`` is the deployment's."""
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -98,6 +98,7 @@ class NewRun(Body):
             spaces=self.spaces,
             top_k=self.top_k,
             min_score=self.min_score,
+            page_tokens=page_tokens,
             model=self.model,
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,

@@ -6,7 +6,7 @@ iterated inside a response goes on running after its reader has left.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -146,6 +146,8 @@ class Runner:
             self._heartbeat = asyncio.create_task(self._keep_leases(), name="citewell-leases")
         run._task = asyncio.create_task(self._drive(run), name=f"citewell-run-{run.run_id}")
         run._task.add_done_callback(lambda _: self._active.pop(run.run_id, None))
+        # A task that is cancelled before its first step never runs at all, and its run would have no end.
+        await asyncio.sleep(0)
         return run
 
     def active(self, run_id: str) -> Run | None:
@@ -162,15 +164,18 @@ class Runner:
 
     async def _drive(self, run: Run) -> None:
         try:
-            run.tell(await self._end_of(run, await self._answer(run)))
+            state = await self._answer(run)
         except asyncio.CancelledError:
-            run.tell(await self._cancelled(run))
+            end = self._cancelled(run)
         except CitewellError as error:
-            run.tell(await self._failed(run, error))
+            end = self._failed(run, error)
         except Exception:
-            # Whatever else went wrong is ours to mend: its text stays in our log, and the client learns the run id.
             log.exception("run %s failed", run.run_id)
-            run.tell(await self._failed(run, CitewellError("The run failed for an internal reason.")))
+            end = self._failed(run, _ours())
+        else:
+            end = self._answered(run, state)
+        # A cancel that comes while the end is being recorded comes too late: half a record would be no end at all.
+        run.tell(await _to_its_end(end))
 
     async def _answer(self, run: Run) -> State:
         request = run.request
@@ -193,6 +198,15 @@ class Runner:
         if not state.outcome:
             raise CitewellError("The graph ended without an outcome.")
         return state
+
+    async def _answered(self, run: Run, state: State) -> RunFinished | RunFailed:
+        try:
+            return await self._end_of(run, state)
+        except CitewellError as error:
+            return await self._failed(run, error)
+        except Exception:
+            log.exception("the end of run %s failed", run.run_id)
+            return await self._failed(run, _ours())
 
     async def _end_of(self, run: Run, state: State) -> RunFinished:
         identity = run.request.context.identity
@@ -233,3 +247,17 @@ class Runner:
                 await self._ledger.extend(list(self._active))
             except DatabaseUnavailable:
                 log.warning("leases of %d runs could not be extended", len(self._active))
+
+
+def _ours() -> CitewellError:
+    """Say no more than that the fault is ours to mend: its text stays in our log, and the client learns the run id."""
+    return CitewellError("The run failed for an internal reason.")
+
+
+async def _to_its_end(work: Coroutine[Any, Any, RunFinished | RunFailed]) -> RunFinished | RunFailed:
+    """Finish work however often the task that waits for it is cancelled."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    return task.result()

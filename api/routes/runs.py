@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 
-from api.dependencies import Me, OpenLibrary, OpenRunner
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects import DIALECTS
 from api.errors import problem, problems
 from api.schemas import FinishedRun, NewRun
@@ -27,9 +27,11 @@ EVENTS: dict[int | str, dict[str, Any]] = {
     response_model=FinishedRun,
     responses={**EVENTS, **problems(400, 404, 409, 413, 422, 502, 503)},
 )
-async def start_run(session_id: UUID, body: NewRun, request: Request, me: Me, runner: OpenRunner) -> Any:
+async def start_run(
+    session_id: UUID, body: NewRun, request: Request, me: Me, settings: AppSettings, runner: OpenRunner
+) -> Any:
     """Ask a question in a session."""
-    run = await runner.start(str(session_id), body.request(me))
+    run = await runner.start(str(session_id), body.request(me, page_tokens=settings.page_tokens))
     if body.stream:
         return RunStream(run, DIALECTS["native"](), body.on_disconnect)
     end = await end_of(run, request, body.on_disconnect)
