@@ -1,17 +1,20 @@
 """citewell documents: list what the library holds, read one, delete one."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.exits import Exit
 from cli.identifiers import as_id
-from cli.opening import identity_of, opened, settings_for
+from cli.opening import Storage, identity_of, opened_database, settings_for
 from cli.options import AsJson, UserName, WorkspaceName, Yes
 from cli.output import print_json, result_console
 from cli.running import run
 from cli.workspaces import confirmed
+
+if TYPE_CHECKING:
+    from tools.documents import Documents
 
 documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
 DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
@@ -63,6 +66,12 @@ def delete(
     run(_delete(document_id, yes, workspace, user, as_json), as_json=as_json)
 
 
+def _documents(storage: Storage) -> "Documents":
+    from tools.documents import Documents
+
+    return Documents(storage.database, storage.workspaces)
+
+
 async def _list(
     limit: int,
     cursor: str | None,
@@ -75,8 +84,8 @@ async def _list(
     from cli.rendering.tables import show_table
 
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        page = await citewell.library.documents.list(
+    async with opened_database(settings) as storage:
+        page = await _documents(storage).list(
             identity_of(settings), limit=limit, cursor=cursor, space=space, title=title
         )
     if as_json:
@@ -98,8 +107,8 @@ async def _show(document_id: str, workspace: str | None, user: str | None, as_js
     from cli.rendering.safe import one_line
 
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        document = await citewell.library.documents.get(identity_of(settings), as_id(document_id, "document"))
+    async with opened_database(settings) as storage:
+        document = await _documents(storage).get(identity_of(settings), as_id(document_id, "document"))
     if as_json:
         print_json(document)
         return Exit.OK
@@ -112,8 +121,8 @@ async def _show(document_id: str, workspace: str | None, user: str | None, as_js
 
 async def _raw(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        raw_text = await citewell.library.documents.raw_text(identity_of(settings), as_id(document_id, "document"))
+    async with opened_database(settings) as storage:
+        raw_text = await _documents(storage).raw_text(identity_of(settings), as_id(document_id, "document"))
     if as_json:
         print_json(raw_text)
         return Exit.OK
@@ -128,8 +137,8 @@ async def _raw(document_id: str, workspace: str | None, user: str | None, as_jso
 
 async def _delete(document_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        documents_ = citewell.library.documents
+    async with opened_database(settings) as storage:
+        documents_ = _documents(storage)
         held = await documents_.get(identity_of(settings), as_id(document_id, "document"))
         if not confirmed(f"Delete the document “{held.title}”?", yes):
             return Exit.USAGE

@@ -1,16 +1,19 @@
-"""Open Citewell for one command: settings, logging, identity, and the library with its runner."""
+"""Open as much of Citewell as one command needs: settings, the database, or everything that a run takes."""
 
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graph.evidence import Identity
 
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
+    from tools.database import Database
     from tools.runs import Durability
     from tools.settings import Settings
+    from tools.workspaces import Workspaces
 
 
 def settings_for(workspace: str | None = None, user: str | None = None) -> "Settings":
@@ -38,6 +41,27 @@ async def opened(settings: "Settings", *, durability: "Durability" = "async") ->
 
     async with open_citewell(settings, durability=durability) as citewell:
         yield citewell
+
+
+@asynccontextmanager
+async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
+    """Open the database alone, for commands that ask nothing: LangGraph takes a second to import.
+
+    Raises ConfigurationError, DatabaseUnavailable.
+    """
+    from tools.database import open_database
+    from tools.workspaces import Workspaces
+
+    async with open_database(settings) as database:
+        yield Storage(database, Workspaces(database))
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """An open database and its workspaces; what else a command reads or writes it makes over these two."""
+
+    database: "Database"
+    workspaces: "Workspaces"
 
 
 def identity_of(settings: "Settings") -> Identity:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.exits import Exit
-from cli.opening import opened, settings_for
+from cli.opening import opened_database, settings_for
 from cli.options import AsJson, WorkspaceName, Yes
 from cli.output import print_json
 from cli.running import run
@@ -28,11 +28,14 @@ def purge(
 
 
 async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
+    from tools.documents import Documents
+
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
         return Exit.USAGE
-    async with opened(settings) as citewell:
-        purged = await citewell.library.documents.purge(settings.workspace, older_than=timedelta(days=days))
+    async with opened_database(settings) as storage:
+        documents = Documents(storage.database, storage.workspaces)
+        purged = await documents.purge(settings.workspace, older_than=timedelta(days=days))
     if as_json:
         print_json({"workspace": settings.workspace, "purged": purged})
     else:

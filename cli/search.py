@@ -7,7 +7,7 @@ import typer
 
 from cli.exits import Exit
 from cli.identifiers import as_id
-from cli.opening import identity_of, opened, settings_for
+from cli.opening import identity_of, opened_database, settings_for
 from cli.options import AsJson, UserName, WorkspaceName
 from cli.output import print_json, progress_console, result_console
 from cli.running import run
@@ -47,6 +47,8 @@ async def _search(
 ) -> Exit:
     from cli.rendering.hits import show_hits
     from graph.ports import SearchQuery
+    from tools.embeddings import open_embedder
+    from tools.retrieval.search import HybridSearcher
 
     settings = settings_for(workspace, user)
     asked = SearchQuery(
@@ -58,8 +60,9 @@ async def _search(
         document_ids=tuple(as_id(page, "document") for page in pages),
         expand=0,
     )
-    async with opened(settings) as citewell:
-        found = await citewell.library.searcher.search(asked)
+    async with opened_database(settings) as storage:
+        searcher = HybridSearcher(storage.database, storage.workspaces, await open_embedder(settings))
+        found = await searcher.search(asked)
     if as_json:
         hits = [
             {"segment_id": hit.segment.segment_id, "score": round(hit.score, 4), **asdict(hit.segment)}

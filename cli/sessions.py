@@ -1,16 +1,19 @@
 """citewell sessions: list conversations, read one, delete one."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.exits import Exit
 from cli.identifiers import as_id
-from cli.opening import identity_of, opened, settings_for
+from cli.opening import Storage, identity_of, opened_database, settings_for
 from cli.options import AsJson, UserName, WorkspaceName, Yes
 from cli.output import print_json, result_console
 from cli.running import run
 from cli.workspaces import confirmed
+
+if TYPE_CHECKING:
+    from tools.sessions import Sessions
 
 sessions = typer.Typer(help="List, read and delete conversations.", no_args_is_help=True)
 SessionId = Annotated[str, typer.Argument(help="The session's id.", show_default=False)]
@@ -55,12 +58,18 @@ def delete(
     run(_delete(session_id, yes, workspace, user, as_json), as_json=as_json)
 
 
+def _sessions(storage: Storage) -> "Sessions":
+    from tools.sessions import Sessions
+
+    return Sessions(storage.database, storage.workspaces)
+
+
 async def _list(limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool) -> None:
     from cli.rendering.tables import show_table
 
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        page = await citewell.library.sessions.list(identity_of(settings), limit=limit, cursor=cursor)
+    async with opened_database(settings) as storage:
+        page = await _sessions(storage).list(identity_of(settings), limit=limit, cursor=cursor)
     if as_json:
         print_json({"sessions": page.sessions, "next_cursor": page.next_cursor})
         return
@@ -76,8 +85,8 @@ async def _show(
     from cli.rendering.history import show_history
 
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        history = await citewell.library.sessions.get(
+    async with opened_database(settings) as storage:
+        history = await _sessions(storage).get(
             identity_of(settings), as_id(session_id, "session"), limit=limit, cursor=cursor
         )
     if as_json:
@@ -88,11 +97,11 @@ async def _show(
 
 async def _delete(session_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
     settings = settings_for(workspace, user)
-    async with opened(settings) as citewell:
-        held = await citewell.library.sessions.get(identity_of(settings), as_id(session_id, "session"), limit=1)
+    async with opened_database(settings) as storage:
+        held = await _sessions(storage).get(identity_of(settings), as_id(session_id, "session"), limit=1)
         if not confirmed(f"Delete the session “{held.session.title}” for good?", yes):
             return Exit.USAGE
-        await citewell.library.sessions.delete(identity_of(settings), session_id)
+        await _sessions(storage).delete(identity_of(settings), session_id)
     if as_json:
         print_json({"session_id": session_id, "deleted": True})
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.exits import Exit
-from cli.opening import opened, settings_for
+from cli.opening import opened_database, settings_for
 from cli.options import AsJson, Yes
 from cli.output import print_json, result_console
 from cli.running import run
@@ -34,8 +34,8 @@ def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
 
 
 async def _create(name: str, as_json: bool) -> None:
-    async with opened(settings_for()) as citewell:
-        await citewell.library.workspaces.create(name)
+    async with opened_database(settings_for()) as storage:
+        await storage.workspaces.create(name)
     if as_json:
         print_json({"workspace": name, "created": True})
     else:
@@ -45,8 +45,8 @@ async def _create(name: str, as_json: bool) -> None:
 async def _list(as_json: bool) -> None:
     from cli.rendering.tables import show_table
 
-    async with opened(settings_for()) as citewell:
-        found = await citewell.library.workspaces.list()
+    async with opened_database(settings_for()) as storage:
+        found = await storage.workspaces.list()
     if as_json:
         print_json({"workspaces": found})
         return
@@ -57,14 +57,14 @@ async def _list(as_json: bool) -> None:
 async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
     from graph.errors import NotFound
 
-    async with opened(settings_for()) as citewell:
-        held = next((w for w in await citewell.library.workspaces.list() if w.name == name), None)
+    async with opened_database(settings_for()) as storage:
+        held = next((w for w in await storage.workspaces.list() if w.name == name), None)
         if held is None:
             raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
         what = f"{name} with {held.documents} documents and {held.sessions} sessions"
         if not confirmed(f"Delete {what} for good?", yes):
             return Exit.USAGE
-        await citewell.library.workspaces.delete(name)
+        await storage.workspaces.delete(name)
     if as_json:
         print_json({"workspace": name, "deleted": True, "documents": held.documents, "sessions": held.sessions})
     else:

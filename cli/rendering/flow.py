@@ -8,9 +8,11 @@ from rich.text import Text
 
 from cli.rendering.safe import printable
 
-# A place to break: white space, or any character of a script that writes without spaces.
-_PIECES = re.compile(r"\s+|[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+")
-_NEVER_FIRST = frozenset("，。、；：？！）》」』】”’％,.;:?!)]}%")
+# A line breaks at white space, and behind any character of a script that writes without spaces; what closes a phrase
+# stays with the character before it.
+_WIDE = r"\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
+_CLOSING = r"[，。、；：？！）》」』】”’％,.;:?!)\]}%]*"
+_PIECES = re.compile(rf"\s+|[{_WIDE}]{_CLOSING}|[^\s{_WIDE}]+{_CLOSING}")
 
 
 class Flow:
@@ -67,7 +69,7 @@ class Flow:
     def _put(self, text: str, style: str = "") -> None:
         width = cell_len(text)
         limit = self._console.width - 1
-        if self._wrap and self._column and self._column + width > limit and text not in _NEVER_FIRST:
+        if self._wrap and self._column and self._column + width > limit:
             self._break()
             text = text.lstrip()
             width = cell_len(text)
@@ -82,4 +84,8 @@ class Flow:
         self._column = 0
 
     def _out(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style), end="", soft_wrap=True)
+        if self._wrap:
+            self._console.print(Text(text, style), end="", soft_wrap=True)
+        else:
+            self._console.file.write(text)  # rich would expand tabs
+            self._console.file.flush()

@@ -1,0 +1,314 @@
+"""The command line as scripts use it: one JSON document on stdout, stable keys, exit codes that mean something."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from cli.exits import Exit
+from tests.e2e.conftest import BIN, Home, Writer
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
+
+HANDBOOK = """# Handbook
+
+The kiln is fired to 1,260 degrees on the first Friday of each month. Nobody opens it before it has cooled for 36 hours,
+because glazes crack in cold air. Whoever fires it writes the date, the cones and the weather into the book by the door.
+"""
+
+
+@pytest.fixture(scope="module")
+def kiln(home: Home) -> str:
+    """A workspace with one document; gives the document's id."""
+    (home.folder / "kiln").mkdir()
+    (home.folder / "kiln" / "handbook.md").write_text(HANDBOOK, encoding="utf-8")
+    done = home.citewell("ingest", "kiln", "-w", "kiln", "--json")
+    assert done.code == Exit.OK
+    assert done.json["counts"] == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0}
+    return str(done.json["documents"][0]["document_id"])
+
+
+def test_ingesting_again_changes_nothing(home: Home, kiln: str) -> None:
+    again = home.citewell("ingest", "kiln", "-w", "kiln", "--json").json
+    assert [(document["document_id"], document["status"]) for document in again["documents"]] == [(kiln, "unchanged")]
+
+
+def test_a_broken_file_is_named_and_the_rest_go_in(home: Home, write: Writer) -> None:
+    write("mixed/good.txt", "The tide table hangs in the boat house.")
+    write("mixed/empty.md", "")
+    done = home.citewell("ingest", "mixed", "missing.pdf", "-w", "mixed", "--json")
+    assert done.code == Exit.REFUSED
+    assert [Path(document["name"]).name for document in done.json["documents"]] == ["good.txt"]
+    assert [Path(refused["name"]).name for refused in done.json["refused"]] == ["empty.md", "missing.pdf"]
+    assert all(refused["reason"] and refused["suggestion"] for refused in done.json["refused"])
+    people = home.citewell("ingest", "mixed", "missing.pdf", "-w", "mixed")
+    assert people.code == Exit.REFUSED
+    assert "missing.pdf" in people.err
+    assert people.out == "1 unchanged, 2 refused.\n"
+
+
+def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
+    done = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln", "--json")
+    assert done.code == Exit.OK
+    asked = done.json
+    assert list(asked) == [
+        "run_id", "session_id", "message_id", "question", "standalone_question", "needs_retrieval", "family", "model",
+        "outcome", "stop_reason", "answer", "sections", "citations", "sources", "nearest", "spent",
+    ]  # fmt: skip
+    assert (asked["outcome"], asked["family"]) == ("answered", "extractive")
+    text = home.citewell("documents", "raw", kiln, "-w", "kiln").out
+    for citation in asked["citations"]:
+        assert text[citation["start"] : citation["end"]] == citation["quote"]
+    assert "1,260 degrees" in asked["answer"]
+
+
+def test_people_read_the_answer_on_stdout_and_the_steps_on_stderr(home: Home, kiln: str) -> None:
+    done = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln")
+    assert "1,260 degrees" in done.out
+    assert "[1] Handbook" in done.out
+    assert "characters" in done.out
+    assert "search_segments" not in done.out
+    assert "✓ search_segments" in done.err
+    assert "answered · " in done.err
+    assert "\x1b" not in done.out + done.err
+
+
+def test_a_session_goes_on_in_another_process_and_is_read_back(home: Home, kiln: str) -> None:
+    first = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln", "--json").json
+    session = first["session_id"]
+    second = home.citewell("ask", "And how long does it cool?", "-w", "kiln", "--session", session, "--json").json
+    assert second["session_id"] == session
+    assert "36 hours" in second["answer"]
+    listed = home.citewell("sessions", "list", "-w", "kiln", "--json").json["sessions"]
+    assert listed[0]["session_id"] == session
+    shown = home.citewell("sessions", "show", session, "-w", "kiln", "--json").json
+    assert [message["role"] for message in shown["messages"]] == ["user", "assistant"] * 2
+    people = home.citewell("sessions", "show", session, "-w", "kiln").out
+    assert "> And how long does it cool?" in people
+    assert home.citewell("sessions", "delete", session, "-w", "kiln", "--yes", "--json").json["deleted"] is True
+    assert home.citewell("sessions", "show", session, "-w", "kiln").code == Exit.NOT_FOUND
+
+
+def test_an_abstention_has_a_code_of_its_own(home: Home, kiln: str) -> None:
+    done = home.citewell("ask", "Who composed the national anthem of Peru?", "-w", "kiln", "--json")
+    assert done.code == Exit.ABSTAINED
+    assert done.json["outcome"] == "abstained"
+    assert done.json["citations"] == []
+
+
+def test_a_page_is_read_whole_and_alone(home: Home, kiln: str) -> None:
+    done = home.citewell(
+        "ask",
+        "What is written into the book?",
+        "-w",
+        "kiln",
+        "--page",
+        kiln,
+        "--only-pages",
+        "--search",
+        "off",
+        "--json",
+    )
+    assert done.json["outcome"] == "answered"
+    assert {source["kind"] for source in done.json["sources"]} == {"page"}
+
+
+def test_search_gives_segments_and_answers_nothing(home: Home, kiln: str) -> None:
+    found = home.citewell("search", "kiln", "-w", "kiln", "--json").json
+    assert list(found) == ["query", "degraded", "hits"]
+    assert found["hits"][0]["document_id"] == kiln
+    assert found["hits"][0]["text"] in HANDBOOK.replace("# Handbook", "Handbook")
+    assert "Handbook" in home.citewell("search", "kiln", "-w", "kiln").out
+
+
+def test_documents_are_listed_shown_deleted_and_purged(home: Home, write: Writer) -> None:
+    write("drafts/one.txt", "Drafts are read by Ann alone.")
+    [made] = home.citewell("ingest", "drafts", "-w", "drafts", "--owner", "ann", "--json").json["documents"]
+    document_id = made["document_id"]
+    assert home.citewell("documents", "list", "-w", "drafts", "--user", "bob", "--json").json["documents"] == []
+    mine = home.citewell("documents", "list", "-w", "drafts", "--user", "ann", "--json").json
+    assert [document["document_id"] for document in mine["documents"]] == [document_id]
+    assert home.citewell("documents", "show", document_id, "-w", "drafts", "--user", "bob").code == Exit.NOT_FOUND
+    assert "owner        ann" in home.citewell("documents", "show", document_id, "-w", "drafts", "-u", "ann").out
+    refused = home.citewell("documents", "delete", document_id, "-w", "drafts", "-u", "ann", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (Exit.USAGE, "invalid_request")
+    assert home.citewell("documents", "delete", document_id, "-w", "drafts", "-u", "ann", "--yes").code == Exit.OK
+    assert home.citewell("documents", "raw", document_id, "-w", "drafts", "-u", "ann").code == Exit.NOT_FOUND
+    assert home.citewell("purge", "-w", "drafts", "--yes", "--json").json == {"workspace": "drafts", "purged": 1}
+
+
+def test_workspaces_are_made_listed_and_deleted_with_all_they_hold(home: Home, write: Writer) -> None:
+    assert home.citewell("workspaces", "create", "attic").code == Exit.OK
+    assert home.citewell("workspaces", "create", "attic", "--json").json["error"]["code"] == "invalid_request"
+    write("attic/trunk.txt", "The trunk holds three coats and a sextant.")
+    home.citewell("ingest", "attic", "-w", "attic")
+    home.citewell("ask", "What does the trunk hold?", "-w", "attic", "--json")
+    held = {w["name"]: w for w in home.citewell("workspaces", "list", "--json").json["workspaces"]}["attic"]
+    assert (held["documents"], held["sessions"]) == (1, 1)
+    unsure = home.citewell("workspaces", "delete", "attic")
+    assert unsure.code == Exit.USAGE
+    assert "1 documents and 1 sessions" in unsure.err
+    assert home.citewell("workspaces", "delete", "attic", "--yes", "--json").json["deleted"] is True
+    assert "attic" not in home.citewell("workspaces", "list").out
+    assert home.citewell("workspaces", "delete", "attic", "--yes").code == Exit.NOT_FOUND
+
+
+def test_a_mistyped_workspace_is_no_new_one(home: Home) -> None:
+    done = home.citewell("ask", "Anything?", "-w", "defualt", "--json")
+    assert (done.code, done.json["error"]["code"]) == (Exit.NOT_FOUND, "not_found")
+    assert "defualt" not in home.citewell("workspaces", "list").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "name"),
+    [
+        (["ask"], Exit.USAGE, "usage"),
+        (["ask", "hi", "--top-k", "0"], Exit.USAGE, "usage"),
+        (["nothing"], Exit.USAGE, "usage"),
+        (["ask", " "], Exit.USAGE, "invalid_request"),
+        (["ask", "hi", "--model", "gpt"], Exit.USAGE, "unknown_model"),
+        (["ask", "hi", "--session", "1"], Exit.NOT_FOUND, "not_found"),
+        (["ask", "hi", "--session", "00000000-0000-0000-0000-000000000000"], Exit.NOT_FOUND, "not_found"),
+        (["documents", "show", "1"], Exit.NOT_FOUND, "not_found"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_errors_are_json_where_json_was_asked_for(home: Home, arguments: list[str], code: Exit, name: str) -> None:
+    done = home.citewell(*arguments, "--json")
+    assert done.code == code
+    assert done.json["error"]["code"] == name
+    assert done.json["error"]["message"]
+    people = home.citewell(*arguments)
+    assert people.code == code
+    assert people.out == ""
+    assert people.err
+    assert "Traceback" not in people.err
+
+
+def test_settings_that_cannot_work_are_named(home: Home) -> None:
+    done = home.citewell("workspaces", "list", CITEWELL_PORT="many")
+    assert done.code == Exit.CONFIGURATION
+    assert "port" in done.err
+
+
+def test_a_database_that_cannot_be_reached_is_told(home: Home) -> None:
+    secret = "postgresql://ann:hush@127.0.0.1:1/citewell"
+    done = home.citewell("sessions", "list", "--json", CITEWELL_DATABASE_URL=secret)
+    assert (done.code, done.json["error"]["code"]) == (Exit.UNAVAILABLE, "database_unavailable")
+    looked = home.citewell("doctor", "--json", CITEWELL_DATABASE_URL=secret)
+    assert looked.code == Exit.UNAVAILABLE
+    assert {check["name"]: check["ok"] for check in looked.json["checks"]} == {"database": False, "embedding": True}
+    assert "hush" not in looked.out + done.out
+
+
+def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_openai: ScriptedOpenAI) -> None:
+    done = home.citewell("doctor", "--json")
+    assert done.code == Exit.OK
+    assert done.json["answers"] == {"family": "extractive", "model": "extractive"}
+    models = [
+        {"name": "there", "base_url": scripted_openai.base_url, "model": "any", "api_key": "hush"},
+        {"name": "gone", "base_url": "http://127.0.0.1:1", "model": "any"},
+    ]
+    named = {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_DEFAULT_MODEL": "there"}
+    looked = home.citewell("doctor", "--json", **named)
+    assert looked.code == Exit.UNAVAILABLE
+    assert looked.json["answers"] == {"family": "llm", "model": "there"}
+    found = {check["name"]: check["ok"] for check in looked.json["checks"]}
+    assert found == {"database": True, "embedding": True, "model there": True, "model gone": False}
+    assert "hush" not in looked.out
+    people = home.citewell("doctor", **named).out
+    assert "✓ database" in people
+    assert "✗ model gone" in people
+    assert "data_dir\t.citewell\t\tdefault" in people
+
+
+def test_migrate_and_reindex_say_what_they_did(home: Home, kiln: str) -> None:
+    assert home.citewell("migrate", "--json").json == {"applied": []}
+    assert home.citewell("reindex", "--json").json["segments"] >= 1
+
+
+def test_a_model_writes_and_its_failure_has_its_code(home: Home, kiln: str, scripted_openai: ScriptedOpenAI) -> None:
+    models = json.dumps([{"name": "scripted", "base_url": scripted_openai.base_url, "model": "any"}])
+    asked = ["ask", "How hot is the kiln fired?", "-w", "kiln", "--model", "scripted", "--json"]
+    done = home.citewell(*asked, CITEWELL_MODELS=models)
+    assert (done.code, done.json["family"], done.json["model"]) == (Exit.OK, "llm", "scripted")
+    gone = json.dumps([{"name": "scripted", "base_url": "http://127.0.0.1:1", "model": "any"}])
+    failed = home.citewell(*asked, CITEWELL_MODELS=gone)
+    assert failed.code == Exit.UNAVAILABLE
+    assert (failed.json["outcome"], failed.json["error"]["code"]) == ("failed", "model_unavailable")
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, Exit.INTERRUPTED), (signal.SIGTERM, Exit.TERMINATED)])
+def test_a_signal_cancels_the_run_and_records_that(
+    home: Home, kiln: str, scripted_openai: ScriptedOpenAI, sent: signal.Signals, code: Exit
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[Say('{"sections": [{"text": "The kiln'), hold]), to="generate_answer")
+    models = json.dumps([{"name": "scripted", "base_url": scripted_openai.base_url, "model": "any"}])
+    with subprocess.Popen(
+        [str(BIN / "citewell"), "ask", "How hot?", "-w", "kiln", "-u", f"by-{sent.name}", "--model", "scripted"],
+        cwd=home.folder,
+        env={**home.environment, "CITEWELL_MODELS": models},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        hold.wait_reached()
+        process.send_signal(sent)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert scripted_openai.asked("generate_answer")[-1].wait_disconnected()
+    [session] = home.citewell("sessions", "list", "-w", "kiln", "-u", f"by-{sent.name}", "--json").json["sessions"]
+    shown = home.citewell(
+        "sessions", "show", session["session_id"], "-w", "kiln", "-u", f"by-{sent.name}", "--json"
+    ).json
+    assert shown["messages"][-1]["outcome"] == "cancelled"
+    assert shown["messages"][-1]["stop_reason"] == "cancel_requested"
+
+
+def test_serve_listens_answers_and_ends_in_order(home: Home) -> None:
+    with subprocess.Popen(
+        [str(BIN / "citewell"), "serve", "--port", "0", "--json"],
+        cwd=home.folder,
+        env=home.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        told: dict[str, Any] = json.loads("".join(process.stdout.readline() for _ in range(5)))
+        assert list(told) == ["url", "host", "port"]
+        assert httpx.get(f"{told['url']}/readyz").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == Exit.OK
+    assert "Traceback" not in err
+
+
+def test_serve_refuses_an_address_that_others_can_reach(home: Home) -> None:
+    done = home.citewell("serve", "--host", "0.0.0.0", "--json")
+    assert (done.code, done.json["error"]["code"]) == (Exit.CONFIGURATION, "configuration")
+
+
+def test_a_reader_that_has_enough_is_no_failure(home: Home, kiln: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [str(BIN / "citewell"), "documents", "raw", kiln, "-w", "kiln"],
+        cwd=home.folder,
+        env=home.environment,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(write)
+    assert done.stderr == ""
+
+
+def test_the_version_is_told(home: Home) -> None:
+    assert home.citewell("--version").out.startswith("citewell ")

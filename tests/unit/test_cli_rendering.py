@@ -1,0 +1,203 @@
+"""What the terminal shows: wrapped where it is read, whole in a pipe, and never obeyed."""
+
+import io
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from cli.exits import BY_CODE, Exit
+from cli.output import plain
+from cli.rendering.citations import show_citations, show_nearest
+from cli.rendering.flow import Flow
+from cli.rendering.live import TerminalRun
+from cli.rendering.safe import one_line, printable
+from cli.rendering.tables import show_table
+from graph import errors, events
+from graph.evidence import Citation, Message, Source, Spent
+
+MIXED = "The filter 滤芯指示灯变为红色时 must be changed，within 7 days. "
+
+
+def console(width: int = 60, *, terminal: bool = False) -> Console:
+    return Console(
+        file=io.StringIO(), width=width, force_terminal=terminal, color_system=None, markup=False, emoji=False
+    )
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def every_error(root: type[errors.CitewellError] = errors.CitewellError) -> list[type[errors.CitewellError]]:
+    return [root, *(found for child in root.__subclasses__() for found in every_error(child))]
+
+
+@pytest.mark.parametrize("error", [e for e in every_error() if e.__module__ == "graph.errors"])
+def test_every_error_has_an_exit_code(error: type[errors.CitewellError]) -> None:
+    assert BY_CODE[error.code] != Exit.OK
+
+
+@given(st.lists(st.text("ab 滤芯，。\n", max_size=9), max_size=12), st.integers(12, 40))
+def test_streamed_text_is_wrapped_and_loses_nothing(deltas: list[str], width: int) -> None:
+    out = console(width)
+    flow = Flow(out, wrap=True)
+    for delta in deltas:
+        flow.write(delta)
+    flow.close()
+    text = "".join(deltas)
+    assert "".join(shown(out).split()) == "".join(text.split())
+    longest = max((cell_len(word) for word in text.split()), default=0)
+    assert all(cell_len(line) <= max(width, longest + 2) for line in shown(out).splitlines())
+
+
+@given(st.lists(st.integers(1, len(MIXED) - 1), max_size=8))
+def test_however_a_stream_is_cut_it_reads_the_same(cuts: list[int]) -> None:
+    def written(deltas: list[str]) -> str:
+        out = console(30)
+        flow = Flow(out, wrap=True)
+        for delta in deltas:
+            flow.write(delta)
+        flow.mark("[1]", "")
+        flow.close()
+        return shown(out)
+
+    bounds = [0, *sorted(cuts), len(MIXED)]
+    pieces = [MIXED[a:b] for a, b in pairwise(bounds)]
+    assert written(pieces) == written([MIXED])
+
+
+@given(st.text(), st.lists(st.integers(0, 50), max_size=5))
+def test_in_a_pipe_the_text_passes_as_it_is(text: str, cuts: list[int]) -> None:
+    out = console()
+    flow = Flow(out, wrap=False)
+    bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    for a, b in pairwise(bounds):
+        flow.write(text[a:b])
+    flow.close()
+    assert shown(out).strip() == printable(text).strip()
+
+
+def test_a_marker_goes_with_the_word_before_it() -> None:
+    out = console(20)
+    flow = Flow(out, wrap=True)
+    flow.write("twelve twelve twelve")
+    flow.mark("[1]", "")
+    flow.close()
+    assert shown(out) == "  twelve twelve\n  twelve [1]\n"
+
+
+def test_text_of_documents_cannot_drive_the_terminal() -> None:
+    assert printable("a\x1b[2Jb\x07c\x9bd\u202ee") == "a␛[2Jb␇c\ufffdd\ufffde"
+    assert one_line(" a\n\tb\r\nc ") == "a b c"
+
+
+def citation(**changes: Any) -> Citation:
+    given_: Any = {
+        "segment_id": "d:0", "document_id": "d", "segment_index": 0, "page_idx": 2, "start": 7, "end": 20,
+        "quote": "[bold]25 days[/bold]\nof leave", "origin": "cited", "verdict": "supported", "source_index": 1,
+        "section_index": 0, **changes,
+    }  # fmt: skip
+    made: Citation = given_
+    return made
+
+
+def source(**changes: Any) -> Source:
+    given_: Any = {
+        "index": 1, "segment_id": "d:0", "document_id": "d", "segment_index": 0, "page_idx": 2, "title": "Leave",
+        "heading": "Leave > Days", "kind": "search", "source_type": "file", "slug": None, "space": None, "url": None,
+        "score": 0.8123, "excerpt": "Everybody has 25 days.", "start": 0, "end": 30, "metadata": {}, **changes,
+    }  # fmt: skip
+    made: Source = given_
+    return made
+
+
+def test_a_citation_shows_document_heading_page_offsets_verdict_and_quote() -> None:
+    out = console()
+    show_citations(out, [citation(), citation(start=30, end=39, quote="All of it", origin="matched")], [source()])
+    assert shown(out) == (
+        "  [1] Leave > Days, page 3\n"
+        "      characters 7–20 · supported\n"
+        "        “[bold]25 days[/bold] of leave”\n"
+        "      characters 30–39 · supported, matched by its text\n"
+        "        “All of it”\n"
+    )
+
+
+def test_what_came_nearest_shows_its_relevance() -> None:
+    out = console()
+    show_nearest(out, [source(page_idx=None)])
+    assert shown(out) == "    · Leave > Days  relevance 0.81\n        Everybody has 25 days.\n"
+
+
+def run_told(width: int) -> str:
+    out = console(width)
+    listener = TerminalRun(out, out, wrap=True)
+    message = Message(
+        answer="25 days.", sections=[{"text": "25 days.", "source_ids": ["d:0"]}], citations=[citation()],
+        sources=[source()], family="extractive",
+    )  # fmt: skip
+    told: list[events.AnyEvent] = [
+        events.RunStarted(
+            question="How many?", message_id="m", family="extractive", model="extractive",
+            budget={"model_calls": 8, "tokens": None},
+        ),
+        events.StepStarted(step="decide_retrieval"),
+        events.RetrievalDecided(
+            needs_retrieval=True, reason="a follow-up", standalone_question="How many days of leave?",
+            intent="content_query", fallback={"code": "model_reply_invalid", "message": "asked as it stands"},
+        ),
+        events.StepFinished(step="decide_retrieval", ms=3.2),
+        events.SourcesFound(kind="search", query="q", count=1, degraded="by words alone"),
+        events.SourcesGraded(sources=[source()]),
+        events.StepStarted(step="generate_answer"),
+        events.SectionStarted(section_index=0),
+        events.TextDelta(section_index=0, delta="25 da"),
+        events.TextDelta(section_index=0, delta="ys."),
+        events.SectionFinished(section_index=0, text="25 days.", source_ids=["d:0"], unknown_ids=1),
+        events.SectionRevised(section_index=0, text="", source_ids=[], claims=[]),
+        events.StepFinished(step="generate_answer", ms=9),
+        events.RunFinished(
+            outcome="answered", stop_reason="answer_complete", message=message,
+            spent={"generate_answer": Spent(calls=2, tokens=9, ms=9)},
+        ),
+    ]  # fmt: skip
+    for event in told:
+        event.tell(listener)
+    return shown(out)
+
+
+@pytest.mark.parametrize("width", [34, 60, 100])
+def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
+    text = run_told(width)
+    flat = " ".join(text.split())
+    for words in (
+        "✓ decide_retrieval", "3 ms", "asks the library: a follow-up", "read as “How many days of leave?”",
+        "fallback: asked as it stands", "✓ generate_answer", "to its first words", "25 days. [1]",
+        "1 id that this run never offered dropped", "section 1 withdrawn", "[1] Leave > Days, page 3",
+        "answered · 1 citation · 2 model calls",
+    ):  # fmt: skip
+        assert words in flat
+    assert all(cell_len(line) <= width for line in text.splitlines())
+    assert "\x1b" not in text
+
+
+def test_lists_are_tables_on_a_terminal_and_tabs_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [["a", "[red]1[/red]"], ["b", "2"]]
+    show_table(console(), ["Name", "Count"], rows, numbers={1})
+    assert capsys.readouterr().out == "a\t[red]1[/red]\nb\t2\n"
+    out = console(terminal=True)
+    show_table(out, ["Name", "Count"], rows, numbers={1})
+    assert "Name" in shown(out)
+    assert "[red]1[/red]" in shown(out)
+
+
+def test_json_has_times_in_iso_8601_and_dataclasses_as_objects() -> None:
+    assert plain(datetime(2026, 11, 22, tzinfo=UTC)) == "2026-11-22T00:00:00+00:00"
+    assert plain(events.StepStarted(step="x")) == {"step": "x", "type": "step_started"}

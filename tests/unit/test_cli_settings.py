@@ -1,0 +1,91 @@
+"""The manual's tables of settings, exit codes and commands are the code's; doctor tells where settings come from."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from cli.exits import Exit
+from cli.main import app
+from cli.provenance import environment_name, provenance, setting_names
+from tools.settings import ALIASES, EmbeddingSettings, ModelSettings, Settings, load_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+COMMAND_LINE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+NAMES = {environment_name(setting) for setting in setting_names()}
+
+
+def default_of(setting: str) -> str:
+    outer, _, inner = setting.partition(".")
+    value = EmbeddingSettings.model_fields[inner].default if inner else Settings.model_fields[outer].default
+    if value is None:
+        return "none"
+    text = value.get_secret_value() if hasattr(value, "get_secret_value") else str(value)
+    return f"`{text}`" if text else "empty"
+
+
+@pytest.mark.parametrize("setting", setting_names())
+def test_the_manual_gives_each_setting_with_its_default(setting: str) -> None:
+    assert f"| `{environment_name(setting)}` | {default_of(setting)} |" in CONFIGURATION
+
+
+def test_the_manual_names_no_setting_that_is_not_there() -> None:
+    table = CONFIGURATION.split("## Models")[0]
+    assert set(re.findall(r"^\| `(CITEWELL_\w+)`", table, re.MULTILINE)) == NAMES
+
+
+@pytest.mark.parametrize("name", ModelSettings.model_fields)
+def test_the_manual_gives_each_field_of_a_model(name: str) -> None:
+    assert f"\n| `{name}` |" in CONFIGURATION
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_the_manual_gives_each_alias(alias: str) -> None:
+    assert f"\n| `{alias}` |" in CONFIGURATION
+
+
+def test_the_example_file_names_settings_that_are_there_and_leaves_none_out() -> None:
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+    named = set(re.findall(r"^# ((?:CITEWELL|OPENAI)_\w+)=", text, re.MULTILINE))
+    assert named == NAMES | set(ALIASES)
+
+
+def test_the_example_file_read_as_it_would_be_sets_what_is_valid(tmp_path: Path) -> None:
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+    copy = tmp_path / ".env"
+    copy.write_text(re.sub(r"^# (CITEWELL_\w+=)", r"\1", text, flags=re.MULTILINE), encoding="utf-8")
+    settings = load_settings(_env_file=copy)
+    assert [model.name for model in settings.models] == ["local"]
+    assert settings.default_model == "local"
+
+
+@pytest.mark.parametrize("exit_code", Exit)
+def test_the_manual_explains_each_exit_code(exit_code: Exit) -> None:
+    assert f"\n| {exit_code.value} | " in COMMAND_LINE
+
+
+def test_the_manual_explains_each_command() -> None:
+    command = typer.main.get_command(app)
+    assert isinstance(command, typer.core.TyperGroup)
+    for name in command.commands:
+        assert re.search(rf"^## citewell {name}$", COMMAND_LINE, re.MULTILINE), name
+
+
+def test_doctor_tells_where_each_value_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("CITEWELL_PORT=9000\nCITEWELL_USER=ann\n", encoding="utf-8")
+    os.environ["CITEWELL_USER"] = "bob"
+    os.environ["citewell_embedding__api_key"] = "hush"  # noqa: SIM112 - case does not matter
+    os.environ["OPENAI_COMPATIBLE_BASE_URL"] = "http://localhost:1/v1"
+    os.environ["OPENAI_COMPATIBLE_COMPLETION_MODEL"] = "small"
+    found = {row.setting: row for row in provenance(load_settings())}
+    assert (found["port"].value, found["port"].origin, found["port"].name) == ("9000", ".env", "CITEWELL_PORT")
+    assert (found["user"].value, found["user"].origin) == ("bob", "environment")
+    assert (found["embedding.api_key"].value, found["embedding.api_key"].origin) == ("********", "environment")
+    assert (found["default_model"].value, found["default_model"].origin) == ("small", "alias")
+    assert found["models"].name == "OPENAI_COMPATIBLE_COMPLETION_MODEL"
+    assert (found["host"].origin, found["host"].name) == ("default", "CITEWELL_HOST")
+    assert "hush" not in str(found)
