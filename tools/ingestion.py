@@ -5,7 +5,7 @@ ingestions wait for each other and never both. What is compared before the lock 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -73,7 +73,7 @@ class Ingestor:
 
     async def ingest_many(
         self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
-    ) -> AsyncIterator[Report]:
+    ) -> AsyncGenerator[Report]:
         """Store documents in their order, many in a transaction; one that cannot be read is refused, the rest go in.
 
         ``progress`` hears how many are done and how many there are. Raises as ``ingest`` does where the fault is not
@@ -81,8 +81,9 @@ class Ingestor:
         """
         items = list(documents)
         sources = [(document.name, partial(self._ready, document)) for document in items]
-        async for report in self._run(identity, sources, progress):
-            yield report
+        async with aclosing(self._run(identity, sources, progress)) as reports:
+            async for report in reports:
+                yield report
 
     async def ingest_paths(
         self,
@@ -92,7 +93,7 @@ class Ingestor:
         owner: str | None = None,
         space: Space | None = None,
         progress: Progress | None = None,
-    ) -> AsyncIterator[Report]:
+    ) -> AsyncGenerator[Report]:
         """Store the files below paths, in order, as ``ingest_many`` does.
 
         A file's id comes from the workspace and its path below the root given, so that it is updated when it is
@@ -106,8 +107,9 @@ class Ingestor:
             first = seen.setdefault(file.key, file)
             read = partial(self._read_file, identity.workspace, owner, space)
             sources.append((file.name, partial(read, file) if first is file else partial(_refuse_twin, first)))
-        async for report in self._run(identity, sources, progress):
-            yield report
+        async with aclosing(self._run(identity, sources, progress)) as reports:
+            async for report in reports:
+                yield report
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
         return make_ready(document, self._size, max_bytes=self._max_bytes)
@@ -126,7 +128,7 @@ class Ingestor:
 
     async def _run(
         self, identity: Identity, sources: Sequence[tuple[str, Source]], progress: Progress | None
-    ) -> AsyncIterator[Report]:
+    ) -> AsyncGenerator[Report]:
         workspace = await self._workspaces.number(identity.workspace)
         reports: list[Report] = []
         async with aclosing(_ahead(Batches(sources))) as batches:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable, InvalidRequest, NotFound, UnreadableDocument
 from graph.evidence import Identity
+from tools.batches import BATCH_DOCUMENTS
 from tools.database import Database
 from tools.documents import Documents
 from tools.embeddings import Embedder, open_embedder
@@ -58,6 +60,11 @@ async def versions(database: Database) -> list[tuple[Any, ...]]:
 
 async def gathered(reports: AsyncIterator[Report]) -> list[Report]:
     return [report async for report in reports]
+
+
+async def gather_into(gathering: list[Report], reports: AsyncIterator[Report]) -> None:
+    async for report in reports:
+        gathering.append(report)
 
 
 async def test_a_document_is_stored_with_all_that_its_caller_says(ingestor: Ingestor, documents: Documents) -> None:
@@ -130,13 +137,17 @@ async def test_a_new_text_replaces_only_its_own_segments(
 
 
 class Unplugged:
-    """An embedder whose endpoint is down."""
+    """An embedder whose endpoint goes down after some calls."""
 
-    def __init__(self, real: Embedder) -> None:
+    def __init__(self, real: Embedder, calls: int = 0) -> None:
         self.model, self.dimension = real.model, real.dimension
         self.coverage = real.coverage
+        self._real, self._calls = real, calls
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self._calls -= 1
+        if self._calls >= 0:
+            return await self._real.embed(texts)
         raise EmbeddingUnavailable("The embedding endpoint does not answer.")
 
     async def close(self) -> None:
@@ -200,6 +211,27 @@ async def test_a_batch_takes_one_id_twice_in_order(ingestor: Ingestor, documents
     reports = await gathered(ingestor.ingest_many(ME, made))
     assert [report.status for report in reports] == ["created", "updated", "unchanged"]
     assert (await documents.raw_text(ME, document_id))["segments"][0]["text"] == "Two."
+
+
+async def test_batches_before_a_failure_stay(
+    database: Database, embedder: Embedder, settings: Settings, documents: Documents
+) -> None:
+    failing = Ingestor(database, Workspaces(database), Unplugged(embedder, calls=1), settings)
+    made = [NewDocument(text=f"Text {number}.") for number in range(BATCH_DOCUMENTS + 50)]
+    reports: list[Report] = []
+    with pytest.raises(EmbeddingUnavailable):
+        await gather_into(reports, failing.ingest_many(ME, made))
+    assert {report.status for report in reports} == {"created"}
+    assert await rows(database, "SELECT count(*) FROM documents") == [(len(reports),)] == [(BATCH_DOCUMENTS,)]
+
+
+async def test_whoever_stops_listening_stops_the_ingestion(ingestor: Ingestor, database: Database) -> None:
+    made = [NewDocument(text=f"Text {number}.") for number in range(3 * BATCH_DOCUMENTS)]
+    async with aclosing(ingestor.ingest_many(ME, made)) as reports:
+        async for report in reports:
+            assert report.status == "created"
+            break
+    assert await rows(database, "SELECT count(*) FROM documents") == [(BATCH_DOCUMENTS,)]
 
 
 async def test_a_private_document_is_not_there_for_others(ingestor: Ingestor, documents: Documents) -> None:
