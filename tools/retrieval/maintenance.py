@@ -12,7 +12,7 @@ VECTOR_INDEX_SEGMENTS = 5000  # below, reading every vector is both exact and fa
 BUILD_MEMORY = "256MB"
 
 
-async def maintain(conn: Connection, workspace: int) -> None:
+async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
     Call it after ingestion, on an autocommit connection outside of a transaction: the vector index is built while
@@ -39,7 +39,7 @@ async def maintain(conn: Connection, workspace: int) -> None:
     if row is None:
         return
     await ensure_view(conn, workspace, row[0])
-    if segments > VECTOR_INDEX_SEGMENTS:
+    if segments > index_vectors_above:
         await _ensure_vector_index(conn, workspace, partition, row[0])
 
 
