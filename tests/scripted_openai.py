@@ -6,9 +6,9 @@
         ...
         server.requests[-1].body["response_format"]
 
-``to`` is the name of the prompt that a reply is for; without it a reply goes to the next request that has none of its
-own. A request for which nothing is scripted gets a sensible reply: the question as it is, every passage kept, an
-answer that quotes the first segment. Fixture: ``scripted_openai``.
+A reply goes to the first request that it is for: made with the prompt ``to``, holding the text ``when``, or any where
+neither is given. A request for which nothing is scripted gets a sensible reply: greetings and thanks are small talk,
+any other question stays as it is, every passage is kept, the answer quotes the first segment. Fixture: ``scripted_openai``.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ import json
 import re
 import threading
 import time
-from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from typing import Any
 import pytest
 
 PROMPTS = Path(__file__).parents[1] / "prompts"
+SMALL_TALK = re.compile(r"(hello|hi|hey|thanks|thank you|bye|goodbye)\b", re.IGNORECASE)
 PATIENCE = 20.0  # seconds that a test waits for what must happen
 
 
@@ -136,14 +136,14 @@ class ScriptedOpenAI:
 
     def __init__(self) -> None:
         self.requests: list[Exchange] = []
-        self._scripts: dict[str | None, deque[Reply]] = defaultdict(deque)
+        self._scripts: list[tuple[str | None, str, Reply]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def script(self, *replies: Reply, to: str | None = None) -> None:
-        """Queue replies, in order."""
-        self._scripts[to].extend(replies)
+    def script(self, *replies: Reply, to: str | None = None, when: str = "") -> None:
+        """Queue replies, in order; each is given once."""
+        self._scripts.extend((to, when, reply) for reply in replies)
 
     def asked(self, prompt: str) -> list[Exchange]:
         """Give the requests made with a prompt."""
@@ -208,9 +208,11 @@ class ScriptedOpenAI:
             await asyncio.gather(sending, leaving, return_exceptions=True)
 
     def _next(self, exchange: Exchange) -> Reply:
-        for name in (exchange.prompt, None):
-            if self._scripts[name]:
-                return self._scripts[name].popleft()
+        for script in self._scripts:
+            to, when, reply = script
+            if to in (None, exchange.prompt) and when in exchange.text:
+                self._scripts.remove(script)
+                return reply
         return say(SENSIBLE[exchange.prompt](exchange.text)) if exchange.prompt in SENSIBLE else say("Hello.")
 
     async def _send(self, reply: Reply, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
@@ -290,7 +292,8 @@ async def _respond(
 
 def _as_is(prompt: str) -> str:
     question = prompt.rsplit("Last message:\n", 1)[1].strip()
-    decided = {"intent": "content_query", "needs_retrieval": True, "reason": "scripted"}
+    chat = SMALL_TALK.match(question) is not None
+    decided = {"intent": "small_talk" if chat else "content_query", "needs_retrieval": not chat, "reason": "scripted"}
     return json.dumps({"standalone_question": question, **decided}, ensure_ascii=False)
 
 

@@ -53,7 +53,8 @@ class Caller:
                 async for said, thought in chunks:
                     read += len(said) + len(thought)
                     for part in [*([Thought(thought)] if thought else []), *splitter.feed(joiner.feed(said))]:
-                        yield type(part)(part.text[: max(0, room[type(part)])])
+                        if shown := part.text[: max(0, room[type(part)])]:
+                            yield type(part)(shown)
                         room[type(part)] -= len(part.text)
                     if min(room.values()) < 0:
                         ending.reason = "length"
