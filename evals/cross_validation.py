@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evals.listwise import Question, fit_logistic, fit_softmax
 from evals.minimise import Floats
 
-OPERATING_POINTS = (0.02, 0.05, 0.08, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6)
+OPERATING_POINTS = (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether the answer is there
 
 

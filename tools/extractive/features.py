@@ -43,7 +43,6 @@ class Evidence:
     features: Floats  # (candidates, FEATURES)
     small_grams: Floats  # (candidates,) cover by small and by middle grams
     middle_grams: Floats
-    type_near: Floats
     segment_grams: Floats  # (segments,) cover by middle grams of whole segments
 
 
@@ -92,7 +91,6 @@ def evidence(
         features=np.column_stack([columns[name] for name in FEATURES]),
         small_grams=columns["small_grams"],
         middle_grams=grams,
-        type_near=near,
         segment_grams=_cover(middle_weight, _by_segment(middle, owner, len(segments))),
     )
 

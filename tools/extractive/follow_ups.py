@@ -16,12 +16,17 @@ from tools.extractive.wording import CJK
 from tools.languages import language
 
 _PRONOUN = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers)\b"
-    r"|\b(?:this|that|these|those)\b(?=\s*(?:\?|$|is|are|was|were|do|does|did|has|have|can|will|work|mean|happen))"
-    r"|\b(?:the|that|this) (?:same|latter|former|one|ones)\b|\bthere\b(?=\s*\?|$)|\bdo(?:es)? so\b"
-    r"|它们|他们|她们|它|他|她|这个|那个|这些|那些|这(?=[是有能会为怎])|该|此|其(?!他|中|实|余)"
+    r"\b(?:it(?!\s+(?:(?:is|was|be)\s+)?(?:possible|true|necessary|allowed|safe|ok|okay|important|worth|better|take|cost)\b)"
+    r"|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those)\b"
+    r"|\bthe (?:same|latter|former)\b|\bthere\b(?=\s*\?|$)|\bdo(?:es)? so\b"
+    r"|它们|他们|她们|它|他|她|这个|那个|这些|那些|这种|那种|这(?=[是有能会为怎])|该|此|其(?!他|中|实|余)"
     r"|\b(?:nó|họ|chúng(?! ta| tôi)|(?:ông|bà|anh|chị|cô) (?:ấy|ta)|điều (?:này|đó)|việc (?:này|đó)"
-    r"|cái (?:này|đó|ấy)|ở đó|ở đấy)\b",
+    r"|cái (?:này|đó|ấy)|\w+ (?:này|đó|ấy)(?!\w)|ở đó|ở đấy)\b",
+    re.IGNORECASE,
+)
+# What may stand for a name on its own; other pronouns have a noun of their own ("this limit") or none to give.
+_STANDS_FOR_NAME = re.compile(
+    r"it|they|them|he|him|she|hers?|its|their|his|它们?|他们?|她们?|nó|họ|chúng|(?:ông|bà|anh|chị|cô) (?:ấy|ta)",
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\b(?:he|him|his|she|her|hers)\b|他|她|\b(?:ông|bà|anh|chị|cô) (?:ấy|ta)\b", re.IGNORECASE)
@@ -35,6 +40,21 @@ _ELLIPTICAL = re.compile(
     r"|(?:und|et|y|e)\s+(?P<other>[^?]{1,40}?)[\s?]*$",
     re.IGNORECASE,
 )
+_MORE = re.compile(
+    r"(?:(?:please|can you|could you)\s+)?(?:(?:tell|give|show|say|explain)\s+)?(?:me\s+|us\s+)?(?:some\s+|a bit\s+)?"
+    r"(?:more|further)(?:\s+(?:details?|information|info|about (?:it|this|that)|please))*[\s.!?]*$"
+    r"|(?:please\s+)?(?:elaborate|explain)(?:\s+(?:further|more|that|this|it))?[\s.!?]*$"
+    r"|(?:anything|what) else[\s.!?]*$"
+    r"|(?:请|再|能)?(?:详细|具体|多)(?:点|一点|一些|地)?(?:说说|说|讲讲|讲|介绍|解释|展开)?(?:一下|吗|吧)?[。？！?!]*$|还有(?:吗|呢|别的吗)?[？?]*$"
+    r"|(?:hãy |xin )?(?:nói|kể|giải thích|cho biết)?\s*(?:rõ|chi tiết|cụ thể|thêm)(?: hơn| nữa| về (?:nó|điều đó))*"
+    r"(?: đi| được không)?[\s.!?]*$",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"(?:(?:ok|okay|well|so|and|but|then|và|vậy|thế)\b[\s,]*)+", re.IGNORECASE)
+_CLAUSE_WORD = re.compile(
+    r"\b(?:and|if|when|after|because|but|while|which|who|once|before|khi|và|nếu|sau khi)\b|[,，；;]|时|后",
+    re.IGNORECASE,
+)
 _FRAGMENT = re.compile(
     r"(?:in|on|at|for|by|with|from|under|after|before|during|of|to|why|how|since)\b"
     r"|为什么|怎么|(?:ở|trong|với|cho|từ|vào|năm|tại sao|vì sao)\b",
@@ -43,7 +63,7 @@ _FRAGMENT = re.compile(
 _CONJUNCTION = re.compile(
     r"(?:and|but|so|then|also|or)\b[\s,]*|(?:那么|那|而且|而|另外|还有)[，,]?|(?:và|thế|vậy|rồi)\s+", re.IGNORECASE
 )
-_ASKING = re.compile(
+ASKING = re.compile(
     r"\b(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can|could|should|has|have|will)\b"
     r"|什么|哪|谁|何|怎|多少|几|吗|是否|\b(?:gì|nào|ai|đâu|sao|bao nhiêu|mấy|không)\b",
     re.IGNORECASE,
@@ -51,10 +71,10 @@ _ASKING = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
 _NUMBER = re.compile(r"(?<![\d.,])\d+(?![\d.,]*\d)")
 _NAME = re.compile(
-    r"(?<!^)(?<!\w)[A-ZÀ-ÝĐ][\w'’.+-]*(?:\s+(?:of\s+|the\s+)?[A-ZÀ-ÝĐ0-9][\w'’.+-]*)*|[\"“《「`][^\"”》」`]{1,60}[\"”》」`]"
+    r"(?<!^)(?<!\w)(?!I\b)[A-ZÀ-ÝĐ][\w'’.+-]*(?:\s+(?:of\s+|the\s+)?[A-ZÀ-ÝĐ0-9][\w'’.+-]*)*|[\"“《「`][^\"”》」`]{1,60}[\"”》」`]"
 )
 _PREPOSITION = re.compile(
-    r"(?:in|on|at|for|by|with|from|under|after|before|during|of|to|ở|trong|với|cho|vào|năm|在|对)\s*", re.IGNORECASE
+    r"\b(?:in|on|at|for|by|with|from|under|after|before|during|of|to|ở|trong|với|cho|vào|năm)\s+|[在对]", re.IGNORECASE
 )
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
 _FEW = 3
@@ -75,18 +95,29 @@ def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
     if last is None:
         return Standalone(asked, False)
     before = last["standalone_question"].strip()
+    if _MORE.match(asked):
+        return Standalone(_joined(before, asked), True)
+    pronoun = open_pronoun(asked)
+    if pronoun:
+        return Standalone(_resolved(asked, pronoun, last), True)
+    fragment = _fragment(asked)
+    if fragment:
+        return Standalone(_replaced(before, fragment) or _joined(before, asked), True)
+    return Standalone(asked, False)
+
+
+def _fragment(asked: str) -> str | None:
+    """Give what an elliptical question is about, or None where a question has a sentence of its own."""
     elliptical = _ELLIPTICAL.match(asked)
     if elliptical:
         fragment = next(group for group in elliptical.groups() if group)
-        if not _ASKING.search(fragment) and len(content_words(fragment)) <= _FEW + 1:
-            return Standalone(_replaced(before, fragment.strip(" ,，")) or _joined(before, asked), True)
-    pronoun = _open_pronoun(asked)
-    if pronoun:
-        return Standalone(_resolved(asked, pronoun, last), True)
+        if not ASKING.search(fragment) and len(content_words(fragment)) <= _FEW + 1:
+            return fragment.strip(" ,，")
     words = content_words(asked)
-    if not words or (len(words) <= 2 and _FRAGMENT.match(_CONJUNCTION.sub("", asked, count=1)) and not _verbal(asked)):
-        return Standalone(_replaced(before, asked.strip(" ?？")) or _joined(before, asked), True)
-    return Standalone(asked, False)
+    opens = _FRAGMENT.match(_CONJUNCTION.sub("", asked, count=1))
+    if not words or (len(words) <= 2 and opens and not ASKING.search(asked, 4)):
+        return asked.strip(" ?？")
+    return None
 
 
 def content_words(text: str) -> list[str]:
@@ -102,17 +133,19 @@ def content_words(text: str) -> list[str]:
     return words
 
 
-def _verbal(asked: str) -> bool:
-    """Tell whether a question has a verb of asking beyond its first word, and so a sentence of its own."""
-    return bool(_ASKING.search(asked, 4))
-
-
-def _open_pronoun(asked: str) -> re.Match[str] | None:
+def open_pronoun(asked: str) -> re.Match[str] | None:
     """Find a pronoun that the question itself does not explain."""
     for pronoun in _PRONOUN.finditer(asked):
-        before = asked[: pronoun.start()]
-        named = bool(_NAME.search(before)) or (_POSSESSIVE.fullmatch(pronoun[0]) and len(content_words(before)) > 0)
-        if not named and len(content_words(before)) <= _FEW:
+        before = _LEAD.sub("", asked[: pronoun.start()])
+        words = content_words(before)
+        if (
+            pronoun[0].casefold() in ("this", "that", "these", "those")
+            and words
+            and before.rstrip().endswith(words[-1])
+        ):
+            continue  # a relative clause or a subordinate one
+        explained = len(words) >= 2 and (_POSSESSIVE.fullmatch(pronoun[0]) or _CLAUSE_WORD.search(before))
+        if not explained and not _NAME.search(before) and len(words) <= _FEW:
             return pronoun
     return None
 
@@ -120,10 +153,12 @@ def _open_pronoun(asked: str) -> re.Match[str] | None:
 def _resolved(asked: str, pronoun: re.Match[str], last: Turn) -> str:
     """Put what a pronoun means in its place, or the subject of the last question behind the question."""
     before = last["standalone_question"]
-    name = _answered_person(last) if _PERSON.fullmatch(pronoun[0]) else None
-    name = name or next((found[0] for found in reversed(list(_NAME.finditer(before)))), None)
-    if name is None and pronoun[0][0] > "\u303f":
-        name = max((word for word in content_words(before) if word[0] > "\u303f"), key=len, default=None)
+    name = None
+    if _STANDS_FOR_NAME.fullmatch(pronoun[0]):
+        name = _answered_person(last) if _PERSON.fullmatch(pronoun[0]) else None
+        name = name or next((found[0] for found in reversed(list(_NAME.finditer(before)))), None)
+        if name is None and pronoun[0][0] > "\u303f":
+            name = max((word for word in content_words(before) if word[0] > "\u303f"), key=len, default=None)
     if name is None:
         topic = " ".join(content_words(before))
         return f"{asked} ({topic})" if topic else asked
@@ -144,14 +179,18 @@ def _answered_person(last: Turn) -> str | None:
 
 def _replaced(before: str, fragment: str) -> str | None:
     """Put a fragment in the place of its like in the last question: a year, a number or a name."""
-    bare = _PREPOSITION.sub("", _CONJUNCTION.sub("", fragment, count=1), count=1).strip()
+    fragment = _CONJUNCTION.sub("", fragment, count=1).strip()
+    bare = _PREPOSITION.sub("", fragment, count=1).strip()
     for kind in (_YEAR, _NUMBER):
         mine, theirs = kind.findall(bare), kind.findall(before)
         if len(mine) == 1 and len(theirs) == 1:
             return before.replace(theirs[0], mine[0])
-    theirs = [found[0] for found in _NAME.finditer(before)]
-    if theirs and bare and _NAME.fullmatch(f" {bare}", 1):
-        return before.replace(theirs[-1], bare)
+    named = list(_NAME.finditer(before))
+    if named and _NAME.fullmatch(f" {bare}", 1):
+        last = named[-1]
+        # "In Germany?" after "... in France" names a place again; after "What is a segment?" it narrows the question.
+        if bare == fragment or _PREPOSITION.search(before[max(0, last.start() - 8) : last.start()]):
+            return f"{before[: last.start()]}{bare}{before[last.end() :]}"
     return None
 
 

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from graph.evidence import Hit
 from graph.ports import Grading
 from graph.spending import Meter
-from tools.extractive.reader import Relevance, read
+from tools.extractive.reader import Reading, Relevance, read_parts
 
 # Below this chance that the answer is there, all candidates are dropped; other operating points are in ADR 0006.
-ANSWERABLE = 0.05
+ANSWERABLE = 0.02
 # A segment is dropped where its best sentence is this far behind the best of all, in log odds of the reader.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
@@ -33,15 +34,14 @@ class ExtractiveGrader:
 
 def _grade(question: str, hits: Sequence[Hit]) -> Grading:
     ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
-    reading = read(question, [hit.segment for hit in ranked], [hit.score for hit in ranked])
+    readings = read_parts(question, [hit.segment for hit in ranked], [hit.score for hit in ranked])
+    answered = [reading for reading in readings if reading.answerable >= ANSWERABLE]
     ids = [hit.segment.segment_id for hit in ranked]
-    if reading.answerable < ANSWERABLE:
+    if not answered:
         return Grading((), tuple((segment_id, "no sentence in it answers the question") for segment_id in ids))
-    best: dict[int, float] = {}
-    for candidate, score in zip(reading.candidates, reading.scores, strict=True):
-        best.setdefault(candidate.segment, score)
-    within = [index for index in best if best[index] >= reading.scores[0] - KEPT_WITHIN]
-    keep = set(sorted(within, key=lambda index: (-ranked[index].score, -best[index]))[:KEPT_AT_MOST])
+    keep: set[int] = set()
+    for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
+        keep.update(index for index in row if index is not None and len(keep) < KEPT_AT_MOST)
     return Grading(
         tuple((hit.segment.segment_id, hit.score) for index, hit in enumerate(ranked) if index in keep),
         tuple(
@@ -50,3 +50,12 @@ def _grade(question: str, hits: Sequence[Hit]) -> Grading:
             if index not in keep
         ),
     )
+
+
+def _leading(reading: Reading, ranked: Sequence[Hit]) -> list[int]:
+    """Give the segments that hold a sentence near the best one, by search score, then by that sentence."""
+    best: dict[int, float] = {}
+    for candidate, score in zip(reading.candidates, reading.scores, strict=True):
+        best.setdefault(candidate.segment, score)
+    within = [index for index in best if best[index] >= reading.scores[0] - KEPT_WITHIN]
+    return sorted(within, key=lambda index: (-ranked[index].score, -best[index]))

@@ -16,6 +16,7 @@ import numpy as np
 from graph.evidence import Segment
 from tools.extractive.candidates import Candidate, Shape, candidates
 from tools.extractive.features import FEATURES, Floats, evidence
+from tools.extractive.parts import parts
 from tools.extractive.signals import SIGNALS, signals
 
 # Set by hand, since no data set at hand holds such lines: prose wins where both say as much. Headings are never quoted.
@@ -75,6 +76,11 @@ def read(question: str, segments: Sequence[Segment], relevance: Sequence[float])
     return Reading(
         tuple(pool[i] for i in order), tuple(float(scores[i]) for i in order), float(1.0 / (1.0 + np.exp(-logit)))
     )
+
+
+def read_parts(question: str, segments: Sequence[Segment], relevance: Sequence[float]) -> list[Reading]:
+    """Read for each thing that the question asks; for most questions that is one reading."""
+    return [read(part, segments, relevance) for part in parts(question)]
 
 
 class Relevance:

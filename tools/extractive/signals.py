@@ -11,11 +11,11 @@ SIGNALS = (
     "search_odds",  # log odds of the best search score
     "small_grams",  # the best sentence's cover by small and by middle grams
     "middle_grams",
-    "segment_grams",  # the best segment's cover by middle grams
-    "chosen_type_near",  # of the sentence that the reader chose
+    "segment_grams",  # log of the best segment's cover by middle grams
     "question_terms",  # log of how many terms the question has
     "spread",  # entropy of the reader's choice among the candidates
 )
+LEAST_COVER = 0.05
 
 
 def signals(question: str, found: Evidence, scores: Floats, relevance: Sequence[float]) -> Floats:
@@ -26,8 +26,7 @@ def signals(question: str, found: Evidence, scores: Floats, relevance: Sequence[
         "search_odds": float(log_odds(np.asarray(relevance, dtype=np.float64)).max()),
         "small_grams": found.small_grams.max(),
         "middle_grams": found.middle_grams.max(),
-        "segment_grams": found.segment_grams.max(),
-        "chosen_type_near": found.type_near[int(np.argmax(scores))],
+        "segment_grams": np.log(found.segment_grams.max() + LEAST_COVER),
         "question_terms": np.log1p(len(question_wording(question).terms)),
         "spread": -float((share * np.log(share + 1e-12)).sum()),
     }

@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from graph.evidence import Intent, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
 from graph.spending import Meter
 from graph.state import Turn
 from prompts import lines
-from tools.extractive.reader import Reading, Relevance, read
+from tools.extractive.candidates import Candidate
+from tools.extractive.reader import Reading, Relevance, read_parts
 from tools.extractive.small_talk import small_talk
 
 MOST_QUOTES = 3
 # Quoting stops where the quoted sentences hold this much of the reader's belief; see ADR 0006.
-ENOUGH = 0.995
+ENOUGH = 0.998
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +38,46 @@ class ExtractiveWriter:
     ) -> AsyncIterator[Draft]:
         """Quote up to three sentences; no section where the segments hold nothing to quote."""
         relevance = self._relevance.of(question, segments)
-        reading = await asyncio.to_thread(read, question, segments, relevance)
-        for quote in quotes(reading, segments):
+        readings = await asyncio.to_thread(read_parts, question, segments, relevance)
+        for quote in quotes(readings, segments):
             for draft in _section(quote.text, (quote.segment_id,)):
                 yield draft
 
     async def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Reply to small talk with a fixed line; say of any other question that only the library is quoted."""
-        said = lines(language)
-        kind = small_talk(question) if intent == "small_talk" else None
-        text = said.only_library if intent == "content_query" else getattr(said, kind or "acknowledgement")
-        for draft in _section(text, ()):
-            yield draft
+        """Reply to small talk with a fixed line; a question gets none, since only the library is quoted."""
+        if intent == "small_talk":
+            text: str = getattr(lines(language), small_talk(question) or "acknowledgement")
+            for draft in _section(text, ()):
+                yield draft
 
 
-def quotes(reading: Reading, segments: Sequence[Segment]) -> list[Quote]:
-    """Choose what to quote: the most likely sentences until enough is said, none twice, headings never."""
+def quotes(readings: Sequence[Reading], segments: Sequence[Segment]) -> list[Quote]:
+    """Choose what to quote: the most likely sentences until enough is said, none twice, headings never.
+
+    A question of several parts gets the best sentence of each part first.
+    """
     chosen: dict[str, Quote] = {}
+    for row in zip_longest(*map(_likely, readings)):
+        for candidate in row:
+            if candidate is not None and len(chosen) < MOST_QUOTES:
+                quote = Quote(candidate.text, segments[candidate.segment].segment_id)
+                chosen.setdefault(candidate.wording.flat, quote)
+    return list(chosen.values())
+
+
+def _likely(reading: Reading) -> list[Candidate]:
+    """List the sentences to quote of a reading, best first, until they hold enough of its belief."""
+    likely: list[Candidate] = []
     believed = 0.0
     for candidate, share in zip(reading.candidates, reading.shares, strict=True):
-        if len(chosen) == MOST_QUOTES or believed >= ENOUGH:
+        if believed >= ENOUGH:
             break
         believed += share
         if candidate.shape != "heading":
-            quote = Quote(candidate.text, segments[candidate.segment].segment_id)
-            chosen.setdefault(candidate.wording.flat, quote)
-    return list(chosen.values())
+            likely.append(candidate)
+    return likely
 
 
 def _section(text: str, source_ids: tuple[str, ...]) -> tuple[Draft, ...]:

@@ -1,0 +1,117 @@
+"""The extractive family against the kit of its ports, and what it promises beyond it: quotes, and nothing else."""
+
+import pytest
+
+from graph.evidence import Hit, Segment
+from graph.ports import Family
+from graph.spending import Meter
+from tests.contract.family_kit import BAKERY, LAMP, QUESTION, FamilyContract, collected, graded_once, sections_of
+from tools.claims import VerbatimChecker
+from tools.extractive.family import extractive_family
+from tools.sentences import sentences, trimmed
+
+
+def segment(document: str, text: str, **fields: str) -> Segment:
+    return Segment(document, 0, 0, len(text), text, **fields)  # type: ignore[arg-type]
+
+
+class TestExtractiveFamily(FamilyContract):
+    @pytest.fixture
+    def family(self) -> Family:
+        return extractive_family(checker=VerbatimChecker())
+
+    async def test_it_makes_no_model_call(self, family: Family) -> None:
+        meter = Meter(calls_left=0, tokens_left=0)
+        await family.preparer.prepare(QUESTION, [], search="auto", has_pages=False, meter=meter)
+        await family.grader.grade(QUESTION, [Hit(LAMP, 0.8)], meter=meter)
+        assert await collected(family.writer.write(QUESTION, [LAMP], language="en", meter=meter))
+        assert (family.name, meter.calls, meter.tokens) == ("extractive", 0, 0)
+
+    async def test_each_section_is_a_whole_sentence_of_the_segment_it_cites(self, family: Family) -> None:
+        segments = [LAMP, BAKERY]
+        drafts = await collected(family.writer.write(QUESTION, segments, language="en", meter=Meter()))
+        whole = {
+            (each.segment_id, each.text[slice(*trimmed(each.text, *span))])
+            for each in segments
+            for span in sentences(each.text)
+        }
+        sections = sections_of(drafts)
+        assert 1 <= len(sections) <= 3
+        assert all((section.source_ids[0], section.text) in whole for section in sections)
+        assert sections[0].text == "The lamp of the lighthouse turns once in twelve seconds."
+
+    async def test_the_same_question_is_answered_the_same(self, family: Family) -> None:
+        other = extractive_family(checker=VerbatimChecker())
+        hits = [Hit(LAMP, 0.8), Hit(BAKERY, 0.5)]
+        answers = []
+        for each in (family, other, family):
+            grading = await each.grader.grade(QUESTION, hits, meter=Meter())
+            drafts = await collected(each.writer.write(QUESTION, [LAMP, BAKERY], language="en", meter=Meter()))
+            answers.append((grading, drafts))
+        assert answers[0] == answers[1] == answers[2]
+
+    async def test_unrelated_candidates_are_all_dropped(self, family: Family) -> None:
+        texts = [
+            "Rye bread is sold on Fridays. The oven is lit at four.",
+            "The choir rehearses in the old chapel. Newcomers are welcome.",
+            "Bicycles may be parked behind the station. The gate closes at ten.",
+        ]
+        hits = [Hit(segment(f"d{n}", text), 0.31 - n / 100) for n, text in enumerate(texts)]
+        grading = await family.grader.grade("Who won the men's singles at Wimbledon in 2019?", hits, meter=Meter())
+        graded_once(grading, hits)
+        assert grading.kept == ()
+
+    async def test_a_segment_found_twice_is_graded_once(self, family: Family) -> None:
+        hits = [Hit(LAMP, 1.0, "page"), Hit(LAMP, 0.7), Hit(BAKERY, 0.4)]
+        graded_once(await family.grader.grade(QUESTION, hits, meter=Meter()), hits)
+
+    async def test_an_answer_from_two_documents_cites_both(self, family: Family) -> None:
+        travel = segment("travel", "Trips are booked by the office. The hotel limit is 180 euros a night in any city.")
+        claims = segment("claims", "Receipts are kept for a year. Approved expense claims are paid on the 15th.")
+        question = "What is the hotel limit a night, and when are approved expense claims paid?"
+        hits = [Hit(claims, 0.8), Hit(travel, 0.7), Hit(BAKERY, 0.4)]
+        grading = await family.grader.grade(question, hits, meter=Meter())
+        by_id = {hit.segment.segment_id: hit.segment for hit in hits}
+        kept = [by_id[segment_id] for segment_id, _ in grading.kept]
+        sections = sections_of(await collected(family.writer.write(question, kept, language="en", meter=Meter())))
+        assert {section.text for section in sections[:2]} == {
+            "The hotel limit is 180 euros a night in any city.",
+            "Approved expense claims are paid on the 15th.",
+        }
+
+    async def test_prose_wins_over_the_heading_that_repeats_the_question(self, family: Family) -> None:
+        text = (
+            "# Default port\n\nThe server listens on port 8400 by default.\n\n## Changing the default port\n\nSet it."
+        )
+        sections = sections_of(
+            await collected(
+                family.writer.write(
+                    "What is the default port?", [segment("manual", text)], language="en", meter=Meter()
+                )
+            )
+        )
+        assert sections[0].text == "The server listens on port 8400 by default."
+        assert not any(section.text.startswith("#") for section in sections)
+
+    async def test_a_table_row_may_answer(self, family: Family) -> None:
+        text = "| setting | default |\n|---|---|\n| port | 8400 |\n| host | 127.0.0.1 |\n"
+        drafts = await collected(
+            family.writer.write("Which port is the default?", [segment("manual", text)], language="en", meter=Meter())
+        )
+        assert "| port | 8400 |" in [section.text for section in sections_of(drafts)]
+
+    async def test_nothing_to_quote_is_an_honest_no(self, family: Family) -> None:
+        blank = segment("blank", " \n\n---\n\n")
+        assert await collected(family.writer.write(QUESTION, [blank], language="en", meter=Meter())) == []
+
+    @pytest.mark.parametrize(
+        ("said", "language", "line"),
+        [("Thanks a lot!", "en", "thanks"), ("再见！", "zh", "goodbye"), ("Bạn là ai?", "vi", "about")],
+    )
+    async def test_small_talk_is_answered_in_kind(self, family: Family, said: str, language: str, line: str) -> None:
+        from prompts import lines
+
+        drafts = await collected(
+            family.writer.converse(said, [], language=language, intent="small_talk", meter=Meter())
+        )
+        assert [section.text for section in sections_of(drafts)] == [getattr(lines(language), line)]

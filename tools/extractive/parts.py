@@ -1,0 +1,41 @@
+"""Take a question that asks two things apart, so that each is answered by the sentence that answers it best."""
+
+import re
+from functools import lru_cache
+
+from tools.extractive.follow_ups import ASKING, content_words, open_pronoun
+
+_JOINT = re.compile(
+    r"[?？;；]\s*(?:(?:and|và|还有|以及|另外)\b[\s,，]*)?"
+    r"|\s*,?\s+(?:and|as well as|và|còn|und|et|y)\s+(?=\S)"
+    r"|[,，、]\s*(?:and\s+|và\s+|还有|以及|并且|而且|而)?",
+    re.IGNORECASE,
+)
+_MOST = 3
+
+
+@lru_cache(maxsize=256)
+def parts(question: str) -> tuple[str, ...]:
+    """Give the questions that a question joins, at most three; the question itself where it joins none.
+
+    A part asks for something of its own, by a word of asking, about a subject of its own, two words or more.
+    """
+    found: list[str] = []
+    start = 0
+    for joint in _JOINT.finditer(question):
+        before, after = question[start : joint.start()], question[joint.end() :]
+        if len(found) < _MOST - 1 and _stands(before) and _stands(after):
+            found.append(before.strip())
+            start = joint.end()
+    if not found:
+        return (question,)
+    return (*found, question[start:].strip())
+
+
+def _stands(part: str) -> bool:
+    return bool(ASKING.search(part)) and _subject(part) >= 2 and open_pronoun(part) is None
+
+
+def _subject(part: str) -> int:
+    """Count the words of a part's subject, two characters of CJK as one."""
+    return sum(len(word) // 2 if word[0] > "\u303f" else 1 for word in content_words(part))
