@@ -9,7 +9,7 @@ from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from graph.evidence import Identity
 from tools.resources import Library
-from tools.runs import Runner
+from tools.runner import Runner
 from tools.settings import Settings
 
 

@@ -8,7 +8,8 @@ from cli.exits import BY_CODE, Exit
 
 if TYPE_CHECKING:
     from graph.events import Listener, RetrievalDecided, RunFailed, RunFinished
-    from tools.runs import Run, Runner, RunRequest
+    from tools.runner import Runner
+    from tools.runs import Run, RunRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from graph.evidence import Identity
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
     from tools.database import Database
-    from tools.runs import Durability
+    from tools.runner import Durability
     from tools.settings import Settings
     from tools.workspaces import Workspaces
 

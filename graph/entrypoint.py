@@ -10,7 +10,7 @@ from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 
 from graph.builder import build
 from tools.resources import Library, open_library
-from tools.runs import Durability, Runner
+from tools.runner import Durability, Runner
 from tools.settings import Settings, load_settings
 
 

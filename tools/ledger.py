@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from graph.errors import NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
-from tools.database import Database
+from tools.database import Connection, Database
 from tools.workspaces import Workspaces
 
 LEASE_SECONDS = 45
@@ -31,7 +31,7 @@ UPDATE runs SET lease_until = now() + make_interval(secs => %s) WHERE run_id = A
 """
 _CLOSE = """
 UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, finished_at = now()
-WHERE run_id = %s AND status <> 'finished' RETURNING session_id, question, request
+WHERE run_id = %s AND status <> 'finished' RETURNING session_id, question
 """
 _SAY = """
 INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome,
@@ -101,22 +101,7 @@ class Ledger:
         The message's body holds sections, citations, sources and what was spent, as the terminal event tells them.
         """
         async with self._database.connection() as connection, connection.transaction():
-            closed = await (await connection.execute(_CLOSE, [end.outcome, end.stop_reason, run_id])).fetchone()
-            if closed is None:
-                raise NotFound(f"There is no open run {run_id}.")
-            session_id, question, _ = closed
-            before = await (await connection.execute(_LAST_MESSAGE, [session_id])).fetchone()
-            asked: dict[str, Any] = {
-                "message_id": uuid4(),
-                "session_id": session_id,
-                "run_id": run_id,
-                "parent": before and before[0],
-                "role": "user",
-                "content": question,
-                "body": Jsonb({"page_ids": list(page_ids)}),
-                "outcome": None,
-                "stop_reason": None,
-            }
+            asked = await self._close(connection, run_id, end.outcome, end.stop_reason, page_ids)
             answered = {
                 **asked,
                 "message_id": message_id,
@@ -127,11 +112,32 @@ class Ledger:
                 "outcome": end.outcome,
                 "stop_reason": end.stop_reason,
             }
-            await connection.execute(_SAY, asked)
             await connection.execute(_SAY, answered)
-            await connection.execute(_TOUCH, [Jsonb(list(page_ids)), session_id])
 
-    async def fail(self, run_id: str, end: RunFailed) -> None:
-        """Close a run as failed; its code is the stop reason."""
-        async with self._database.connection() as connection:
-            await connection.execute(_CLOSE, ["failed", end.code, run_id])
+    async def fail(self, run_id: str, end: RunFailed, *, page_ids: tuple[str, ...]) -> None:
+        """Close a run as failed, its code as the stop reason; its question stays in the session."""
+        async with self._database.connection() as connection, connection.transaction():
+            await self._close(connection, run_id, "failed", end.code, page_ids)
+
+    async def _close(
+        self, connection: Connection, run_id: str, outcome: str, stop_reason: str, page_ids: tuple[str, ...]
+    ) -> dict[str, Any]:
+        closed = await (await connection.execute(_CLOSE, [outcome, stop_reason, run_id])).fetchone()
+        if closed is None:
+            raise NotFound(f"There is no open run {run_id}.")
+        session_id, question = closed
+        before = await (await connection.execute(_LAST_MESSAGE, [session_id])).fetchone()
+        asked: dict[str, Any] = {
+            "message_id": uuid4(),
+            "session_id": session_id,
+            "run_id": run_id,
+            "parent": before and before[0],
+            "role": "user",
+            "content": question,
+            "body": Jsonb({"page_ids": list(page_ids)}),
+            "outcome": None,
+            "stop_reason": None,
+        }
+        await connection.execute(_SAY, asked)
+        await connection.execute(_TOUCH, [Jsonb(list(page_ids)), session_id])
+        return asked

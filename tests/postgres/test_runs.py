@@ -14,7 +14,8 @@ from graph.events import TERMINAL, Envelope, RunFailed, RunFinished
 from graph.evidence import Identity
 from tests.fakes import HeldFamily, MemoryLibrary, ScriptedFamily, resources, segment
 from tools.database import Database
-from tools.runs import Run, Runner, RunRequest
+from tools.runner import Runner
+from tools.runs import Run, RunRequest
 from tools.sessions import Sessions
 from tools.workspaces import Workspaces
 
@@ -147,7 +148,7 @@ async def test_what_breaks_inside_ends_as_a_failure_without_internals(database: 
         assert end.code == "internal"
         assert "secret" not in end.message
         assert await at.rows("SELECT outcome, stop_reason FROM runs") == [("failed", "internal")]
-        assert await at.rows("SELECT count(*) FROM messages") == [(0,)]
+        assert await at.rows("SELECT role, content FROM messages") == [("user", "annual leave")]
 
 
 async def test_closing_the_runner_records_what_it_stops(database: Database) -> None:

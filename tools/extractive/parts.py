@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from tools.extractive.follow_ups import ASKING, content_words, open_pronoun
+from tools.extractive.follow_ups import content_words, open_pronoun
 
 _JOINT = re.compile(
     r"[?？;；]\s*(?:(?:and|và|还有|以及|另外)\b[\s,，]*)?"
@@ -11,6 +11,19 @@ _JOINT = re.compile(
     r"|[,，、]\s*(?:and\s+|và\s+|还有|以及|并且|而且|而)?",
     re.IGNORECASE,
 )
+_OPENS = re.compile(
+    r"(?:(?:in|on|at|for|by|to|from|with|under)\s+)?(?:what|who|whom|whose|why|how|where|which)\b"
+    r"|when\s+(?:is|are|was|were|do|does|did|will|can|could|should|must|may|has|have)\b"
+    r"|(?:wer|was|wann|warum|wo|wie|welche[rs]?|qui|que|quoi|quand|pourquoi|où|comment|combien|quel(?:le)?s?"
+    r"|quién|qué|cuándo|dónde|cómo|cuál|cuánt[oa]s?)\b",
+    re.IGNORECASE,
+)
+# Scripts and languages whose word of asking stands inside the question.
+_HOLDS = re.compile(
+    r"什么|哪|谁|(?<!任)何|怎|多少|几(?!乎)|\b(?:gì|nào|ai|đâu|tại sao|vì sao|thế nào|bao nhiêu|bao lâu|mấy)\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(r"which\b|who\b|whose\b|where\b", re.IGNORECASE)
 _MOST = 3
 
 
@@ -24,7 +37,8 @@ def parts(question: str) -> tuple[str, ...]:
     start = 0
     for joint in _JOINT.finditer(question):
         before, after = question[start : joint.start()], question[joint.end() :]
-        if len(found) < _MOST - 1 and _stands(before) and _stands(after):
+        relative = joint[0].strip() == "," and _RELATIVE.match(after)
+        if len(found) < _MOST - 1 and not relative and _stands(before) and _stands(after):
             found.append(before.strip())
             start = joint.end()
     if not found:
@@ -33,7 +47,8 @@ def parts(question: str) -> tuple[str, ...]:
 
 
 def _stands(part: str) -> bool:
-    return bool(ASKING.search(part)) and _subject(part) >= 2 and open_pronoun(part) is None
+    asks = _OPENS.match(part.strip()) or _HOLDS.search(part)
+    return bool(asks) and _subject(part) >= 2 and open_pronoun(part) is None
 
 
 def _subject(part: str) -> int:

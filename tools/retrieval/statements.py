@@ -3,7 +3,7 @@
 Built of fixed parts, by partition and by which legs take part; everything that a caller says is a bound parameter.
 The legs, both within the workspace's own partition:
 
-- lexical: the rarest terms of the question pick candidates by the index on terms; every candidate is scored by all
+- lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by all
   terms, as the inner product of its stored weights with the question's IDFs.
 - dense: the nearest vectors, by HNSW where the partition has one, else by reading all.
 
@@ -37,17 +37,17 @@ asked AS MATERIALIZED (
     FROM unnest(%(terms)s::integer[], %(weights)s::float4[], %(expected)s::float4[]) AS a (term, weight, expected)
     JOIN library_statistics AS l ON l.workspace = {workspace}
 ), weighed AS MATERIALIZED (
-    SELECT term, expected, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf,
-        sum(df) OVER rarest AS reach, row_number() OVER rarest AS rank
-    FROM asked WINDOW rarest AS (PARTITION BY df > 0 ORDER BY df, term ROWS UNBOUNDED PRECEDING)
+    SELECT term, expected, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf FROM asked
+), ranked AS MATERIALIZED (
+    SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place
+    FROM weighed WINDOW telling AS (PARTITION BY df > 0 ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), question AS MATERIALIZED (
     SELECT
         ('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
             AS vector,
-        array_agg(term) FILTER (WHERE df > 0 AND (reach <= %(budget)s OR rank <= 2)) AS picks,
-        sum(expected * idf) AS attainable,
-        coalesce(bool_or(reach > %(budget)s AND rank > 2) FILTER (WHERE df > 0), false) AS pruned
-    FROM weighed
+        array_agg(term) FILTER (WHERE df > 0 AND (reach <= %(budget)s OR place <= 2)) AS picks,
+        sum(expected * idf) AS attainable
+    FROM ranked
 )"""
 
 _LEXICAL = (
