@@ -1,0 +1,145 @@
+"""Small talk, courtesies, follow-ups and languages, as the extractive preparer takes them."""
+
+import pytest
+
+from graph.spending import Meter
+from graph.state import Turn
+from tools.extractive.follow_ups import standalone
+from tools.extractive.parts import parts
+from tools.extractive.preparer import ExtractivePreparer
+from tools.extractive.small_talk import small_talk, without_courtesies
+from tools.languages import language
+
+
+def after(question: str, follow_up: str, answer: str = "") -> str:
+    return standalone(follow_up, [Turn(question=question, standalone_question=question, answer=answer)]).question
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("Good evening, how are you?", "greeting"),
+        ("thanks, bye!", "goodbye"),
+        ("Merci beaucoup !", "thanks"),
+        ("Wie heißt du?", "about"),
+        ("ありがとうございます", "thanks"),
+        ("안녕하세요!", "greeting"),
+        ("Спасибо!", "thanks"),
+        ("🙂", "acknowledgement"),
+        ("Hello world in Rust", None),
+        ("Thank you letter of 1945", None),
+        ("Are you there yet, said the donkey in which film?", None),
+        ("谢谢惠顾是什么意思", None),
+        ("Chào bạn, doanh thu là bao nhiêu?", None),
+        ("hello " * 100, None),
+    ],
+)
+def test_small_talk_is_what_leaves_no_word_over(line: str, kind: str | None) -> None:
+    assert small_talk(line) == kind
+
+
+@pytest.mark.parametrize(
+    ("line", "bare"),
+    [
+        ("Hi there! How do I delete a workspace?", "How do I delete a workspace?"),
+        ("How do I delete a workspace? Thanks!", "How do I delete a workspace?"),
+        ("你好，怎么删除一个工作区？", "怎么删除一个工作区？"),
+        ("Thanks!", "Thanks!"),
+    ],
+)
+def test_courtesies_around_a_question_are_dropped(line: str, bare: str) -> None:
+    assert without_courtesies(line) == bare
+
+
+@pytest.mark.parametrize(
+    ("question", "follow_up", "expected"),
+    [
+        ("What was the revenue in 2018?", "And in 2019?", "What was the revenue in 2019?"),
+        ("What is the population of France?", "what about Germany?", "What is the population of Germany?"),
+        ("Which database does Citewell use?", "Does it need a licence?", "Does Citewell need a licence?"),
+        ("What is the default port?", "How do I change it?", "How do I change it? (default port)"),
+        ("How are segments sized?", "Why?", "How are segments sized? Why?"),
+        ("2018年的收入是多少？", "那2019年呢？", "2019年的收入是多少？"),
+        ("诺曼底的首都是哪里？", "它有多少人口？", "诺曼底有多少人口？"),
+        ("Doanh thu năm 2018 là bao nhiêu?", "còn năm 2019 thì sao?", "Doanh thu năm 2019 là bao nhiêu?"),
+    ],
+)
+def test_follow_ups_are_made_standalone(question: str, follow_up: str, expected: str) -> None:
+    assert after(question, follow_up) == expected
+
+
+def test_a_person_is_found_in_the_answer() -> None:
+    answer = "The house was built by Ada Lovelace in 1840."
+    assert after("Who built the house?", "When was she born?", answer) == "When was Ada Lovelace born?"
+
+
+@pytest.mark.parametrize(
+    "topic_change",
+    [
+        "Where does Martin Luther live?",
+        "And which licence covers the bundled weights?",
+        "Who wrote Hamlet, and when did he write it?",
+        "What is the name of the tool that cleans up?",
+        "Is it possible to export data?",
+        "How do I delete a session and its messages?",
+        "火星的温度是多少？",
+        "Cổng mặc định của máy chủ là bao nhiêu?",
+    ],
+)
+def test_a_change_of_topic_drags_nothing_along(topic_change: str) -> None:
+    assert after("How are segments sized?", topic_change) == topic_change
+
+
+def test_small_talk_between_questions_is_not_a_topic() -> None:
+    turns = [
+        Turn(
+            question="Which database does Citewell use?",
+            standalone_question="Which database does Citewell use?",
+            answer="PG.",
+        ),
+        Turn(question="Thanks!", standalone_question="Thanks!", answer="You are welcome."),
+    ]
+    assert standalone("Does it need a licence?", turns).question == "Does Citewell need a licence?"
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("What is the hotel limit a night, and when are approved claims paid?", 2),
+        ("Cổng mặc định là gì và làm thế nào để xóa một phiên?", 2),
+        ("默认端口是多少，会话怎么删除？", 2),
+        ("Who wrote Hamlet and when did he write it?", 1),
+        ("Which player got a penalty, which gave them the ball?", 1),
+        ("What German general and fighter pilot was of Huguenot ancestry?", 1),
+        ("", 1),
+    ],
+)
+def test_questions_of_two_parts_are_taken_apart(question: str, count: int) -> None:
+    assert len(parts(question)) == count
+
+
+async def test_search_always_takes_small_talk_to_the_library() -> None:
+    prepared = await ExtractivePreparer().prepare("hello", [], search="always", has_pages=False, meter=Meter())
+    assert prepared.needs_retrieval
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("What does 谢谢 mean?", "en"),
+        ("支持PDF吗", "zh"),
+        ("ポートは何番ですか", "ja"),
+        ("cam on ban nhieu", "vi"),
+        ("MIT", "en"),
+        ("Wie groß ist der Server?", "de"),
+        ("Où est le fichier ?", "fr"),
+        ("¿Dónde está el archivo?", "es"),
+        ("", "en"),
+        ("AI war games", "en"),
+        ("포트가 뭐예요", "ko"),
+        ("Кто это?", "ru"),
+        ("Cổng là gì", "vi"),
+    ],
+)
+def test_the_language_of_short_texts(text: str, code: str) -> None:
+    assert language(text) == code
