@@ -8,7 +8,8 @@
 
 A reply goes to the first request that it is for: made with the prompt ``to``, holding the text ``when``, or any where
 neither is given. A request for which nothing is scripted gets a sensible reply: greetings and thanks are small talk,
-any other question stays as it is, every passage is kept, the answer quotes the first segment. Fixture: ``scripted_openai``.
+any other question stays as it is, every passage is kept, the answer quotes the first segment.
+The fixture is ``scripted_openai``.
 """
 
 import asyncio
