@@ -78,6 +78,7 @@ async def _ask(
 
     if not question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Ask something.")
+    session_id = session_id and as_id(session_id, "session")
     page_ids = tuple(as_id(page, "document") for page in pages)
     settings = settings_for(workspace, user)
     identity = identity_of(settings)
@@ -91,7 +92,6 @@ async def _ask(
         if session_id is None:
             await citewell.library.workspaces.number(identity.workspace)  # a mistyped name is no new workspace
             session_id = (await citewell.library.sessions.create(identity)).session_id
-        session_id = as_id(session_id, "session")
         listener = None if as_json else TerminalRun(result_console(), progress_console())
         asked = await ask_question(citewell.runner, session_id, RunRequest(question, context, page_ids), listener)
     ended = asked.as_json()

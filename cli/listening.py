@@ -1,5 +1,7 @@
 """uvicorn run by us: the app's own errors reach the command line, and a signal ends it in order, with exit code 0."""
 
+import asyncio
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +48,8 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
     )
     with listener:
         async with app.router.lifespan_context(app):
+            # From here on signals are uvicorn's; both would hear one otherwise.
+            asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
             _announce(listener, as_json=as_json)
             await Server(config).serve(sockets=[listener])
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.scripted_openai import scripted_openai  # noqa: F401 - a fixture
 from tools.embedded import start_embedded
 
 BIN = Path(sys.executable).parent

@@ -14,27 +14,40 @@ from cli.exits import Exit
 from tests.e2e.conftest import BIN, Home, Writer
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 
-HANDBOOK = """# Handbook
+POTTERY = {
+    "handbook.md": """# Handbook
 
-The kiln is fired to 1,260 degrees on the first Friday of each month. Nobody opens it before it has cooled for 36 hours,
-because glazes crack in cold air. Whoever fires it writes the date, the cones and the weather into the book by the door.
-"""
+The kiln is fired to 1,260 degrees on the first Friday of each month. Nobody opens the kiln before it has cooled for 36
+hours, because glazes crack in cold air. Whoever fires the kiln writes the date, the cones and the weather into the book
+by the door.
+""",
+    "members.md": """# Members
+
+The pottery has 48 members, and each of them pays 30 euros a month. A new member is shown the wheels by an old one on
+three evenings. Keys are given out by Ines, who also keeps the waiting list.
+""",
+    "clay.txt": """Clay is ordered from Westerwald in March and in September. A bag of it weighs 10 kilograms.
+Used clay goes into the grey barrel, never into the sink.
+""",
+}
 
 
 @pytest.fixture(scope="module")
 def kiln(home: Home) -> str:
-    """A workspace with one document; gives the document's id."""
+    """A workspace with three documents; gives the id of the handbook."""
     (home.folder / "kiln").mkdir()
-    (home.folder / "kiln" / "handbook.md").write_text(HANDBOOK, encoding="utf-8")
+    for name, text in POTTERY.items():
+        (home.folder / "kiln" / name).write_text(text, encoding="utf-8")
     done = home.citewell("ingest", "kiln", "-w", "kiln", "--json")
     assert done.code == Exit.OK
-    assert done.json["counts"] == {"created": 1, "updated": 0, "unchanged": 0, "refused": 0}
-    return str(done.json["documents"][0]["document_id"])
+    assert done.json["counts"] == {"created": 3, "updated": 0, "unchanged": 0, "refused": 0}
+    return next(str(document["document_id"]) for document in done.json["documents"] if document["title"] == "Handbook")
 
 
 def test_ingesting_again_changes_nothing(home: Home, kiln: str) -> None:
     again = home.citewell("ingest", "kiln", "-w", "kiln", "--json").json
-    assert [(document["document_id"], document["status"]) for document in again["documents"]] == [(kiln, "unchanged")]
+    assert [document["status"] for document in again["documents"]] == ["unchanged"] * 3
+    assert kiln in [document["document_id"] for document in again["documents"]]
 
 
 def test_a_broken_file_is_named_and_the_rest_go_in(home: Home, write: Writer) -> None:
@@ -80,7 +93,9 @@ def test_people_read_the_answer_on_stdout_and_the_steps_on_stderr(home: Home, ki
 def test_a_session_goes_on_in_another_process_and_is_read_back(home: Home, kiln: str) -> None:
     first = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln", "--json").json
     session = first["session_id"]
-    second = home.citewell("ask", "And how long does it cool?", "-w", "kiln", "--session", session, "--json").json
+    second = home.citewell(
+        "ask", "And how long must it have cooled?", "-w", "kiln", "--session", session, "--json"
+    ).json
     assert second["session_id"] == session
     assert "36 hours" in second["answer"]
     listed = home.citewell("sessions", "list", "-w", "kiln", "--json").json["sessions"]
@@ -88,7 +103,7 @@ def test_a_session_goes_on_in_another_process_and_is_read_back(home: Home, kiln:
     shown = home.citewell("sessions", "show", session, "-w", "kiln", "--json").json
     assert [message["role"] for message in shown["messages"]] == ["user", "assistant"] * 2
     people = home.citewell("sessions", "show", session, "-w", "kiln").out
-    assert "> And how long does it cool?" in people
+    assert "> And how long must it have cooled?" in people
     assert home.citewell("sessions", "delete", session, "-w", "kiln", "--yes", "--json").json["deleted"] is True
     assert home.citewell("sessions", "show", session, "-w", "kiln").code == Exit.NOT_FOUND
 
@@ -103,7 +118,7 @@ def test_an_abstention_has_a_code_of_its_own(home: Home, kiln: str) -> None:
 def test_a_page_is_read_whole_and_alone(home: Home, kiln: str) -> None:
     done = home.citewell(
         "ask",
-        "What is written into the book?",
+        "What is written into the book by the door?",
         "-w",
         "kiln",
         "--page",
@@ -121,7 +136,7 @@ def test_search_gives_segments_and_answers_nothing(home: Home, kiln: str) -> Non
     found = home.citewell("search", "kiln", "-w", "kiln", "--json").json
     assert list(found) == ["query", "degraded", "hits"]
     assert found["hits"][0]["document_id"] == kiln
-    assert found["hits"][0]["text"] in HANDBOOK.replace("# Handbook", "Handbook")
+    assert found["hits"][0]["text"].split() == POTTERY["handbook.md"].removeprefix("# ").split()
     assert "Handbook" in home.citewell("search", "kiln", "-w", "kiln").out
 
 
@@ -182,11 +197,14 @@ def test_errors_are_json_where_json_was_asked_for(home: Home, arguments: list[st
     assert done.code == code
     assert done.json["error"]["code"] == name
     assert done.json["error"]["message"]
-    people = home.citewell(*arguments)
-    assert people.code == code
-    assert people.out == ""
-    assert people.err
-    assert "Traceback" not in people.err
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["ask"], Exit.USAGE), (["sessions", "show", "1"], Exit.NOT_FOUND)])
+def test_errors_are_told_to_people_on_stderr(home: Home, arguments: list[str], code: Exit) -> None:
+    done = home.citewell(*arguments)
+    assert (done.code, done.out) == (code, "")
+    assert "Error: " in done.err
+    assert "Traceback" not in done.err
 
 
 def test_settings_that_cannot_work_are_named(home: Home) -> None:
@@ -250,7 +268,17 @@ def test_a_signal_cancels_the_run_and_records_that(
     scripted_openai.script(Reply(steps=[Say('{"sections": [{"text": "The kiln'), hold]), to="generate_answer")
     models = json.dumps([{"name": "scripted", "base_url": scripted_openai.base_url, "model": "any"}])
     with subprocess.Popen(
-        [str(BIN / "citewell"), "ask", "How hot?", "-w", "kiln", "-u", f"by-{sent.name}", "--model", "scripted"],
+        [
+            str(BIN / "citewell"),
+            "ask",
+            "How hot is the kiln fired?",
+            "-w",
+            "kiln",
+            "-u",
+            f"by-{sent.name}",
+            "--model",
+            "scripted",
+        ],
         cwd=home.folder,
         env={**home.environment, "CITEWELL_MODELS": models},
         stdout=subprocess.PIPE,
