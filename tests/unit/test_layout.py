@@ -39,7 +39,9 @@ def test_every_folder_of_code_is_a_package_of_the_wheel() -> None:
 def test_a_lock_names_no_host_and_pins_by_hash(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
     assert "://" not in text
-    assert not re.search(r"^\s*(-i|--index-url|--extra-index-url|--find-links|--trusted-host|-e|-f)\b", text, re.MULTILINE)
+    assert not re.search(
+        r"^\s*(-i|--index-url|--extra-index-url|--find-links|--trusted-host|-e|-f)\b", text, re.MULTILINE
+    )
     requirements = [block for block in re.split(r"\n(?=\S)", text) if not block.startswith("#")]
     assert requirements
     for block in requirements:
