@@ -1,7 +1,8 @@
 """Prove what code alone can prove of a claim: that its sentence stands in the text it cites.
 
-A claim that stands word for word in a cited segment is supported by the source sentences it lies in. For any other
-claim the source sentence that shares most of its words is its best span: shown beside it, but not called support.
+A claim that is a whole sentence of a cited segment, word for word, is supported. One that is only a part of a source
+sentence is not: what stands around it may take it back ("it is not true that ..."). For any other claim the source
+sentence that shares most of its words is its best span. Both are shown beside the claim, and neither is called support.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from tools.sentences import sentences, trimmed
 from tools.terms import weigh_question
 
 SHARED_WORDS = 0.5
+PART = "it is a part of a longer source sentence"
+STOPS = ".!?…。！？"
 
 
 class VerbatimChecker:
@@ -30,10 +33,12 @@ class VerbatimChecker:
 
 def _check(claim: str, start: int, segments: Sequence[Segment]) -> CheckedClaim:
     end = start + len(claim)
-    for segment in segments:
-        span = verbatim_span(claim, segment.text)
-        if span is not None:
+    standing = [(segment, span) for segment in segments if (span := verbatim_span(claim, segment.text))]
+    for segment, span in standing:
+        if _said(segment.text[slice(*span)]) == _said(claim):
             return CheckedClaim(start, end, claim, "supported", (), (_proof(segment, span),))
+    if standing:
+        return CheckedClaim(start, end, claim, "unverified", (PART,), (_proof(*standing[0]),))
     best = max(((_closest(claim, segment.text), segment) for segment in segments), key=_by_share, default=None)
     if best is None:
         return CheckedClaim(start, end, claim, "unsupported", ("the section cites no source",))
@@ -42,6 +47,11 @@ def _check(claim: str, start: int, segments: Sequence[Segment]) -> CheckedClaim:
         return CheckedClaim(start, end, claim, "unsupported", ("no sentence of the cited sources says this",))
     reason = f"the closest source sentence has {share:.0%} of its words"
     return CheckedClaim(start, end, claim, "unverified", (reason,), (_proof(segment, span),))
+
+
+def _said(sentence: str) -> str:
+    """Give a sentence without what a quote may differ in: white space, and the stop at its end."""
+    return " ".join(sentence.split()).rstrip(STOPS)
 
 
 def _by_share(found: tuple[tuple[float, tuple[int, int]], Segment]) -> float:

@@ -29,6 +29,18 @@ def test_a_part_of_a_sentence_is_quoted_with_the_whole_of_it() -> None:
     assert verbatim_span("leave is 25 days", source.text) == (10, 49)
 
 
+def test_a_part_of_a_sentence_is_not_supported_by_what_may_take_it_back() -> None:
+    source = segment("doc", 0, "It is not true that staff get 30 days.")
+    (claim,) = check("staff get 30 days.", source)
+    assert (claim.verdict, claim.reasons) == ("unverified", ("it is a part of a longer source sentence",))
+    assert [(proof.start, proof.end) for proof in claim.proofs] == [(0, 38)]
+
+
+def test_a_missing_stop_changes_nothing() -> None:
+    (claim,) = check("Anna reports to Ben", segment("doc", 0, "Anna reports to Ben. The office is in Hue."))
+    assert claim.verdict == "supported"
+
+
 def test_words_in_another_order_are_shown_but_not_called_support() -> None:
     source = segment("doc", 0, "Anna reports to Ben. The office is in Hue.")
     (claim,) = check("Ben reports to Anna.", source)
