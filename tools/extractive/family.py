@@ -4,6 +4,7 @@ from graph.ports import ClaimChecker, Family
 from tools.extractive.grader import ExtractiveGrader
 from tools.extractive.preparer import ExtractivePreparer
 from tools.extractive.reader import Relevance, fitted_weights
+from tools.extractive.small_talk import phrases
 from tools.extractive.writer import ExtractiveWriter
 
 MODEL = "extractive"
@@ -12,6 +13,7 @@ MODEL = "extractive"
 def extractive_family(*, checker: ClaimChecker) -> Family:
     """Make the family over a claim checker. Raises ValueError where the shipped weights are not this reader's."""
     fitted_weights()
+    phrases()  # read now, so that no run waits for it
     relevance = Relevance()
     return Family(
         name="extractive",

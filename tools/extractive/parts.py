@@ -24,6 +24,7 @@ _HOLDS = re.compile(
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(r"which\b|who\b|whose\b|where\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[?？]\s*")
 _MOST = 3
 
 
@@ -33,17 +34,27 @@ def parts(question: str) -> tuple[str, ...]:
 
     A part asks for something of its own, by a word of asking, about a subject of its own, two words or more.
     """
+    asked, tail = _tail(question)
     found: list[str] = []
     start = 0
-    for joint in _JOINT.finditer(question):
-        before, after = question[start : joint.start()], question[joint.end() :]
+    for joint in _JOINT.finditer(asked):
+        before, after = asked[start : joint.start()], asked[joint.end() :]
         relative = joint[0].strip() == "," and _RELATIVE.match(after)
         if len(found) < _MOST - 1 and not relative and _stands(before) and _stands(after):
             found.append(before.strip())
             start = joint.end()
     if not found:
         return (question,)
-    return (*found, question[start:].strip())
+    return tuple(f"{part} {tail}".strip() for part in (*found, asked[start:].strip()))
+
+
+def _tail(question: str) -> tuple[str, str]:
+    """Part a question from a fragment behind it ("... paid? And in Paris?"), which narrows each of its parts."""
+    for cut in _SENTENCE_END.finditer(question):
+        tail = question[cut.end() :].strip()
+        if tail and not _stands(tail):
+            return question[: cut.end()].strip(), tail
+    return question, ""
 
 
 def _stands(part: str) -> bool:

@@ -29,16 +29,17 @@ _FILLER_COST, _PHRASE_COST = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Phrases:
+class Phrases:
     """What a language says in small talk: patterns with the kind of each, None for fillers."""
 
     patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...]
 
 
 @cache
-def _languages() -> dict[str, _Phrases]:
+def phrases() -> dict[str, Phrases]:
+    """Read what is said in small talk, by language."""
     tables = tomllib.loads(files(__package__).joinpath("small_talk.toml").read_text(encoding="utf-8"))
-    return {code: _Phrases(tuple(_compiled(table))) for code, table in tables.items()}
+    return {code: Phrases(tuple(_compiled(table))) for code, table in tables.items()}
 
 
 def _compiled(table: dict[str, list[str]]) -> list[tuple[Kind | None, re.Pattern[str]]]:
@@ -60,7 +61,7 @@ def small_talk(text: str) -> Kind | None:
     line = folded(text)
     if not line:
         return "acknowledgement"
-    tables = _languages()
+    tables = phrases()
     spoken = language(text)
     kinds = _parse(line, (*tables[spoken].patterns, *tables["en"].patterns[:-1])) if spoken in tables else None
     for code in tables:

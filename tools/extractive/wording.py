@@ -49,6 +49,7 @@ def terms_of(flat: str) -> list[str]:
     return terms
 
 
+@lru_cache(maxsize=32768)
 def stem(word: str) -> str:
     """Cut the commonest English endings; other words stay whole, and character grams bridge their forms."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
