@@ -35,19 +35,42 @@ def xquad(path: DataSet, as_json: AsJson = False) -> None:
     run(_measured(measure, as_json), as_json=as_json)
 
 
+@evaluate.command("small-talk")
+def small_talk(as_json: AsJson = False) -> None:
+    """Tell 100 questions from 100 lines of small talk."""
+    run(_small_talk(as_json), as_json=as_json)
+
+
+async def _small_talk(as_json: bool) -> Exit:
+    from evals.small_talk import run_small_talk
+
+    _show(await run_small_talk(), as_json=as_json)
+    return Exit.OK
+
+
 async def _measured(measure: Measure, as_json: bool) -> Exit:
     async with opened(settings_for(), durability="exit") as citewell:
         with _progress() as progress:
             report = await measure(citewell, progress)
+    _show(report, as_json=as_json)
+    return Exit.OK
+
+
+def _show(report: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(report)
-        return Exit.OK
+        return
     from cli.rendering.tables import show_table
 
-    show_table(
-        result_console(), ["Figure", "Value"], [[name, str(value)] for name, value in report.items()], numbers={1}
-    )
-    return Exit.OK
+    show_table(result_console(), ["Figure", "Value"], list(_rows(report)))
+
+
+def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
+    for name, value in report.items():
+        if isinstance(value, Mapping):
+            yield from _rows(value, f"{of}{name}.")
+        else:
+            yield [of + name, "; ".join(value) if isinstance(value, list) else str(value)]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ COMMANDS = [
     *(["sessions", name] for name in ("list", "show", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     ["eval", "xquad"],
+    ["eval", "small-talk"],
 ]
 # pydantic is left out: typer itself reads parameters with it.
 HEAVY = {"alembic", "fastapi", "langchain_core", "langgraph", "numpy", "openai", "psycopg", "rich", "wordllama"}
