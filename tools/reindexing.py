@@ -21,7 +21,7 @@ from tools.embeddings import Embedder
 from tools.retrieval.copying import as_text
 from tools.retrieval.indexing import lock_library
 from tools.retrieval.maintenance import maintain
-from tools.retrieval.partitions import partition_name
+from tools.retrieval.partitions import partition_name, vectors_name
 
 LOCK = 0x7265696E  # "rein", the advisory lock of the one reindexing process
 PAGE = 512
@@ -76,7 +76,7 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
                 pass
             await _drop_vector_indexes(connection, workspace, "DROP INDEX IF EXISTS {}")
             done = await connection.execute(
-                sql.SQL(_REPLACE).format(sql.Identifier(partition_name(workspace))), [workspace]
+                sql.SQL(_REPLACE).format(sql.Identifier(vectors_name(workspace))), [workspace]
             )
             segments += done.rowcount
         await connection.execute(_RECORD, {"model": embedder.model, "dimension": embedder.dimension})
@@ -137,7 +137,7 @@ async def _count(connection: Connection) -> int:
 
 async def _drop_vector_indexes(connection: Connection, workspace: int, statement: LiteralString) -> None:
     # An index on vectors of the old dimension refuses the new, and any index takes them in one by one, slowly.
-    found = await connection.execute(_VECTOR_INDEXES, [partition_name(workspace)])
+    found = await connection.execute(_VECTOR_INDEXES, [vectors_name(workspace)])
     for (name,) in await found.fetchall():
         await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
 

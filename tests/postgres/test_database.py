@@ -215,5 +215,5 @@ async def test_every_table_that_names_a_workspace_loses_its_rows_with_it(databas
             " WHERE contype = 'f' AND confrelid = 'workspaces'::regclass AND confdeltype = 'c'"
         )
         cascading = {row[0] for row in await found.fetchall()}
-    dropped_with_the_partition = {"segments", "term_statistics", "library_statistics"}
+    dropped_with_the_partition = {"segments", "segment_vectors", "term_statistics", "library_statistics"}
     assert tables - dropped_with_the_partition == cascading

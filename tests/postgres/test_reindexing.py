@@ -67,7 +67,10 @@ async def store(database: Database, workspace: int, document: str, bodies: Seque
 
 async def vectors(database: Database) -> dict[tuple[int, str, int], tuple[str, list[float]]]:
     async with database.connection() as connection:
-        found = await connection.execute("SELECT workspace, document_id, segment_index, body, embedding FROM segments")
+        found = await connection.execute(
+            "SELECT workspace, document_id, segment_index, body, embedding FROM segments"
+            " JOIN segment_vectors USING (workspace, document_id, segment_index)"
+        )
         return {(row[0], str(row[1]), row[2]): (row[3], row[4].to_list()) for row in await found.fetchall()}
 
 
@@ -149,7 +152,7 @@ async def test_what_is_ingested_meanwhile_is_embedded_too(database: Database, wo
 async def test_a_vector_index_of_the_old_dimension_is_no_hindrance(database: Database, workspaces: list[int]) -> None:
     async with database.connection() as connection:
         await connection.execute(
-            "CREATE INDEX segments_1_vectors ON segments_1 USING hnsw ((embedding::halfvec(8)) halfvec_cosine_ops)"
+            "CREATE INDEX old ON segment_vectors_1 USING hnsw ((embedding::halfvec(8)) halfvec_cosine_ops)"
         )
     new = LengthEmbedder("new", 16)
     await reindex(database, new)

@@ -25,8 +25,13 @@ async def fill(database: Database, number: int) -> None:
             [number, document],
         )
         await conn.execute(
-            "INSERT INTO segments (workspace, segment_index, document_id, start_offset, end_offset, tokens, embedding,"
-            " weights, terms, heading, body) VALUES (%s, 0, %s, 0, 2, 1, '[1,0]', '{1:1}/1000000000', '{1}', '', 'Hi')",
+            "INSERT INTO segments (workspace, segment_index, document_id, start_offset, end_offset, tokens, weights,"
+            " terms, heading, body) VALUES (%s, 0, %s, 0, 2, 1, '{1:1}/1000000000', '{1}', '', 'Hi')",
+            [number, document],
+        )
+        await conn.execute(
+            "INSERT INTO segment_vectors (workspace, segment_index, document_id, embedding)"
+            " VALUES (%s, 0, %s, '[1,0]')",
             [number, document],
         )
         await conn.execute(
@@ -61,6 +66,7 @@ async def fill(database: Database, number: int) -> None:
 TABLES = [
     "documents",
     "segments",
+    "segment_vectors",
     "sessions",
     "runs",
     "run_events",

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import LiteralString
 from uuid import UUID
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from psycopg import sql
 
 from tools.database import Connection
-from tools.retrieval.copying import COLUMNS, HEADER, TRAILER, binary_halves, binary_row
-from tools.retrieval.partitions import partition_name
+from tools.retrieval.copying import HEADER, SEGMENT_COLUMNS, TRAILER, VECTOR_COLUMNS, segment_row, vector_rows
+from tools.retrieval.partitions import partition_name, vectors_name
 from tools.segmenting import SegmentSpan
 from tools.terms import weigh_segment
 
@@ -65,16 +66,10 @@ async def index_documents(conn: Connection, workspace: int, documents: Sequence[
     if segments == 0:
         return
     counts: Counter[int] = Counter()
-    rows = _rows(workspace, documents, counts)
-    partition = sql.Identifier(partition_name(workspace))
     async with conn.transaction():
         await lock_library(conn, workspace)
-        copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(partition, sql.SQL(COLUMNS))
-        async with conn.cursor().copy(copy) as stream:
-            await stream.write(HEADER)
-            while block := await asyncio.to_thread(_join, rows):
-                await stream.write(block)
-            await stream.write(TRAILER)
+        await _copy(conn, partition_name(workspace), SEGMENT_COLUMNS, _segments(workspace, documents, counts))
+        await _copy(conn, vectors_name(workspace), VECTOR_COLUMNS, _vectors(workspace, documents))
         await _add_counts(conn, workspace, counts)
         await conn.execute(
             "UPDATE library_statistics SET segments = segments + %s, documents = documents + %s WHERE workspace = %s",
@@ -87,7 +82,9 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
     async with conn.transaction():
         await lock_library(conn, workspace)
         dropped = await conn.execute(
-            sql.SQL(_DROP).format(partition=sql.Identifier(partition_name(workspace))),
+            sql.SQL(_DROP).format(
+                partition=sql.Identifier(partition_name(workspace)), vectors=sql.Identifier(vectors_name(workspace))
+            ),
             {"workspace": workspace, "document_ids": list(document_ids)},
         )
         row = await dropped.fetchone()
@@ -95,20 +92,34 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
         return int(row[0])
 
 
-def _rows(workspace: int, documents: Sequence[IndexedDocument], counts: Counter[int]) -> Iterator[bytes]:
+async def _copy(conn: Connection, table: str, columns: LiteralString, blocks: Iterator[bytes]) -> None:
+    copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), sql.SQL(columns))
+    async with conn.cursor().copy(copy) as stream:
+        await stream.write(HEADER)
+        while block := await asyncio.to_thread(_join, blocks):
+            await stream.write(block)
+        await stream.write(TRAILER)
+
+
+def _segments(workspace: int, documents: Sequence[IndexedDocument], counts: Counter[int]) -> Iterator[bytes]:
     for document in documents:
         document_id = UUID(document.document_id)
-        halves = binary_halves(document.embeddings)
-        dimension = document.embeddings.shape[1] if halves else 0
-        for span, vector in zip(document.spans, halves, strict=True):
+        for span in document.spans:
             body = document.canonical_text[span.start : span.end]
             terms = weigh_segment(body, title=document.title, heading=span.heading)
             counts.update(terms.ids.tolist())
-            yield binary_row(workspace, document_id, span, vector, dimension, terms, body)
+            yield segment_row(workspace, document_id, span, terms, body)
 
 
-def _join(rows: Iterator[bytes]) -> bytes:
-    return b"".join(islice(rows, BATCH))
+def _vectors(workspace: int, documents: Sequence[IndexedDocument]) -> Iterator[bytes]:
+    for document in documents:
+        for start in range(0, len(document.spans), BATCH):
+            part = slice(start, start + BATCH)
+            yield vector_rows(workspace, UUID(document.document_id), document.spans[part], document.embeddings[part])
+
+
+def _join(blocks: Iterator[bytes]) -> bytes:
+    return b"".join(islice(blocks, BATCH))
 
 
 async def _add_counts(conn: Connection, workspace: int, counts: Counter[int]) -> None:
@@ -124,6 +135,8 @@ async def _add_counts(conn: Connection, workspace: int, counts: Counter[int]) ->
 _DROP = """
 WITH gone AS (
     DELETE FROM {partition} WHERE document_id = ANY(%(document_ids)s::uuid[]) RETURNING document_id, terms
+), vectors AS (
+    DELETE FROM {vectors} WHERE document_id = ANY(%(document_ids)s::uuid[])
 ), fewer AS (
     SELECT term, count(*)::integer AS segments FROM gone, unnest(terms) AS term GROUP BY term
 ), counted AS (

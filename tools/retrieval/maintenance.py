@@ -4,11 +4,11 @@ from psycopg import sql
 
 from tools.database import Connection
 from tools.retrieval.indexing import lock_library
-from tools.retrieval.partitions import ensure_view, partition_name
+from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
-VECTOR_INDEX_SEGMENTS = 5000  # below, reading every vector is both exact and fast
+VECTOR_INDEX_SEGMENTS = 40_000  # below, reading every vector is exact and no slower than an index of recall 0.99
 BUILD_MEMORY = "256MB"
 
 
@@ -32,15 +32,14 @@ async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int
     if segments > GROWTH * max(counted_at, COMMON):
         await _count_common_terms(conn, workspace, partition)
         await conn.execute(sql.SQL("ANALYZE {}").format(partition))
-    if segments == 0:
-        return
-    found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(partition))
+    vectors = sql.Identifier(vectors_name(workspace))
+    found = await conn.execute(sql.SQL("SELECT vector_dims(embedding) FROM {} LIMIT 1").format(vectors))
     row = await found.fetchone()
     if row is None:
         return
     await ensure_view(conn, workspace, row[0])
     if segments > index_vectors_above:
-        await _ensure_vector_index(conn, workspace, partition, row[0])
+        await _ensure_vector_index(conn, workspace, vectors, row[0])
 
 
 async def _count_common_terms(conn: Connection, workspace: int, partition: sql.Identifier) -> None:
@@ -58,8 +57,8 @@ async def _count_common_terms(conn: Connection, workspace: int, partition: sql.I
         await conn.execute("UPDATE library_statistics SET counted_at = segments WHERE workspace = %s", [workspace])
 
 
-async def _ensure_vector_index(conn: Connection, workspace: int, partition: sql.Identifier, dimension: int) -> None:
-    name = f"{partition_name(workspace)}_vectors"
+async def _ensure_vector_index(conn: Connection, workspace: int, vectors: sql.Identifier, dimension: int) -> None:
+    name = f"{vectors_name(workspace)}_hnsw"
     locked = await conn.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [name])
     row = await locked.fetchone()
     if row is None or not row[0]:
@@ -75,7 +74,8 @@ async def _ensure_vector_index(conn: Connection, workspace: int, partition: sql.
         await conn.execute(
             sql.SQL(
                 "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
-            ).format(sql.Identifier(name), partition, sql.Literal(dimension))
+                " WITH (m = 24, ef_construction = 128)"
+            ).format(sql.Identifier(name), vectors, sql.Literal(dimension))
         )
     finally:
         await conn.execute("RESET maintenance_work_mem")

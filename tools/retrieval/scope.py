@@ -7,8 +7,8 @@ from graph.ports import SearchQuery
 from tools.database import Connection
 from tools.retrieval.rows import VISIBLE
 
-CANDIDATES = 1000  # segments that the lexical leg scores, about
-MOST_CANDIDATES = 20 * CANDIDATES
+CANDIDATES = 2500  # segments that the lexical leg scores, about
+MOST_CANDIDATES = 10 * CANDIDATES
 FEW_DOCUMENTS = 200
 
 
@@ -25,7 +25,7 @@ async def find_scope(conn: Connection, workspace: int, query: SearchQuery) -> Sc
 
     Candidates of a leg are picked before they are filtered. So that a narrow filter leaves enough of them, the
     documents of a small space are read whole, and the budget grows with the share that a larger one leaves out. An
-    owner's filter needs neither: of a thousand candidates, thirty are enough.
+    owner's filter needs neither: of all those candidates, thirty are enough.
     """
     if query.document_ids:
         return Scope([identifier for identifier in map(as_uuid, query.document_ids) if identifier is not None])

@@ -25,7 +25,7 @@ from tools.workspaces import Workspaces
 log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
-EXPLORED = 100  # neighbours that HNSW keeps while it looks
+EXPLORED = 300  # neighbours that HNSW keeps while it looks
 # A plan made once for all parameters: planning takes longer than the search itself in a small workspace.
 _SETTINGS = (
     "SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),"

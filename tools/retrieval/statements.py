@@ -3,9 +3,9 @@
 Built of fixed parts, by partition and by which legs take part; everything that a caller says is a bound parameter.
 The legs, both within the workspace's own partition:
 
-- lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by all
-  terms, as the inner product of its stored weights with the question's IDFs.
-- dense: the nearest vectors, by HNSW where the partition has one, else by reading all.
+- lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by
+  all terms, as the inner product of its stored weights with the question's IDFs.
+- dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them.
 
 Documents are joined after the ordering, so a filter is looked at only until a leg is full, and a leg goes on past
 whatever it rejects. Where the caller names a few documents or a small space (``scoped``), their segments are all read
@@ -14,7 +14,7 @@ and scored instead: no candidate is missed there.
 
 from functools import lru_cache
 
-from tools.retrieval.partitions import partition_name
+from tools.retrieval.partitions import partition_name, vectors_name
 from tools.retrieval.rows import SEGMENT_COLUMNS, VISIBLE
 from tools.retrieval.scoring import IDF_POWER, SCORE
 
@@ -70,8 +70,8 @@ _DENSE = (
 dense AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
-        SELECT document_id, segment_index FROM {partition}
-        ORDER BY embedding::halfvec({dimension}) <=> %(embedding)s::halfvec({dimension}) OFFSET 0
+        SELECT document_id, segment_index FROM {vectors}
+        ORDER BY embedding::halfvec({dimension}) <=> %(embedding)s::halfvec({dimension}) LIMIT {near}
     ) AS c
     WHERE """
     + _SEEN
@@ -89,7 +89,7 @@ scope AS MATERIALIZED (
     + _SEEN
     + """
     ) AS d JOIN {partition} AS s ON s.workspace = {workspace} AND s.document_id = d.document_id
-    CROSS JOIN question AS q
+    {with_vector} CROSS JOIN question AS q
 ), lexical AS (
     SELECT document_id, segment_index FROM scope WHERE lexical_distance < 0 ORDER BY lexical_distance LIMIT {leg}
 ), dense AS (
@@ -107,7 +107,7 @@ pool AS MATERIALIZED (
     FROM ({legs}) AS found
     JOIN {partition} AS s ON s.workspace = {workspace}
         AND s.document_id = found.document_id AND s.segment_index = found.segment_index
-    CROSS JOIN question AS q
+    {with_vector} CROSS JOIN question AS q
 ), scored AS (
     SELECT document_id, segment_index, """
     + SCORE
@@ -133,7 +133,10 @@ WHERE w.score >= %(min_score)s
 ORDER BY w.score DESC, w.document_id, w.segment_index"""
 )
 
+_WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
+        AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
 NEIGHBOUR_DECAY = 0.9
+NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
 
 @lru_cache(maxsize=4096)
@@ -146,16 +149,25 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, s
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
+    with_vector = ""
     if dense:
         legs += " UNION SELECT document_id, segment_index FROM dense"
-        distance = "s.embedding <=> %(embedding)s::halfvec({dimension})"
+        with_vector = _WITH_VECTOR
+        distance = "v.embedding <=> %(embedding)s::halfvec({dimension})"
         similarity = f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)"  # a zero vector has no direction
     found = [_SCOPE] if scoped else [_LEXICAL, _DENSE] if dense else [_LEXICAL]
     statement = "".join(["WITH", _QUESTION, *found, _RANKED])
-    for slot, text in (("{similarity}", similarity), ("{distance}", distance), ("{legs}", legs)):
+    for slot, text in (
+        ("{similarity}", similarity),
+        ("{distance}", distance),
+        ("{legs}", legs),
+        ("{with_vector}", with_vector),
+    ):
         statement = statement.replace(slot, text)
     return statement.format(
         partition=partition_name(workspace),
+        vectors=vectors_name(workspace),
+        near=NEAR,
         workspace=workspace,
         dimension=dimension,
         leg=leg,
