@@ -27,7 +27,7 @@ check: .venv/dev.installed ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }
 	@$(RUN)/ruff check --quiet $(CODE)
 	@$(RUN)/mypy
-	@$(RUN)/lint-imports
+	@$(RUN)/lint-imports --no-logo
 
 format: .venv/dev.installed ## put formatting and import order right
 	@$(RUN)/ruff check --quiet --select I --fix $(CODE)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import psycopg
 
 from cli.exits import BY_CODE, Exit
+from cli.opening import opened_embedder
 from graph.errors import CitewellError, DatabaseUnavailable, ModelUnavailable
 from migrations import pending
 from tools.database import Connection, database_errors, open_database
-from tools.embeddings import Embedder, check_recorded, open_embedder
+from tools.embeddings import Embedder, refuse_mismatch
 from tools.settings import ModelSettings, Settings
 
 log = logging.getLogger("citewell.cli")
@@ -58,9 +59,9 @@ async def check_database(settings: Settings) -> Check:
 async def check_embedding(settings: Settings) -> Check:
     """Embed a sentence, and compare the model with the one that the library was embedded by."""
     try:
-        embedder = await open_embedder(settings)
-        await embedder.embed(["Does this endpoint answer?"])
-        await _compare(settings, embedder)
+        async with opened_embedder(settings) as embedder:
+            await embedder.embed(["Does this endpoint answer?"])
+            await _compare(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
     where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
@@ -72,7 +73,7 @@ async def _compare(settings: Settings, embedder: Embedder) -> None:
     try:
         async with _connection(settings) as connection:
             if await _one(connection, "SELECT to_regclass('embedding_models')") != "None":
-                await check_recorded(connection, embedder)
+                await refuse_mismatch(connection, embedder)
     except DatabaseUnavailable as error:
         log.info("The library's own embedding model is not known: %s", error.message)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.exits import Exit
-from cli.opening import identity_of, opened_database, settings_for
+from cli.opening import identity_of, opened_database, opened_embedder, settings_for
 from cli.options import AsJson, UserName, WorkspaceName
 from cli.output import print_json, progress_console, result_console
 from cli.running import run
@@ -42,13 +42,12 @@ def ingest(
 async def _ingest(
     paths: list[Path], owner: str | None, space: str | None, workspace: str | None, user: str | None, as_json: bool
 ) -> Exit:
-    from tools.embeddings import open_embedder
     from tools.ingestion import Ingestor
 
     settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage:
+    async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         await storage.workspaces.ensure(settings.workspace)
-        ingestor = Ingestor(storage.database, storage.workspaces, await open_embedder(settings), settings)
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
         reports = await ingest_shown(ingestor, identity_of(settings), paths, owner=owner, space=space)
     if as_json:
         print_json(as_document(reports))

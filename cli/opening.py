@@ -11,6 +11,7 @@ from graph.evidence import Identity
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
     from tools.database import Database
+    from tools.embeddings import Embedder
     from tools.runner import Durability
     from tools.settings import Settings
     from tools.workspaces import Workspaces
@@ -54,6 +55,21 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
 
     async with open_database(settings) as database:
         yield Storage(database, Workspaces(database))
+
+
+@asynccontextmanager
+async def opened_embedder(settings: "Settings") -> AsyncIterator["Embedder"]:
+    """Open what turns text into vectors, and close its connections.
+
+    Raises ConfigurationError.
+    """
+    from tools.embeddings import open_embedder
+
+    embedder = await open_embedder(settings)
+    try:
+        yield embedder
+    finally:
+        await embedder.close()
 
 
 @dataclass(frozen=True, slots=True)

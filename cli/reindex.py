@@ -1,7 +1,7 @@
 """citewell reindex: embed the library anew with the configured model."""
 
 from cli.exits import Exit
-from cli.opening import settings_for
+from cli.opening import opened_database, opened_embedder, settings_for
 from cli.options import AsJson
 from cli.output import print_json, progress_console
 from cli.running import run
@@ -18,17 +18,14 @@ def reindex(as_json: AsJson = False) -> None:
 async def _reindex(as_json: bool) -> Exit:
     from rich.progress import Progress
 
-    from tools.database import open_database
-    from tools.embeddings import open_embedder
     from tools.reindexing import reindex as embed_anew
 
     settings = settings_for()
     console = progress_console()
-    embedder = await open_embedder(settings)
-    async with open_database(settings) as database:
+    async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("Embedding", total=None)
-            done = await embed_anew(database, embedder, lambda n, of: bar.update(task, completed=n, total=of))
+            done = await embed_anew(storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of))
     if as_json:
         print_json(done)
     else:

@@ -7,7 +7,7 @@ import typer
 
 from cli.exits import Exit
 from cli.identifiers import as_id
-from cli.opening import identity_of, opened_database, settings_for
+from cli.opening import identity_of, opened_database, opened_embedder, settings_for
 from cli.options import AsJson, UserName, WorkspaceName
 from cli.output import print_json, progress_console, result_console
 from cli.running import run
@@ -47,7 +47,7 @@ async def _search(
 ) -> Exit:
     from cli.rendering.hits import show_hits
     from graph.ports import SearchQuery
-    from tools.embeddings import open_embedder
+    from tools.embeddings import refuse_mismatch
     from tools.retrieval.search import HybridSearcher
 
     settings = settings_for(workspace, user)
@@ -60,8 +60,10 @@ async def _search(
         document_ids=tuple(as_id(page, "document") for page in pages),
         expand=0,
     )
-    async with opened_database(settings) as storage:
-        searcher = HybridSearcher(storage.database, storage.workspaces, await open_embedder(settings))
+    async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+        async with storage.database.connection() as connection:
+            await refuse_mismatch(connection, embedder)
+        searcher = HybridSearcher(storage.database, storage.workspaces, embedder)
         found = await searcher.search(asked)
     if as_json:
         hits = [
