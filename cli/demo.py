@@ -46,7 +46,7 @@ QUESTIONS = (
     DemoQuestion("滤芯指示灯变红以后，应该在几天之内更换滤芯？", "a question in Chinese over a Chinese document"),
     DemoQuestion("When may a citation be emitted?", "Citewell's own manual"),
     DemoQuestion(
-        "Which airline does the travel desk prefer?",
+        "What is the wifi password of the Lisbon office?",
         "what the library does not hold, refused with what came nearest",
     ),
 )

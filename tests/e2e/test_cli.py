@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,13 @@ three evenings. Keys are given out by Ines, who also keeps the waiting list.
 Used clay goes into the grey barrel, never into the sink.
 """,
 }
+
+# Where the tests run as a shell's background job, SIGINT is ignored, and processes started from here inherit that.
+HEARING_SIGINT = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -267,18 +275,9 @@ def test_a_signal_cancels_the_run_and_records_that(
     hold = Hold()
     scripted_openai.script(Reply(steps=[Say('{"sections": [{"text": "The kiln'), hold]), to="generate_answer")
     models = json.dumps([{"name": "scripted", "base_url": scripted_openai.base_url, "model": "any"}])
+    asked = ["ask", "How hot is the kiln fired?", "-w", "kiln", "-u", f"by-{sent.name}", "--model", "scripted"]
     with subprocess.Popen(
-        [
-            str(BIN / "citewell"),
-            "ask",
-            "How hot is the kiln fired?",
-            "-w",
-            "kiln",
-            "-u",
-            f"by-{sent.name}",
-            "--model",
-            "scripted",
-        ],
+        [sys.executable, "-c", HEARING_SIGINT, str(BIN / "citewell"), *asked],
         cwd=home.folder,
         env={**home.environment, "CITEWELL_MODELS": models},
         stdout=subprocess.PIPE,
