@@ -86,22 +86,24 @@ _TELLING: Mapping[str, frozenset[str]] = {
 }
 
 
-def language(text: str) -> str:
-    """Give the ISO 639-1 code of a text's language; English where nothing tells."""
+def language(text: str, *, default: str = DEFAULT) -> str:
+    """Give the ISO 639-1 code of a text's language; ``default`` where nothing tells."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = _LATIN_WORD.findall(folded)
     for code, letters in _SCRIPTS:
         found = len(letters.findall(folded))
         # A foreign word inside a sentence of Latin letters does not change the sentence's language.
         if found and found * 2 > _common(words, "en") * 2 + len(words) // 2:
-            return "zh" if code == "ja" and found <= folded.count("ー") else code
+            return code
     composed = unicodedata.normalize("NFC", folded)
     if _VIETNAMESE.search(composed):
         return "vi"
     counts = {code: _common(words, code) for code in _COMMON}
     best = max(counts.values())
-    if counts[DEFAULT] == best or best < 2:
+    if best and counts[DEFAULT] == best:
         return DEFAULT
+    if best < 2:
+        return default
     return next(code for code, count in counts.items() if count == best)
 
 

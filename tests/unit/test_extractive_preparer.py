@@ -143,3 +143,20 @@ async def test_search_always_takes_small_talk_to_the_library() -> None:
 )
 def test_the_language_of_short_texts(text: str, code: str) -> None:
     assert language(text) == code
+
+
+async def test_a_message_that_shows_no_language_is_in_that_of_the_conversation() -> None:
+    turns = [Turn(question="Doanh thu là bao nhiêu?", standalone_question="Doanh thu là bao nhiêu?", answer="")]
+    for said, expected in (("2019?", "vi"), ("Why is that?", "en"), ("为什么？", "zh")):
+        prepared = await ExtractivePreparer().prepare(said, turns, search="auto", has_pages=False, meter=Meter())
+        assert prepared.language == expected
+
+
+@pytest.mark.parametrize("piece", ["ok, ", "and what ", " ", "? ", "A-", "what about ", "请", '"'])
+async def test_long_messages_are_prepared_in_one_pass(piece: str) -> None:
+    """Patterns of follow-ups and parts once took minutes over ten thousand spaces."""
+    question = f"{piece * (9_990 // len(piece))}x"
+    turns = [Turn(question="What is a segment?", standalone_question="What is a segment?", answer="")]
+    prepared = await ExtractivePreparer().prepare(question, turns, search="auto", has_pages=False, meter=Meter())
+    assert prepared.needs_retrieval
+    assert len(parts(prepared.standalone_question)) == 1

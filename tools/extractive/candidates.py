@@ -16,6 +16,7 @@ _HEADING = re.compile(r"#{1,6}\s|[^\n]{1,80}\n(?:=+|-+)\Z")
 _ITEM = re.compile(r"(?:[-*+•‣▪]|\(?\d{1,3}[.)])\s")
 _STOPPED = re.compile(r"[.!?…。！？；｡।॥؟۔:：][\"'”’»)\]}」』）】》*_`\s]*(?:\[\^?\d+\])*\Z")
 _RULE = re.compile(r"[\s|:=_*~`#>.-]+\Z")
+_CODE_LINE = re.compile(r"^(?:\$ |[ \t]{2,}\S)", re.MULTILINE)  # a prompt, or a line that stands indented
 _SHORT_LINE = 60
 
 
@@ -44,9 +45,9 @@ def _spans(text: str) -> tuple[tuple[int, int, Shape], ...]:
 
 def shape_of(sentence: str) -> Shape:
     """Tell prose from list items, table rows, headings and code, by form alone."""
-    if sentence.startswith(("```", "~~~")):
+    if sentence.startswith(("```", "~~~")) or _CODE_LINE.search(sentence):
         return "code"
-    if sentence.startswith("|"):
+    if sentence.startswith("|") or " | " in sentence:
         return "row"
     if _HEADING.match(sentence):
         return "heading"

@@ -78,6 +78,8 @@ _PREPOSITION = re.compile(
 )
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
 _FEW = 3
+# Whoever writes more than this says what it is about; the patterns here are not for long texts.
+LONGEST_FOLLOW_UP = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ class Standalone:
 
 def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
     """Give the question as it reads without the conversation."""
-    asked = without_courtesies(question)
+    asked = without_courtesies(" ".join(question.split()))
     last = next((turn for turn in reversed(turns) if not small_talk(turn["question"])), None)
-    if last is None:
+    if last is None or len(asked) > LONGEST_FOLLOW_UP:
         return Standalone(asked, False)
     before = last["standalone_question"].strip()
     if _MORE.match(asked):

@@ -26,6 +26,7 @@ _HOLDS = re.compile(
 _RELATIVE = re.compile(r"which\b|who\b|whose\b|where\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[?？]\s*")
 _MOST = 3
+_LONGEST = 500
 
 
 @lru_cache(maxsize=256)
@@ -34,6 +35,8 @@ def parts(question: str) -> tuple[str, ...]:
 
     A part asks for something of its own, by a word of asking, about a subject of its own, two words or more.
     """
+    if len(question) > _LONGEST:
+        return (question,)
     asked, tail = _tail(question)
     found: list[str] = []
     start = 0

@@ -8,7 +8,7 @@ from graph.spending import Meter
 from graph.state import Turn
 from tools.extractive.follow_ups import standalone
 from tools.extractive.small_talk import small_talk
-from tools.languages import language
+from tools.languages import DEFAULT, language
 
 
 class ExtractivePreparer:
@@ -19,7 +19,7 @@ class ExtractivePreparer:
     ) -> Preparation:
         """Tell small talk from questions; ``search`` overrides the decision, never what kind of message it is."""
         talk = small_talk(question)
-        spoken = language(question)
+        spoken = language(question, default=language(turns[-1]["question"]) if turns else DEFAULT)
         if talk and search != "always":
             return Preparation(question, False, f"small talk: {talk}", "small_talk", spoken)
         asked = standalone(question, turns)
