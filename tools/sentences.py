@@ -39,6 +39,7 @@ _BLOCK_LINE = re.compile(r"(?:[-*+•‣▪·–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)]
 _LINE_UNIT = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|[=-]{3,}[ \t]*$)")
 _ENUMERATOR = re.compile(r"[ \t]*(?:[-*+>#]+[ \t]+)?\(?(?:\d{1,3}|[a-zA-Z])\Z")
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)[^\n]*", re.MULTILINE)
+_CELLS = " | "  # between the cells of a table row, as our parsers write them
 _LONGEST_ABBREVIATION = 12
 _TITLE_LINE = 60
 
@@ -98,6 +99,8 @@ def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     if stop[0].count("\n") > 1 or "\f" in stop[0] or _BLOCK_LINE.match(text, after):
         return after
     if _LINE_UNIT.match(text[line_start : min(stop.start(), line_start + 80)]):
+        return after
+    if text.find(_CELLS, line_start, stop.start()) >= 0:
         return after
     length = stop.start() - line_start
     if length >= _TITLE_LINE or not text[after : after + 1].isupper():

@@ -105,3 +105,13 @@ def test_sentences_end_where_readers_end_them(text: str, expected: list[str]) ->
 def test_a_long_text_is_split_in_one_pass(unit: str) -> None:
     text = unit * 30_000
     assert "".join(text[start:end] for start, end in sentences(text)) == text
+
+
+def test_each_row_of_a_table_stands_alone() -> None:
+    table = "Option | Meaning\n--owner USER | The only reader.\n--space ID | Where it stands\n\nPlain text."
+    assert split(table) == [
+        "Option | Meaning",
+        "--owner USER | The only reader.",
+        "--space ID | Where it stands",
+        "Plain text.",
+    ]
