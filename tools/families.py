@@ -16,7 +16,7 @@ def configured_families(settings: Settings) -> Families:
     def extractive() -> Family:
         from tools.extractive.family import extractive_family
 
-        return extractive_family(checker=VerbatimChecker())
+        return extractive_family(checker=VerbatimChecker(), refuse_below=settings.refuse_below)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:

@@ -103,6 +103,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
+    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.02
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000

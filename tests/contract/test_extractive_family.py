@@ -115,3 +115,12 @@ class TestExtractiveFamily(FamilyContract):
             family.writer.converse(said, [], language=language, intent="small_talk", meter=Meter())
         )
         assert [section.text for section in sections_of(drafts)] == [getattr(lines(language), line)]
+
+
+async def test_how_much_it_refuses_is_the_deployments_choice() -> None:
+    """The same weak evidence is quoted by a lenient deployment and refused by a strict one."""
+    hit = Hit(segment("handbook", "The travel desk answers on weekdays. Hotels are paid up to 140 euros."), 0.5)
+    question = "Which airline does the travel desk prefer for flights to Lisbon?"
+    lenient, strict = (extractive_family(checker=VerbatimChecker(), refuse_below=point) for point in (0.0, 1.0))
+    assert (await lenient.grader.grade(question, [hit], meter=Meter())).kept
+    assert not (await strict.grader.grade(question, [hit], meter=Meter())).kept

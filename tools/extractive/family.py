@@ -1,7 +1,7 @@
 """The extractive family: answers in quotes, without a model, a key or a network."""
 
 from graph.ports import ClaimChecker, Family
-from tools.extractive.grader import ExtractiveGrader
+from tools.extractive.grader import ANSWERABLE, ExtractiveGrader
 from tools.extractive.preparer import ExtractivePreparer
 from tools.extractive.reader import Relevance, fitted_weights
 from tools.extractive.small_talk import phrases
@@ -10,8 +10,12 @@ from tools.extractive.writer import ExtractiveWriter
 MODEL = "extractive"
 
 
-def extractive_family(*, checker: ClaimChecker) -> Family:
-    """Make the family over a claim checker. Raises ValueError where the shipped weights are not this reader's."""
+def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE) -> Family:
+    """Make the family over a claim checker.
+
+    A question whose chance of an answer among the candidates is below ``refuse_below``, in [0, 1], is refused. Raises
+    ValueError where the shipped weights are not this reader's.
+    """
     fitted_weights()
     phrases()  # read now, so that no run waits for it
     relevance = Relevance()
@@ -19,7 +23,7 @@ def extractive_family(*, checker: ClaimChecker) -> Family:
         name="extractive",
         model=MODEL,
         preparer=ExtractivePreparer(),
-        grader=ExtractiveGrader(relevance),
+        grader=ExtractiveGrader(relevance, refuse_below=refuse_below),
         writer=ExtractiveWriter(relevance),
         checker=checker,
     )

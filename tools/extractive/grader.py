@@ -19,12 +19,13 @@ KEPT_AT_MOST = 5
 class ExtractiveGrader:
     """RelevanceGrader over the reader's scores; no model."""
 
-    def __init__(self, relevance: Relevance) -> None:
+    def __init__(self, relevance: Relevance, *, refuse_below: float = ANSWERABLE) -> None:
         self._relevance = relevance
+        self._refuse_below = refuse_below
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
         """Judge all candidates together; the kept stay in the order of their search scores."""
-        grading = await asyncio.to_thread(_grade, question, candidates)
+        grading = await asyncio.to_thread(_grade, question, candidates, self._refuse_below)
         kept = {segment_id for segment_id, _ in grading.kept}
         self._relevance.remember(
             question, {hit.segment.segment_id: hit.score for hit in candidates if hit.segment.segment_id in kept}
@@ -32,10 +33,10 @@ class ExtractiveGrader:
         return grading
 
 
-def _grade(question: str, hits: Sequence[Hit]) -> Grading:
+def _grade(question: str, hits: Sequence[Hit], refuse_below: float) -> Grading:
     ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
     readings = read_parts(question, [hit.segment for hit in ranked], [hit.score for hit in ranked])
-    answered = [reading for reading in readings if reading.answerable >= ANSWERABLE]
+    answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
         return Grading((), tuple((segment_id, "no sentence in it answers the question") for segment_id in ids))
