@@ -15,17 +15,21 @@ and scored instead: no candidate is missed there.
 from functools import lru_cache
 
 from tools.retrieval.partitions import partition_name, vectors_name
-from tools.retrieval.rows import SEGMENT_COLUMNS, VISIBLE
+from tools.retrieval.rows import SEGMENT_COLUMNS
 from tools.retrieval.scoring import IDF_POWER, SCORE
 
-# OFFSET 0 keeps the planner from turning these into joins of everything before anything is ordered.
-_SEEN = (
-    """EXISTS (
-        SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id AND """
-    + VISIBLE
-    + """ AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
+# Looked up for one document after another, by primary key. OFFSET 0 keeps the planner from joining everything before
+# anything is ordered, and num_nulls from the index that listings use, whose order is by date.
+_SEEN = """EXISTS (
+        SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id
+        AND num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s)
+        AND (d.expires_at IS NULL OR d.expires_at > now())
+        AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
     )"""
-)
+
+# Read once: as a parameter it would be cast anew for every vector that it is compared with.
+_VECTOR = """
+vector AS MATERIALIZED (SELECT %(embedding)s::halfvec({dimension}) AS embedding),"""
 
 _QUESTION = """
 asked AS MATERIALIZED (
@@ -39,13 +43,16 @@ asked AS MATERIALIZED (
 ), weighed AS MATERIALIZED (
     SELECT term, expected, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf FROM asked
 ), ranked AS MATERIALIZED (
-    SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place
+    SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place,
+        sum(idf) OVER telling - idf AS told, sum(idf) OVER (PARTITION BY df > 0) AS total
     FROM weighed WINDOW telling AS (PARTITION BY df > 0 ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
 ), question AS MATERIALIZED (
     SELECT
         ('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
             AS vector,
-        array_agg(term) FILTER (WHERE df > 0 AND (reach <= %(budget)s OR place <= 2)) AS picks,
+        array_agg(term) FILTER (
+            WHERE df > 0 AND (place <= 2 OR reach <= %(budget)s AND told < {told} * total)
+        ) AS picks,
         sum(expected * idf) AS attainable
     FROM ranked
 )"""
@@ -67,11 +74,23 @@ lexical AS MATERIALIZED (
 
 _DENSE = (
     """,
-dense AS MATERIALIZED (
+bound AS MATERIALIZED (
+    SELECT max(c.distance) AS distance FROM (
+        SELECT c.distance FROM (
+            SELECT document_id, embedding <=> (SELECT embedding FROM vector) AS distance
+            FROM (SELECT document_id, embedding FROM {vectors} LIMIT {sample}) AS sample ORDER BY distance
+        ) AS c
+        WHERE """
+    + _SEEN
+    + """
+        LIMIT {leg}
+    ) AS c HAVING count(*) = {leg}
+), dense AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
         SELECT document_id, segment_index FROM {vectors}
-        ORDER BY embedding::halfvec({dimension}) <=> %(embedding)s::halfvec({dimension}) LIMIT {near}
+        WHERE (embedding <=> (SELECT embedding FROM vector)) <= coalesce((SELECT distance FROM bound), 'Infinity')
+        ORDER BY embedding::halfvec({dimension}) <=> (SELECT embedding FROM vector) LIMIT {near}
     ) AS c
     WHERE """
     + _SEEN
@@ -136,6 +155,10 @@ ORDER BY w.score DESC, w.document_id, w.segment_index"""
 _WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
         AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
 NEIGHBOUR_DECAY = 0.9
+# The nearest of any thousand vectors bound the nearest of all, and what lies beyond the bound need not be sorted, which
+# takes as long as measuring.
+SAMPLE = 1000
+TOLD = 0.85  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
 NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
 
@@ -153,10 +176,11 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, s
     if dense:
         legs += " UNION SELECT document_id, segment_index FROM dense"
         with_vector = _WITH_VECTOR
-        distance = "v.embedding <=> %(embedding)s::halfvec({dimension})"
+        distance = "v.embedding <=> (SELECT embedding FROM vector)"
         similarity = f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)"  # a zero vector has no direction
+    question = _VECTOR + _QUESTION if dense else _QUESTION
     found = [_SCOPE] if scoped else [_LEXICAL, _DENSE] if dense else [_LEXICAL]
-    statement = "".join(["WITH", _QUESTION, *found, _RANKED])
+    statement = "".join(["WITH", question, *found, _RANKED])
     for slot, text in (
         ("{similarity}", similarity),
         ("{distance}", distance),
@@ -168,6 +192,8 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, s
         partition=partition_name(workspace),
         vectors=vectors_name(workspace),
         near=NEAR,
+        sample=SAMPLE,
+        told=TOLD,
         workspace=workspace,
         dimension=dimension,
         leg=leg,
