@@ -142,8 +142,8 @@ Draft = DraftOpened | DraftText | DraftClosed | DraftThought
 
 
 class AnswerWriter(Protocol):
-    def write(self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
-        """Write the answer in sections that cite the segments given; no section at all is an honest no.
+    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+        """Write the answer in sections that cite the sources given; no section at all is an honest no.
 
         Raises ModelReplyInvalid where the reply ends without a readable section.
         """

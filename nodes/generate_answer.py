@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
-from graph.evidence import Section, Segment, StopReason
+from graph.evidence import Hit, Section, Segment, StopReason
 from graph.ports import AnswerWriter, ClaimChecker, SegmentReader
 from graph.spending import Meter
 from graph.state import CitationRow, SourceRow, State
@@ -33,11 +33,15 @@ async def generate_answer(
 ) -> GenerateAnswerUpdate:
     """Stream the sections as they are written, then prove what each cites."""
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
-    drafts = writer.write(state.standalone_question, segments, language=state.language, meter=meter)
+    by_id = {segment.segment_id: segment for segment in segments}
+    hits = [
+        Hit(by_id[row["segment_id"]], row["score"], row["kind"]) for row in state.sources if row["segment_id"] in by_id
+    ]
+    drafts = writer.write(state.standalone_question, hits, language=state.language, meter=meter)
     sections = await told(drafts, runtime.stream_writer)
     citations: list[CitationRow] = []
     for section_index, section in enumerate(sections):
-        citations += await prove(section, section_index, segments, state.sources, checker=checker, meter=meter)
+        citations += await prove(section, section_index, by_id, state.sources, checker=checker, meter=meter)
     if not sections:
         return {"sections": [], "citations": [], "outcome": "", "stop_reason": ""}
     return {
@@ -51,7 +55,7 @@ async def generate_answer(
 async def prove(
     section: Section,
     section_index: int,
-    segments: list[Segment],
+    segments: dict[str, Segment],
     sources: list[SourceRow],
     *,
     checker: ClaimChecker,
@@ -59,8 +63,7 @@ async def prove(
 ) -> list[CitationRow]:
     """Find the spans of the cited segments that support the section's claims."""
     index_of = {row["segment_id"]: row["index"] for row in sources}
-    by_id = {segment.segment_id: segment for segment in segments}
-    cited = [by_id[segment_id] for segment_id in section["source_ids"]]
+    cited = [segments[segment_id] for segment_id in section["source_ids"]]
     claims = await checker.check(section["text"], cited, meter=meter)
     return [
         CitationRow(

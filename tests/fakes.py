@@ -92,7 +92,7 @@ class ScriptedFamily:
         return Grading(tuple(kept), tuple(dropped))
 
     async def write(
-        self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
         """Give the next scripted drafts; with none scripted, quote the first segment whole."""
         meter.call()
@@ -100,7 +100,7 @@ class ScriptedFamily:
             drafts = self.drafts[self._next]
             self._next += 1
         else:
-            drafts = quote(segments[0].text, segments[0].segment_id)
+            drafts = quote(sources[0].segment.text, sources[0].segment.segment_id)
         for draft in drafts:
             yield draft
 
@@ -135,10 +135,10 @@ class HeldFamily(ScriptedFamily):
     stopped: bool = False
 
     async def write(
-        self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
         """Quote the first segment, wait, and quote it again."""
-        for draft in quote(segments[0].text, segments[0].segment_id):
+        for draft in quote(sources[0].segment.text, sources[0].segment.segment_id):
             yield draft
         self.writing.set()
         try:
@@ -146,5 +146,5 @@ class HeldFamily(ScriptedFamily):
         except asyncio.CancelledError:
             self.stopped = True
             raise
-        for draft in quote(segments[0].text, segments[0].segment_id):
+        for draft in quote(sources[0].segment.text, sources[0].segment.segment_id):
             yield draft

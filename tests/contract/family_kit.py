@@ -114,7 +114,9 @@ class FamilyContract:
         assert grading.fallback is None
 
     async def test_the_writer_cites_what_it_was_given(self, family: Family) -> None:
-        drafts = await collected(family.writer.write(QUESTION, [LAMP, BAKERY], language="en", meter=Meter()))
+        drafts = await collected(
+            family.writer.write(QUESTION, [Hit(LAMP, 0.8), Hit(BAKERY, 0.5)], language="en", meter=Meter())
+        )
         sections = sections_of(drafts)
         assert LAMP.segment_id in sections[0].source_ids
         offered = {LAMP.segment_id, BAKERY.segment_id}
@@ -130,13 +132,13 @@ class FamilyContract:
         assert all(section.text.strip() and not section.source_ids for section in sections)
 
     async def test_a_reader_may_leave_in_mid_answer(self, family: Family) -> None:
-        async with aclosing(family.writer.write(QUESTION, [LAMP], language="en", meter=Meter())) as drafts:  # type: ignore[type-var]
+        async with aclosing(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())) as drafts:  # type: ignore[type-var]
             assert isinstance(await anext(drafts), DraftOpened | DraftThought)
 
     async def test_runs_do_not_mix(self, family: Family) -> None:
         both = await asyncio.gather(
-            collected(family.writer.write(QUESTION, [LAMP], language="en", meter=Meter())),
-            collected(family.writer.write(QUESTION, [LAMP], language="en", meter=Meter())),
+            collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())),
+            collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())),
         )
         for drafts in both:
             assert all(set(section.source_ids) <= {LAMP.segment_id} for section in sections_of(drafts))

@@ -24,12 +24,14 @@ class TestExtractiveFamily(FamilyContract):
         meter = Meter(calls_left=0, tokens_left=0)
         await family.preparer.prepare(QUESTION, [], search="auto", has_pages=False, meter=meter)
         await family.grader.grade(QUESTION, [Hit(LAMP, 0.8)], meter=meter)
-        assert await collected(family.writer.write(QUESTION, [LAMP], language="en", meter=meter))
+        assert await collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=meter))
         assert (family.name, meter.calls, meter.tokens) == ("extractive", 0, 0)
 
     async def test_each_section_is_a_whole_sentence_of_the_segment_it_cites(self, family: Family) -> None:
         segments = [LAMP, BAKERY]
-        drafts = await collected(family.writer.write(QUESTION, segments, language="en", meter=Meter()))
+        drafts = await collected(
+            family.writer.write(QUESTION, [Hit(each, 0.8) for each in segments], language="en", meter=Meter())
+        )
         whole = {
             (each.segment_id, each.text[slice(*trimmed(each.text, *span))])
             for each in segments
@@ -46,7 +48,9 @@ class TestExtractiveFamily(FamilyContract):
         answers = []
         for each in (family, other, family):
             grading = await each.grader.grade(QUESTION, hits, meter=Meter())
-            drafts = await collected(each.writer.write(QUESTION, [LAMP, BAKERY], language="en", meter=Meter()))
+            drafts = await collected(
+                each.writer.write(QUESTION, [Hit(LAMP, 0.8), Hit(BAKERY, 0.5)], language="en", meter=Meter())
+            )
             answers.append((grading, drafts))
         assert answers[0] == answers[1] == answers[2]
 
@@ -72,7 +76,7 @@ class TestExtractiveFamily(FamilyContract):
         hits = [Hit(claims, 0.8), Hit(travel, 0.7), Hit(BAKERY, 0.4)]
         grading = await family.grader.grade(question, hits, meter=Meter())
         by_id = {hit.segment.segment_id: hit.segment for hit in hits}
-        kept = [by_id[segment_id] for segment_id, _ in grading.kept]
+        kept = [Hit(by_id[segment_id], score) for segment_id, score in grading.kept]
         sections = sections_of(await collected(family.writer.write(question, kept, language="en", meter=Meter())))
         assert {section.text for section in sections[:2]} == {
             "The hotel limit is 180 euros a night in any city.",
@@ -86,7 +90,7 @@ class TestExtractiveFamily(FamilyContract):
         sections = sections_of(
             await collected(
                 family.writer.write(
-                    "What is the default port?", [segment("manual", text)], language="en", meter=Meter()
+                    "What is the default port?", [Hit(segment("manual", text), 0.8)], language="en", meter=Meter()
                 )
             )
         )
@@ -96,13 +100,15 @@ class TestExtractiveFamily(FamilyContract):
     async def test_a_table_row_may_answer(self, family: Family) -> None:
         text = "| setting | default |\n|---|---|\n| port | 8400 |\n| host | 127.0.0.1 |\n"
         drafts = await collected(
-            family.writer.write("Which port is the default?", [segment("manual", text)], language="en", meter=Meter())
+            family.writer.write(
+                "Which port is the default?", [Hit(segment("manual", text), 0.8)], language="en", meter=Meter()
+            )
         )
         assert "| port | 8400 |" in [section.text for section in sections_of(drafts)]
 
     async def test_nothing_to_quote_is_an_honest_no(self, family: Family) -> None:
         blank = segment("blank", " \n\n---\n\n")
-        assert await collected(family.writer.write(QUESTION, [blank], language="en", meter=Meter())) == []
+        assert await collected(family.writer.write(QUESTION, [Hit(blank, 0.8)], language="en", meter=Meter())) == []
 
     @pytest.mark.parametrize(
         ("said", "language", "line"),

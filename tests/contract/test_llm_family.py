@@ -51,7 +51,9 @@ class TestLlmFamily(FamilyContract):
         meters = [Meter(), Meter(), Meter()]
         await family.preparer.prepare(QUESTION, [], search="auto", has_pages=False, meter=meters[0])
         await family.grader.grade(QUESTION, [Hit(LAMP, 0.8), Hit(BAKERY, 0.4)], meter=meters[1])
-        await collected(family.writer.write(QUESTION, [LAMP, BAKERY], language="en", meter=meters[2]))
+        await collected(
+            family.writer.write(QUESTION, [Hit(LAMP, 0.8), Hit(BAKERY, 0.5)], language="en", meter=meters[2])
+        )
         assert [meter.calls for meter in meters] == [1, 1, 1]
         assert [exchange.prompt for exchange in server.requests] == [
             "decide_retrieval",
@@ -76,7 +78,7 @@ class TestLlmFamilyOverAnEndpointWithoutFormats(FamilyContract):
 
     async def test_runs_do_not_mix(self, family: Family) -> None:
         # Two first calls at once find out about the formats in any order; one call finds out for both.
-        await collected(family.writer.write(QUESTION, [LAMP], language="en", meter=Meter()))
+        await collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter()))
         await super().test_runs_do_not_mix(family)
 
 
@@ -90,7 +92,7 @@ class TestLlmFamilyThinking(FamilyContract):
     ) -> None:
         section = json.dumps({"sections": [{"source_ids": [LAMP.segment_id], "text": "Twelve seconds."}]})
         server.script(Reply([Think("Once in "), Say("<think>twelve…</think>"), Say(section)]), to="generate_answer")
-        drafts = await collected(family.writer.write(QUESTION, [LAMP], language="en", meter=Meter()))
+        drafts = await collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter()))
         (only,) = sections_of(drafts)
         assert only.text == "Twelve seconds."
         assert [draft.delta for draft in drafts[:2]] == ["Once in ", "twelve…"]  # type: ignore[union-attr]

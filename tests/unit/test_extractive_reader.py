@@ -9,7 +9,7 @@ from graph.evidence import Segment
 from tools.extractive.answer_types import asked_type
 from tools.extractive.candidates import candidates, shape_of
 from tools.extractive.features import FEATURES, evidence
-from tools.extractive.reader import Relevance, fitted_weights, read
+from tools.extractive.reader import fitted_weights, read
 from tools.extractive.wording import flattened, question_wording
 
 
@@ -66,15 +66,6 @@ def test_features_are_finite_and_named() -> None:
     found = evidence("one", segments("One. Two.", "Three."), [1.0, 0.0], pool)
     assert found.features.shape == (3, len(FEATURES)) == (3, len(fitted_weights().reader))
     assert np.isfinite(found.features).all()
-
-
-def test_relevance_remembers_the_last_questions_only() -> None:
-    relevance = Relevance(questions=2)
-    for question in ("a", "b", "c"):
-        relevance.remember(question, {"d0:0": 0.25, "d1:0": 0.5})
-    first, second, third = segments("x", "y", "z")
-    assert relevance.of("c", [first, second, third]) == [0.25, 0.5, 0.5]
-    assert relevance.of("a", [first]) == [1.0]
 
 
 @pytest.mark.parametrize(

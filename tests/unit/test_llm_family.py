@@ -44,7 +44,9 @@ def prepared(**fields: Any) -> Reply:
 
 
 async def written(family: Family, *segments: Segment, meter: Meter | None = None) -> list[Draft]:
-    drafts = family.writer.write("When was it finished?", segments, language="en", meter=meter or Meter())
+    drafts = family.writer.write(
+        "When was it finished?", [Hit(each, 0.8) for each in segments], language="en", meter=meter or Meter()
+    )
     return [draft async for draft in drafts]
 
 
@@ -200,7 +202,7 @@ async def test_text_is_at_the_client_while_the_server_holds_the_rest(scripted_op
     rest = Say('ished in 1911.","source_ids":["' + BRIDGE.segment_id + '"]}]}')
     scripted_openai.script(Reply([begun, hold, rest]))
     async with aclosing(
-        family(scripted_openai).writer.write("When?", [BRIDGE], language="en", meter=Meter())
+        family(scripted_openai).writer.write("When?", [Hit(BRIDGE, 0.8)], language="en", meter=Meter())
     ) as drafts:
         assert await anext(drafts) == DraftOpened()
         assert await anext(drafts) == DraftText("The Cedar Bridge was fin")
@@ -215,7 +217,7 @@ async def test_closing_the_drafts_stops_the_model(scripted_openai):
     hold = Hold()
     scripted_openai.script(Reply([Say('{"sections":[{"text":"The Ce'), hold]))
     async with aclosing(
-        family(scripted_openai).writer.write("When?", [BRIDGE], language="en", meter=Meter())
+        family(scripted_openai).writer.write("When?", [Hit(BRIDGE, 0.8)], language="en", meter=Meter())
     ) as drafts:
         assert await anext(drafts) == DraftOpened()
         await asyncio.to_thread(hold.wait_reached)
@@ -278,7 +280,7 @@ def test_a_model_without_a_thinking_model_says_so():
 async def test_a_question_that_fills_the_context_is_refused(scripted_openai):
     with pytest.raises(InvalidRequest, match="too long"):
         async for _ in family(scripted_openai, context_tokens=1024).writer.write(
-            "why " * 2500, [BRIDGE], language="en", meter=Meter()
+            "why " * 2500, [Hit(BRIDGE, 0.8)], language="en", meter=Meter()
         ):
             pass
 

@@ -3,7 +3,7 @@
 from graph.ports import ClaimChecker, Family
 from tools.extractive.grader import ANSWERABLE, ExtractiveGrader
 from tools.extractive.preparer import ExtractivePreparer
-from tools.extractive.reader import Relevance, fitted_weights
+from tools.extractive.reader import fitted_weights
 from tools.extractive.small_talk import phrases
 from tools.extractive.writer import ExtractiveWriter
 
@@ -18,12 +18,11 @@ def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE
     """
     fitted_weights()
     phrases()  # read now, so that no run waits for it
-    relevance = Relevance()
     return Family(
         name="extractive",
         model=MODEL,
         preparer=ExtractivePreparer(),
-        grader=ExtractiveGrader(relevance, refuse_below=refuse_below),
-        writer=ExtractiveWriter(relevance),
+        grader=ExtractiveGrader(refuse_below=refuse_below),
+        writer=ExtractiveWriter(),
         checker=checker,
     )

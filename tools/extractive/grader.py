@@ -7,7 +7,7 @@ from itertools import zip_longest
 from graph.evidence import Hit
 from graph.ports import Grading
 from graph.spending import Meter
-from tools.extractive.reader import Reading, Relevance, read_parts
+from tools.extractive.reader import Reading, read_parts
 
 # Below this chance that the answer is there, all candidates are dropped; other operating points are in ADR 0006.
 ANSWERABLE = 0.02
@@ -19,18 +19,12 @@ KEPT_AT_MOST = 5
 class ExtractiveGrader:
     """RelevanceGrader over the reader's scores; no model."""
 
-    def __init__(self, relevance: Relevance, *, refuse_below: float = ANSWERABLE) -> None:
-        self._relevance = relevance
+    def __init__(self, *, refuse_below: float = ANSWERABLE) -> None:
         self._refuse_below = refuse_below
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
         """Judge all candidates together; the kept stay in the order of their search scores."""
-        grading = await asyncio.to_thread(_grade, question, candidates, self._refuse_below)
-        kept = {segment_id for segment_id, _ in grading.kept}
-        self._relevance.remember(
-            question, {hit.segment.segment_id: hit.score for hit in candidates if hit.segment.segment_id in kept}
-        )
-        return grading
+        return await asyncio.to_thread(_grade, question, candidates, self._refuse_below)
 
 
 def _grade(question: str, hits: Sequence[Hit], refuse_below: float) -> Grading:

@@ -5,7 +5,6 @@ probability) by ``evals/fit_reader.py``, which writes the weights and where they
 """
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -81,23 +80,3 @@ def read(question: str, segments: Sequence[Segment], relevance: Sequence[float])
 def read_parts(question: str, segments: Sequence[Segment], relevance: Sequence[float]) -> list[Reading]:
     """Read for each thing that the question asks; for most questions that is one reading."""
     return [read(part, segments, relevance) for part in parts(question)]
-
-
-class Relevance:
-    """Search scores of the segments graded last, for the writer, whose port is given segments without them."""
-
-    def __init__(self, questions: int = 64) -> None:
-        self._scores: OrderedDict[str, dict[str, float]] = OrderedDict()
-        self._questions = questions
-
-    def remember(self, question: str, scores: Mapping[str, float]) -> None:
-        """Keep the scores of a question's segments; the oldest question is forgotten."""
-        self._scores[question] = {**self._scores.pop(question, {}), **scores}
-        while len(self._scores) > self._questions:
-            self._scores.popitem(last=False)
-
-    def of(self, question: str, segments: Sequence[Segment]) -> list[float]:
-        """Give each segment's score; segments that no grading has seen are taken as equal to the best."""
-        known = self._scores.get(question, {})
-        best = max(known.values(), default=1.0)
-        return [known.get(segment.segment_id, best) for segment in segments]

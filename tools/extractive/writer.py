@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from graph.evidence import Intent, Segment
+from graph.evidence import Hit, Intent, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
 from graph.spending import Meter
 from graph.state import Turn
 from prompts import lines
 from tools.extractive.candidates import Candidate
-from tools.extractive.reader import Reading, Relevance, read_parts
+from tools.extractive.reader import Reading, read_parts
 from tools.extractive.small_talk import small_talk
 
 MOST_QUOTES = 3
@@ -30,15 +30,12 @@ class Quote:
 class ExtractiveWriter:
     """AnswerWriter that adds no word of its own."""
 
-    def __init__(self, relevance: Relevance) -> None:
-        self._relevance = relevance
-
     async def write(
-        self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Quote up to three sentences; no section where the segments hold nothing to quote."""
-        relevance = self._relevance.of(question, segments)
-        readings = await asyncio.to_thread(read_parts, question, segments, relevance)
+        """Quote up to three sentences; no section where the sources hold nothing to quote."""
+        segments = [hit.segment for hit in sources]
+        readings = await asyncio.to_thread(read_parts, question, segments, [hit.score for hit in sources])
         for quote in quotes(readings, segments):
             for draft in _section(quote.text, (quote.segment_id,)):
                 yield draft

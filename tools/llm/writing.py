@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import prompts
 from graph.errors import InvalidRequest, ModelReplyInvalid
-from graph.evidence import Intent, Segment
+from graph.evidence import Hit, Intent
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought
 from graph.spending import Meter
 from graph.state import Turn
@@ -34,9 +34,9 @@ class LlmWriter:
     thinks: bool = False
 
     async def write(
-        self, question: str, segments: Sequence[Segment], *, language: str, meter: Meter
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Write the answer in sections that cite the segments given; no section at all is an honest no.
+        """Write the answer in sections that cite the sources given; no section at all is an honest no.
 
         What the model cites beyond the segments it was shown is dropped and counted. Prose in the place of JSON
         becomes sections by paragraph, citing only what it tags. Raises InvalidRequest where the question leaves no
@@ -46,7 +46,7 @@ class LlmWriter:
         room = self.endpoint.context_tokens - self._reserve - estimate_tokens(ANSWER.text) - estimate_tokens(asked)
         if room < LEAST_CONTEXT:
             raise InvalidRequest("The question is too long for the context of this model.")
-        context = segment_context(segments, max_tokens=room)
+        context = segment_context([hit.segment for hit in sources], max_tokens=room)
         if not context.segment_ids:
             return
         reader = SectionReader(context.segment_ids)
