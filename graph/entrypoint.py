@@ -53,3 +53,12 @@ async def make_graph() -> Any:
             _graph = build(library.resources).compile(transformers=[CustomTransformer, UpdatesTransformer])
             _opened = stack
     return _graph
+
+
+async def close_graph() -> None:
+    """Close the library that ``make_graph`` opened, if it did; whoever serves the graph calls this at its end."""
+    global _opened, _graph
+    async with _opening:
+        if _opened is not None:
+            await _opened.aclose()
+        _opened = _graph = None

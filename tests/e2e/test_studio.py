@@ -45,7 +45,9 @@ def studio(home: Home) -> Iterator[str]:
     server.terminate()
     server.wait(timeout=30)
     shutil.rmtree(home.folder / ".langgraph_api")
-    assert "BlockingError" not in log.read_text(encoding="utf-8")
+    told = log.read_text(encoding="utf-8")
+    assert "BlockingError" not in told
+    assert "Traceback" not in told  # the library is closed in order when the server ends
 
 
 @pytest.fixture
@@ -85,6 +87,18 @@ async def test_a_run_shows_every_nodes_update_and_our_events(client: LangGraphCl
     assert "25 minutes" in finished["text"]
     graded = next(event for event in told if event["type"] == "sources_graded")
     assert graded["sources"][0]["title"] == "Ferry"
+
+
+async def test_a_browser_may_reach_the_server_on_its_own_machine(client: LangGraphClient, studio: str) -> None:
+    preflight = {
+        "Origin": "https://smith.langchain.com",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Private-Network": "true",
+    }
+    async with httpx.AsyncClient() as browser:
+        allowed = await browser.options(f"{studio}/threads", headers=preflight)
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-private-network"] == "true"
 
 
 async def test_the_history_of_a_thread_can_be_read(client: LangGraphClient) -> None:
