@@ -1,0 +1,72 @@
+"""Run the benchmarks: ``python -m bench [PART]...`` prints a table and writes bench/results.json.
+
+A part is a module of this package with ``async def run(folder: Path) -> list[Figure]``, given an empty folder for its
+data. Results of parts that are not run again stay in the file.
+"""
+
+import asyncio
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.figures import Figure, meets
+
+RESULTS = Path(__file__).parent / "results.json"
+PARTS = ("retrieval", "stream", "memory")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the named parts, or all that there are; the exit code is 1 where a figure misses its bar."""
+    console = Console()
+    there = [part for part in PARTS if (RESULTS.parent / f"{part}.py").exists()]
+    unknown = set(arguments) - set(there)
+    if unknown:
+        console.print(f"No such part: {', '.join(sorted(unknown))}. There are {', '.join(there)}.")
+        return 2
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    missed = False
+    for part in arguments or there:
+        began = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="citewell-bench-", ignore_cleanup_errors=True) as folder:
+            figures: list[Figure] = asyncio.run(import_module(f"bench.{part}").run(Path(folder)))
+        seconds = time.perf_counter() - began
+        results[part] = {
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(seconds, 1),
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+            "figures": figures,
+        }
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        console.print(_table(part, figures, seconds))
+        missed = missed or any(meets(found) is False for found in figures)
+    return 1 if missed else 0
+
+
+def _table(part: str, figures: list[Figure], seconds: float) -> Table:
+    table = Table(title=f"{part} ({seconds:.0f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+    table.add_column("figure")
+    table.add_column("measured", justify="right")
+    table.add_column("unit")
+    table.add_column("bar", justify="right")
+    for found in figures:
+        met = meets(found)
+        style = {True: "green", False: "red", None: ""}[met]
+        sign = "<=" if found["better"] == "less" else ">="
+        bar = "" if found["bar"] is None else f"{sign} {found['bar']:g}"
+        table.add_row(found["name"], f"{found['value']:,.4g}", found["unit"], bar, style=style)
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,105 @@
+"""A library to measure on: made-up prose with the word frequencies of natural text, the same for the same seed.
+
+Frequent words are those of the bundled tokenizer's vocabulary in its own order, which is roughly that of frequency;
+rare ones are joined of two of them, without end. A document draws most words by Zipf's law, and the rest from a few
+words of its own, so that documents have subjects.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
+
+import numpy as np
+
+from tools.segmenting import SegmentSpan
+from tools.static_embedding import bundled_tokenizer
+
+SEGMENTS_PER_DOCUMENT = 20
+SEGMENT_BYTES = 540
+TOKENS = 150
+RARE_WORDS = 300_000
+ZIPF_SHIFT = 2.7
+ZIPF_EXPONENT = 1.18
+SUBJECT_WORDS = 40
+SUBJECT_SHARE = 0.2
+SENTENCE_WORDS = (6, 24)
+OPENINGS = ("what is the", "how does a", "when did the", "which of the", "why is there a")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchDocument:
+    """A document cut into segments of about ``SEGMENT_BYTES`` bytes."""
+
+    document_id: str
+    title: str
+    text: str
+    spans: list[SegmentSpan]
+
+    def bodies(self) -> list[str]:
+        """Give the text of each segment."""
+        return [self.text[span.start : span.end] for span in self.spans]
+
+
+class Corpus:
+    """Makes documents and questions from a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        vocabulary = bundled_tokenizer().get_vocab()
+        pieces = [piece[1:].lower() for piece in sorted(vocabulary, key=vocabulary.__getitem__) if piece[0] == "▁"]
+        words = list(dict.fromkeys(piece for piece in pieces if len(piece) > 1 and piece.isascii() and piece.isalpha()))
+        joined = self._random.integers(len(words), size=(RARE_WORDS, 2)).tolist()
+        self._words = words + [words[left] + words[right] for left, right in joined]
+        frequency = (np.arange(len(self._words)) + ZIPF_SHIFT) ** -ZIPF_EXPONENT
+        self._cumulative = np.cumsum(frequency) / frequency.sum()
+
+    def documents(self, count: int) -> Iterator[BenchDocument]:
+        """Make documents of ``SEGMENTS_PER_DOCUMENT`` segments each."""
+        for _ in range(count):
+            subject = self._draw(SUBJECT_WORDS, skip=100)
+            bodies = self._bodies(subject)
+            ends = np.cumsum([len(body) for body in bodies]).tolist()
+            spans = [
+                SegmentSpan(index, end - len(body), end, None, "", TOKENS)
+                for index, (body, end) in enumerate(zip(bodies, ends, strict=True))
+            ]
+            document_id = str(UUID(bytes=self._random.bytes(16)))
+            yield BenchDocument(document_id, " ".join(subject[:3]).title(), "".join(bodies), spans)
+
+    def question(self, body: str) -> str:
+        """Ask for a segment in words of one of its sentences, common ones among them, some of them lost."""
+        words = max(body.lower().split(". "), key=len).split()
+        start = int(self._random.integers(max(1, len(words) - 9)))
+        kept = [word.strip(".") for word in words[start : start + 9] if self._random.random() > 0.2]
+        opening = OPENINGS[int(self._random.integers(len(OPENINGS)))]
+        return f"{opening} {' '.join(kept)} in the {self._draw(1)[0]}?"
+
+    def _draw(self, count: int, skip: int = 0) -> list[str]:
+        ranks = np.searchsorted(self._cumulative, self._random.random(count)) + skip
+        return [self._words[rank] for rank in np.minimum(ranks, len(self._words) - 1).tolist()]
+
+    def _bodies(self, subject: list[str]) -> list[str]:
+        count = SEGMENTS_PER_DOCUMENT * SEGMENT_BYTES // 3
+        words = self._draw(count)
+        for place in np.flatnonzero(self._random.random(count) < SUBJECT_SHARE).tolist():
+            words[place] = subject[(place * place) % len(subject)]
+        stream = iter(words)
+        bodies: list[str] = []
+        for _ in range(SEGMENTS_PER_DOCUMENT):
+            sentences: list[str] = []
+            while sum(map(len, sentences)) < SEGMENT_BYTES:
+                length = int(self._random.integers(*SENTENCE_WORDS))
+                sentences.append(" ".join(islice(stream, length)).capitalize() + ". ")
+            text = "".join(sentences)[:SEGMENT_BYTES]
+            bodies.append(text[: text.rindex(" ")] + " ")
+        return bodies
+
+
+def workspace_sizes(segments: int = 100_000, workspaces: int = 100) -> list[int]:
+    """Share out segments in whole documents: 30 % to the first, 1 % to the second, the rest falling."""
+    first, second = int(segments * 0.3), int(segments * 0.01)
+    shares = 1 / (np.arange(workspaces - 2) + 4.0)
+    rest = shares / shares.sum() * (segments - first - second)
+    sizes = [first, second, *rest.tolist()]
+    return [max(1, round(size / SEGMENTS_PER_DOCUMENT)) * SEGMENTS_PER_DOCUMENT for size in sizes]
