@@ -20,6 +20,7 @@ def after(question: str, follow_up: str, answer: str = "") -> str:
     [
         ("Good evening, how are you?", "greeting"),
         ("thanks, bye!", "goodbye"),
+        ("Thanks, that helps a lot!", "thanks"),
         ("Merci beaucoup !", "thanks"),
         ("Wie heißt du?", "about"),
         ("ありがとうございます", "thanks"),
@@ -59,6 +60,7 @@ def test_courtesies_around_a_question_are_dropped(line: str, bare: str) -> None:
         ("Which database does Citewell use?", "Does it need a licence?", "Does Citewell need a licence?"),
         ("What is the default port?", "How do I change it?", "How do I change it? (default port)"),
         ("How are segments sized?", "Why?", "How are segments sized? Why?"),
+        ("When are claims paid?", "And on which day?", "When are claims paid? And on which day?"),
         ("2018年的收入是多少？", "那2019年呢？", "2019年的收入是多少？"),
         ("诺曼底的首都是哪里？", "它有多少人口？", "诺曼底有多少人口？"),
         ("Doanh thu năm 2018 là bao nhiêu?", "còn năm 2019 thì sao?", "Doanh thu năm 2019 là bao nhiêu?"),
@@ -78,6 +80,7 @@ def test_a_person_is_found_in_the_answer() -> None:
     [
         "Where does Martin Luther live?",
         "And which licence covers the bundled weights?",
+        "In which file are the settings kept?",
         "Who wrote Hamlet, and when did he write it?",
         "What is the name of the tool that cleans up?",
         "Is it possible to export data?",

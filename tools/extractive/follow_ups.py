@@ -60,6 +60,12 @@ _FRAGMENT = re.compile(
     r"|为什么|怎么|(?:ở|trong|với|cho|từ|vào|năm|tại sao|vì sao)\b",
     re.IGNORECASE,
 )
+# "And on which day of the month?": what is asked of has its verb in the question before.
+_VERBLESS = re.compile(
+    r"(?:(?:and|or|but)\b[\s,]*)?(?:in|on|at|for|by|with|from|under|after|before|during|of|to|until|since)\s+"
+    r"(?:which|what|whom)\b(?!.*\b(?:is|are|was|were|be|does|do|did|can|could|should|has|have|had|will|would|must|may)\b)",
+    re.IGNORECASE,
+)
 _CONJUNCTION = re.compile(
     r"(?:and|but|so|then|also|or)\b[\s,]*|(?:那么|那|而且|而|另外|还有)[，,]?|(?:và|thế|vậy|rồi)\s+", re.IGNORECASE
 )
@@ -97,7 +103,7 @@ def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
     if last is None or len(asked) > LONGEST_FOLLOW_UP:
         return Standalone(asked, False)
     before = last["standalone_question"].strip()
-    if _MORE.match(asked):
+    if _MORE.match(asked) or _VERBLESS.match(asked):
         return Standalone(_joined(before, asked), True)
     pronoun = open_pronoun(asked)
     if pronoun:
