@@ -69,7 +69,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
     model: str = "static"
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
-    dimension: Annotated[int, Field(ge=8, le=4000)] = 128
+    dimension: Annotated[int, Field(ge=8, le=4000)] = 256
     timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
 
     @field_validator("base_url")

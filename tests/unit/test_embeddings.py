@@ -18,7 +18,7 @@ async def static() -> StaticEmbedder:
 
 async def test_the_default_is_the_bundled_model() -> None:
     embedder = await open_embedder(Settings())
-    assert (embedder.model, embedder.dimension) == ("wordllama-l2_supercat-128", 128)
+    assert (embedder.model, embedder.dimension) == ("wordllama-l2_supercat-256", 256)
 
 
 async def test_vectors_are_those_of_wordllama(static: StaticEmbedder) -> None:

@@ -9,10 +9,10 @@ CONTEXT = 0.3  # what the better neighbour adds to a segment's lexical score
 CONTEXT_NORM = 1 + 0.6 * CONTEXT  # so that a document in many segments has no advantage over one in one
 
 # Fitted by bench/fit_score.py. A ratio of 1 is about a segment that holds every word of the question.
-INTERCEPT = -1.96
-LEXICAL = 7.50
-DENSE = 4.76
-DENSE_OFFSET = -2.31  # what similarity means nothing at all, times DENSE
+INTERCEPT = -1.94
+LEXICAL = 7.41
+DENSE = 5.43
+DENSE_OFFSET = -2.44  # what similarity means nothing at all, times DENSE
 
 SCORE = f"""1 / (1 + exp(-({INTERCEPT}
         + {LEXICAL} * CASE WHEN beside IS NULL THEN own ELSE (own + {CONTEXT} * beside) / {CONTEXT_NORM} END
