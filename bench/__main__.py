@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m bench [PART]...`` prints a table and writes bench/results.json.
+"""Run the benchmarks: ``python -m bench [PART]...`` prints a table, writes bench/results.json and docs/benchmarks.md.
 
 A part is a module of this package with ``async def run(folder: Path) -> list[Figure]``, given an empty folder for its
 data. Results of parts that are not run again stay in the file.
@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figures import Figure, meets
+from bench.manual import PAGE, filled
 
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = ("retrieval", "stream", "memory")
@@ -48,6 +49,7 @@ def main(arguments: list[str]) -> int:
             "figures": figures,
         }
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
         console.print(_table(part, figures, seconds))
         missed = missed or any(meets(found) is False for found in figures)
     return 1 if missed else 0

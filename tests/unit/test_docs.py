@@ -4,10 +4,10 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from bench.manual import PAGE, filled
 from graph.builder import build
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 
@@ -36,25 +36,5 @@ def test_links_within_the_manual_lead_somewhere(page: Path) -> None:
 
 
 def test_the_tables_of_benchmarks_are_those_that_were_measured() -> None:
-    page = DOCS / "benchmarks.md"
-    text = page.read_text(encoding="utf-8")
-    results = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
-    tables = "\n\n".join(_measured(part, result) for part, result in results.items())
-    block = f"<!-- results:begin -->\n{tables}\n<!-- results:end -->"
-    filled = re.sub(r"<!-- results:begin -->.*<!-- results:end -->", lambda _: block, text, flags=re.DOTALL)
-    if os.environ.get("UPDATE_DOCS"):
-        page.write_text(filled, encoding="utf-8")
-    assert filled == text or os.environ.get("UPDATE_DOCS")
-
-
-def _measured(part: str, result: dict[str, Any]) -> str:
-    rows = [
-        f"| {row['name']} | {row['value']:,.4g} | {row['unit']} | "
-        + ("" if row["bar"] is None else f"{'≤' if row['better'] == 'less' else '≥'} {row['bar']:g}")
-        + " |"
-        for row in result["figures"]
-    ]
-    where = f"{result['at'][:10]}, {result['cores']} cores, load {result['load']} at the end, {result['seconds']:.0f} s"
-    return "\n".join(
-        [f"### {part}", "", f"{where}.", "", "| figure | measured | unit | bar |", "|---|--:|---|---|", *rows]
-    )
+    page = PAGE.read_text(encoding="utf-8")
+    assert filled(page, json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))) == page
