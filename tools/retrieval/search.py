@@ -25,7 +25,7 @@ from tools.workspaces import Workspaces
 log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
-EXPLORED = 300  # neighbours that HNSW keeps while it looks
+EXPLORED = 450  # neighbours that HNSW keeps while it looks
 # A plan made once for all parameters: planning takes longer than the search itself in a small workspace.
 _SETTINGS = (
     "SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),"
@@ -93,8 +93,10 @@ class HybridSearcher:
             bound["embedding"] = as_text(embedding)
         async with conn.pipeline():  # one round trip and, up to its end, one transaction
             await conn.execute(_SETTINGS, prepare=True)
-            found = await conn.execute(statement, bound, prepare=True, binary=True)
-            rows = await found.fetchall()
+            cursor = psycopg.AsyncRawCursor(conn)
+            values = [bound[name] for name in statement.parameters]
+            await cursor.execute(statement.text, values, prepare=True, binary=True)
+            rows = await cursor.fetchall()
         return SearchResult(tuple(Hit(as_segment(row), row[-1]) for row in rows), degraded)
 
 

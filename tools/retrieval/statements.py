@@ -12,6 +12,8 @@ whatever it rejects. Where the caller names a few documents or a small space (``
 and scored instead: no candidate is missed there.
 """
 
+import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tools.retrieval.partitions import partition_name, vectors_name
@@ -154,16 +156,25 @@ ORDER BY w.score DESC, w.document_id, w.segment_index"""
 
 _WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
         AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
+_PARAMETER = re.compile(r"%\((\w+)\)s")
 NEIGHBOUR_DECAY = 0.9
-# The nearest of any thousand vectors bound the nearest of all, and what lies beyond the bound need not be sorted, which
+# The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
 # takes as long as measuring.
-SAMPLE = 1000
-TOLD = 0.85  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
+SAMPLE = 500
+TOLD = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
 NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL with numbered parameters, and their names in order."""
+
+    text: str
+    parameters: tuple[str, ...]
+
+
 @lru_cache(maxsize=4096)
-def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, scoped: bool) -> str:
+def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, scoped: bool) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg.
 
     ``leg`` is how many candidates each leg brings. ``scoped`` reads every segment of the documents that pass the
@@ -188,7 +199,7 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, s
         ("{with_vector}", with_vector),
     ):
         statement = statement.replace(slot, text)
-    return statement.format(
+    statement = statement.format(
         partition=partition_name(workspace),
         vectors=vectors_name(workspace),
         near=NEAR,
@@ -201,3 +212,6 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, s
         idf_power=IDF_POWER,
         columns=SEGMENT_COLUMNS,
     )
+    # Numbered here, once: psycopg would translate the names of so long a statement anew for every search.
+    names = tuple(dict.fromkeys(_PARAMETER.findall(statement)))
+    return Statement(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", statement), names)
