@@ -8,7 +8,7 @@ from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again
-VECTOR_INDEX_SEGMENTS = 10_000  # below, reading every vector is exact, and as fast as an index of recall 0.99
+VECTOR_INDEX_SEGMENTS = 40_000  # below, reading every vector is exact, and as fast as an index of recall 0.99
 BUILD_MEMORY = "256MB"
 
 
