@@ -184,7 +184,9 @@ async def test_a_large_workspace_is_searched_by_its_vector_index(database: Datab
     await store(database, documents)
     async with database.connection() as conn:
         await maintenance.maintain(conn, 1, index_vectors_above=200)
-        found = await conn.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'segment_vectors_1_hnsw'::regclass")
+        found = await conn.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = 'segment_vectors_1_hnsw'::regclass"
+        )
         assert await found.fetchone() == (True,)
         await maintenance.maintain(conn, 1, index_vectors_above=200)
     searcher = HybridSearcher(database, Workspaces(database), HashEmbedder())
