@@ -16,6 +16,7 @@ from graph.spending import Meter
 from tools.llm.chat import REASONING, open_chat
 from tools.llm.failures import FOREIGN, failure_of
 from tools.llm.messages import Messages
+from tools.llm.patience import within
 from tools.llm.reply import AttemptFailed, Ended, ReplyPart, Said, SurrogateJoiner, Thought, ThoughtSplitter
 from tools.llm.tokens import estimate_tokens
 from tools.llm.transport import REQUEST_ID, Witnesses
@@ -37,6 +38,7 @@ class Caller:
     def __init__(self, model: ModelSettings, upstream: str) -> None:
         self._witnesses = Witnesses()
         self._chat = open_chat(model, upstream, self._witnesses)
+        self._patience = model.timeout_seconds
 
     async def attempt(
         self, messages: Messages, fields: dict[str, Any], *, max_characters: int, meter: Meter
@@ -74,7 +76,7 @@ class Caller:
         stream = self._chat.astream(list(messages), UNSEEN, extra_headers={REQUEST_ID: request_id}, **fields)  # type: ignore[arg-type]
         try:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
-                async for chunk in chunks:
+                async for chunk in within(self._patience, chunks):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata:
                         ending.tokens = chunk.usage_metadata["total_tokens"]

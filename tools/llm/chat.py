@@ -40,13 +40,16 @@ class ReasoningChat(ChatOpenAI):
 
 
 def open_chat(model: ModelSettings, upstream: str, witnesses: Witnesses) -> ReasoningChat:
-    """Open a chat model. Retries are ours to make and count, so the SDK makes none."""
+    """Open a chat model. Retries and the wait for a chunk are ours, so the SDK has none.
+
+    Its own wait is ``asyncio.wait_for``, which on Python 3.11 loses a cancellation that comes together with a chunk.
+    """
     return ReasoningChat(
         model=upstream,
         base_url=model.base_url,
         api_key=model.api_key if model.api_key.get_secret_value() else NO_KEY,
         timeout=model.timeout_seconds,
-        stream_chunk_timeout=model.timeout_seconds,
+        stream_chunk_timeout=None,
         max_retries=0,
         stream_usage=True,
         use_responses_api=False,
