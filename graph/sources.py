@@ -1,9 +1,10 @@
-"""How a kept segment is shown to clients: its place, its score and an excerpt."""
+"""How gathered segments are ranked, and how a kept one is shown: its place, its score and an excerpt."""
 
 from graph.evidence import Segment, Source
-from graph.state import SourceRow
+from graph.state import Candidate, SourceRow
 
 EXCERPT_CHARACTERS = 500
+NEAREST_SHOWN = 3
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
@@ -37,3 +38,17 @@ def describe(row: SourceRow, segment: Segment) -> Source:
         end=segment.end,
         metadata=segment.metadata,
     )
+
+
+def strongest(candidates: list[Candidate]) -> dict[str, Candidate]:
+    """Give each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
+    ranked = sorted(candidates, key=lambda row: (row["kind"] != "page", -row["score"]))
+    first: dict[str, Candidate] = {}
+    for row in ranked:
+        first.setdefault(row["segment_id"], row)
+    return first
+
+
+def nearest(candidates: list[Candidate]) -> list[Candidate]:
+    """Give the few candidates that a refusal names as what came nearest, each segment once."""
+    return list(strongest(candidates).values())[:NEAREST_SHOWN]

@@ -10,11 +10,9 @@ from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason
 from graph.ports import SegmentReader
+from graph.sources import nearest
 from graph.spending import Meter
 from graph.state import State
-from nodes.grade_segments import strongest
-
-NEAREST_SHOWN = 3
 
 
 class AbstainUpdate(TypedDict):
@@ -27,8 +25,8 @@ class AbstainUpdate(TypedDict):
 
 async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter) -> AbstainUpdate:
     """Refuse politely, naming the documents and headings of the nearest material found."""
-    nearest = list(strongest(state.candidates))[:NEAREST_SHOWN]
-    segments = await reader.read_segments(nearest, runtime.context.identity) if nearest else []
+    near = [row["segment_id"] for row in nearest(state.candidates)]
+    segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = why(state)
     text = refusal(reason, segments, state.language)
     runtime.stream_writer(SectionStarted(section_index=0))
@@ -46,14 +44,14 @@ def why(state: State) -> StopReason:
     return "insufficient_evidence" if state.sources else "nothing_relevant"
 
 
-def refusal(reason: StopReason, nearest: list[Segment], language: str) -> str:
+def refusal(reason: StopReason, near: list[Segment], language: str) -> str:
     """Word the refusal; places are given as title and heading, each once."""
     said = prompts.lines(language)
     if reason == "library_not_allowed":
         return said.only_library
-    if not nearest:
+    if not near:
         return said.nothing_found
-    places = dict.fromkeys(place(segment) for segment in nearest)
+    places = dict.fromkeys(place(segment) for segment in near)
     return f"{said.not_in_library} {said.nearest.format(places='; '.join(places))}"
 
 

@@ -7,9 +7,9 @@ from graph.context import Context
 from graph.events import Dropped, SourcesGraded
 from graph.evidence import Hit
 from graph.ports import RelevanceGrader, SegmentReader
-from graph.sources import describe
+from graph.sources import describe, strongest
 from graph.spending import Meter
-from graph.state import Candidate, SourceRow, State
+from graph.state import SourceRow, State
 
 BELOW = "scored below min_score"
 
@@ -53,12 +53,3 @@ async def grade_segments(
         )
     )
     return {"sources": sources}
-
-
-def strongest(candidates: list[Candidate]) -> dict[str, Candidate]:
-    """Give each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
-    ranked = sorted(candidates, key=lambda row: (row["kind"] != "page", -row["score"]))
-    first: dict[str, Candidate] = {}
-    for row in ranked:
-        first.setdefault(row["segment_id"], row)
-    return first

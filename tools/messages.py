@@ -2,26 +2,24 @@
 
 from graph.evidence import Citation, FamilyName, Identity, Message, Section, Segment
 from graph.ports import SegmentReader
-from graph.sources import describe
+from graph.sources import describe, nearest
 from graph.state import CitationRow, SourceRow, State, answer_text
-
-NEAREST_SHOWN = 3
 
 
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
     """Read the run's sources back and quote them; a span that no longer lies in its segment is left out."""
-    nearest = _nearest(state) if state.outcome == "abstained" else []
-    rows = nearest or state.sources
+    near = _near(state) if state.outcome == "abstained" else []
+    rows = near or state.sources
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
     shown = [describe(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
     message = Message(
         answer=answer_text(state.sections),
         sections=state.sections,
-        citations=[] if nearest else cite(state.citations, segments),
-        sources=[] if nearest else shown,
+        citations=[] if near else cite(state.citations, segments),
+        sources=[] if near else shown,
         family=family,
     )
-    if nearest:
+    if near:
         message["nearest"] = shown
     return message
 
@@ -56,9 +54,8 @@ def quoted(row: CitationRow, segment: Segment) -> Citation:
     )
 
 
-def _nearest(state: State) -> list[SourceRow]:
-    ranked = sorted(state.candidates, key=lambda row: -row["score"])[:NEAREST_SHOWN]
-    return [SourceRow(index=i, **row) for i, row in enumerate(ranked, start=1)]
+def _near(state: State) -> list[SourceRow]:
+    return [SourceRow(index=i, **row) for i, row in enumerate(nearest(state.candidates), start=1)]
 
 
 def partial_message(sections: list[Section], family: FamilyName) -> Message:

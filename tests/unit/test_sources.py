@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.sources import excerpt
-from graph.state import CitationRow, merge_spent
+from graph.sources import excerpt, nearest
+from graph.state import Candidate, CitationRow, merge_spent
 from tests.fakes import segment
 from tools.messages import cite
 
@@ -44,3 +44,14 @@ def test_a_span_that_lies_outside_its_segment_is_never_a_citation() -> None:
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:
     once = {"grade_segments": {"calls": 1, "tokens": 20, "ms": 1.5}}
     assert merge_spent(once, once) == {"grade_segments": {"calls": 2, "tokens": 40, "ms": 3.0}}  # type: ignore[arg-type]
+
+
+def test_what_came_nearest_is_named_once_however_it_was_gathered() -> None:
+    gathered = [
+        Candidate(segment_id="a:0", kind="search", score=0.2),
+        Candidate(segment_id="b:0", kind="search", score=0.9),
+        Candidate(segment_id="a:0", kind="page", score=1.0),
+        Candidate(segment_id="c:0", kind="search", score=0.4),
+        Candidate(segment_id="d:0", kind="search", score=0.1),
+    ]
+    assert [row["segment_id"] for row in nearest(gathered)] == ["a:0", "b:0", "c:0"]
