@@ -32,6 +32,7 @@ STATUS: Mapping[str, int] = {
     "dependency_failed": 503,
     "database_unavailable": 503,
     "embedding_unavailable": 503,
+    "web_unavailable": 503,
     "model_unavailable": 503,
     "model_reply_invalid": 502,
     "internal": 500,

@@ -32,6 +32,7 @@ BY_CODE = {
     "model_unavailable": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,
     "embedding_unavailable": Exit.UNAVAILABLE,
+    "web_unavailable": Exit.UNAVAILABLE,
     "unreadable_document": Exit.REFUSED,
     "budget_exhausted": Exit.BUDGET,
 }

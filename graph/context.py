@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graph.evidence import Identity, SearchMode
+from graph.evidence import Identity, SearchMode, WebMode
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Context:
     workspace: str = "default"
     user: str = "local"
     search: SearchMode = "auto"
+    web: WebMode = "off"
     only_selected_pages: bool = False
     spaces: list[str] = field(default_factory=list)
     top_k: Annotated[int, Field(ge=1, le=30)] = 10
@@ -24,6 +25,11 @@ class Context:
     thinking: bool = False
     max_model_calls: Annotated[int, Field(ge=0, le=8)] = 8
     max_tokens: Annotated[int | None, Field(ge=1)] = None
+    max_seconds: Annotated[float | None, Field(gt=0)] = 120.0
+    max_rewrites: Annotated[int, Field(ge=0, le=2)] = 1
+    max_repairs: Annotated[int, Field(ge=0, le=2)] = 1
+    check_with_model: bool = False
+    assess_with_model: bool = False
 
     @property
     def identity(self) -> Identity:

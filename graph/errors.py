@@ -13,7 +13,8 @@ CitewellError
     ├── DatabaseUnavailable
     ├── ModelUnavailable         no reply: refused, timed out, rate limited
     ├── ModelReplyInvalid        a reply that cannot be read
-    └── EmbeddingUnavailable
+    ├── EmbeddingUnavailable
+    └── WebUnavailable           the search endpoint or a result page did not answer
 """
 
 from typing import ClassVar
@@ -100,3 +101,8 @@ class ModelReplyInvalid(DependencyFailed):
 class EmbeddingUnavailable(DependencyFailed):
     code = "embedding_unavailable"
     suggestion = "Check the embedding endpoint; until then search answers by words alone."
+
+
+class WebUnavailable(DependencyFailed):
+    code = "web_unavailable"
+    suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then the library answers alone."

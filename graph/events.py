@@ -35,6 +35,7 @@ class PageUse(TypedDict):
 class BudgetCaps(TypedDict):
     model_calls: int
     tokens: int | None
+    seconds: NotRequired[float | None]
 
 
 class Failure(TypedDict):
@@ -172,6 +173,7 @@ class QueryRewritten:
     query: str
     reason: str
     attempt: int
+    fallback: Failure | None = None
 
     def tell(self, listener: "Listener[T_co]") -> T_co:
         return listener.query_rewritten(self)
@@ -190,6 +192,7 @@ class ThinkingDelta:
 class SectionStarted:
     type: Literal["section_started"] = "section_started"
     section_index: int
+    fallback: Failure | None = None
 
     def tell(self, listener: "Listener[T_co]") -> T_co:
         return listener.section_started(self)
@@ -224,6 +227,7 @@ class SectionChecked:
     type: Literal["section_checked"] = "section_checked"
     section_index: int
     claims: list[Claim]
+    fallback: Failure | None = None
 
     def tell(self, listener: "Listener[T_co]") -> T_co:
         return listener.section_checked(self)
@@ -260,7 +264,9 @@ class AnswerAssessed:
     supported: bool
     utility: float
     claims: dict[Verdict, int]
+    reason: str = ""
     model_score: float | None = None
+    fallback: Failure | None = None
 
     def tell(self, listener: "Listener[T_co]") -> T_co:
         return listener.answer_assessed(self)

@@ -16,6 +16,8 @@ Outcome = Literal["answered", "abstained", "failed", "cancelled"]
 FamilyName = Literal["extractive", "llm"]
 Intent = Literal["content_query", "small_talk"]
 SearchMode = Literal["auto", "always", "off"]
+WebMode = Literal["off", "fallback", "also", "first"]
+Freshness = Literal["fresh", "moved", "changed", "deleted"]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
@@ -23,6 +25,11 @@ StopReason = Literal[
     "nothing_relevant",  # candidates came, none bears on the question
     "library_not_allowed",  # the question needs the library and search was off
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
+    "claims_not_supported",  # an answer was written, and nothing of it held against its sources
+    "repairs_used_up",  # answered, with claims that failed and that no repair mended; their verdicts say so
+    "budget_model_calls",  # answered or abstained with steps left out, since a cap was reached
+    "budget_seconds",
+    "budget_tokens",
     "cancel_requested",
     "client_disconnected",
     "server_stopped",
@@ -147,6 +154,33 @@ class Claim(TypedDict):
     citations: list[Citation]
 
 
+class SectionClaim(Claim):
+    """A claim with the section it stands in, as the finished message lists it."""
+
+    section_index: int
+
+
+class Disagreement(TypedDict):
+    """Sources that contradict each other, with a reason a person can read."""
+
+    segment_ids: list[str]
+    reason: str
+
+
+class Assessment(TypedDict):
+    """What the verdicts say of the answer. ``supported``: no claim failed and at least one was proven.
+
+    ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
+    own opinion, where one was asked.
+    """
+
+    supported: bool
+    utility: float
+    claims: dict[Verdict, int]
+    reason: str
+    model_score: float | None
+
+
 class Spent(TypedDict):
     """What a node has used: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
 
@@ -164,3 +198,6 @@ class Message(TypedDict):
     sources: list[Source]
     nearest: NotRequired[list[Source]]
     family: NotRequired[FamilyName]
+    claims: NotRequired[list[SectionClaim]]
+    assessment: NotRequired[Assessment]
+    disagreements: NotRequired[list[Disagreement]]

@@ -80,8 +80,25 @@ class SegmentReader(Protocol):
 
 
 class WebSearcher(Protocol):
-    async def search_web(self, query: str, identity: Identity, *, top_k: int) -> SearchResult:
-        """Search the web and store the result pages, so that what is cited of them stays provable."""
+    async def search_web(
+        self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
+    ) -> SearchResult:
+        """Search the web and store what it brought, so that what is cited of it stays provable for a time.
+
+        Hits are segments of the stored web documents with ``kind="web"``, best first. ``seconds`` is what the run has
+        left, None for no cap. Raises WebUnavailable where the search itself fails; a result page that can't be read
+        is left out and named in ``degraded``.
+        """
+        ...
+
+
+class PassageFinder(Protocol):
+    async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
+        """Give the segments that hold a passage which a reader marked, in reading order, so that it can be cited.
+
+        It is looked for in the documents named, white space aside; where it stands in none of them it is stored as a
+        document of its own, of that user, with a time limit.
+        """
         ...
 
 
@@ -104,15 +121,29 @@ class RelevanceGrader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """Another search query for a question, and why it may find more; an empty query means there is none."""
+
+    query: str
+    reason: str
+    fallback: Failure | None = None
+
+
 class QueryRewriter(Protocol):
-    async def rewrite(self, question: str, tried: Sequence[str], *, meter: Meter) -> str:
-        """Word the question as another search query than those tried."""
+    async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
+        """Word the question as another search query than those tried.
+
+        A reply that can't be read, or repeats a query, falls back to rewriting by rule and says so in ``fallback``.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DraftOpened:
-    """A section begins."""
+    """A section begins. ``fallback`` says why something simpler than the family's writer writes it."""
+
+    fallback: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +172,48 @@ class DraftThought:
 Draft = DraftOpened | DraftText | DraftClosed | DraftThought
 
 
+@dataclass(frozen=True, slots=True)
+class FaultyClaim:
+    """A claim that did not hold, with the reasons of its verdict."""
+
+    text: str
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultySection:
+    """A section to be written again."""
+
+    section_index: int
+    text: str
+    claims: tuple[FaultyClaim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A faulty section as written again; an empty text withdraws it. ``source_ids`` hold only offered ids."""
+
+    section_index: int
+    text: str
+    source_ids: tuple[str, ...]
+    unknown_ids: int = 0
+
+
 class AnswerWriter(Protocol):
     def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
         """Write the answer in sections that cite the sources given; no section at all is an honest no.
 
         Raises ModelReplyInvalid where the reply ends without a readable section.
+        """
+        ...
+
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Write faulty sections again from the sources, all of them in at most one model call.
+
+        A section that is left out of the result stays as it is. Raises ModelReplyInvalid where nothing can be read.
         """
         ...
 
@@ -167,8 +235,21 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispute:
+    """A span of another source of the run that contradicts a claim which its own sources support."""
+
+    segment_id: str
+    start: int
+    end: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """One sentence of a section with what its sources prove of it. Offsets are into the section's text."""
+    """One sentence of a section with what its sources prove of it. Offsets are into the section's text.
+
+    ``support`` in [0, 1] estimates how far the sources bear the claim; the verdict rules, the estimate only orders.
+    """
 
     start: int
     end: int
@@ -176,11 +257,35 @@ class CheckedClaim:
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     proofs: tuple[Proof, ...] = ()
+    support: float = 0.0
+    disputes: tuple[Dispute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSection:
+    """A section to be checked: its text, the segments it cites, and the other sources of the run.
+
+    With origin ``matched`` the section cites nothing usable, and ``segments`` are all that its writer was shown: a
+    claim then has a proof only where text matching finds one above its fixed threshold.
+    """
+
+    text: str
+    segments: tuple[Segment, ...]
+    others: tuple[Segment, ...] = ()
+    origin: Origin = "cited"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The claims of each section, in the order given. ``fallback`` says why a model's part was left out."""
+
+    sections: tuple[tuple[CheckedClaim, ...], ...]
+    fallback: Failure | None = None
 
 
 class ClaimChecker(Protocol):
-    async def check(self, text: str, segments: Sequence[Segment], *, meter: Meter) -> list[CheckedClaim]:
-        """Split a section into claims and find for each the best supporting span of the segments it cites.
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
+        """Split sections into claims and find for each the best supporting span, in at most one model call for all.
 
         Claims come in order and do not overlap; a claim that no span supports has no proof.
         """
@@ -195,7 +300,11 @@ class QualityAssessor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The ports of one family as a run uses them: a model that reads and writes, or the extractive reader."""
+    """The ports of one family as a run uses them: a model that reads and writes, or the extractive reader.
+
+    ``checker`` decides by code alone. ``settler`` also asks a model what code left open, and ``assessor`` a model for
+    its opinion of the answer; both are used only where a run asks for them, and None where there is no model.
+    """
 
     name: FamilyName
     model: str
@@ -203,6 +312,9 @@ class Family:
     grader: RelevanceGrader
     writer: AnswerWriter
     checker: ClaimChecker
+    rewriter: QueryRewriter
+    settler: ClaimChecker | None = None
+    assessor: QualityAssessor | None = None
 
 
 class Families(Protocol):
@@ -221,3 +333,5 @@ class Resources:
     searcher: SegmentSearcher
     reader: SegmentReader
     families: Families
+    passages: PassageFinder | None = None
+    web: WebSearcher | None = None

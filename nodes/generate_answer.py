@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.evidence import Hit, Section, Segment, StopReason
-from graph.ports import AnswerWriter, ClaimChecker, SegmentReader
+from graph.ports import AnswerWriter, ClaimChecker, SegmentReader, WrittenSection
 from graph.spending import Meter
 from graph.state import CitationRow, SourceRow, State
 from nodes.drafting import told
@@ -64,7 +64,7 @@ async def prove(
     """Find the spans of the cited segments that support the section's claims."""
     index_of = {row["segment_id"]: row["index"] for row in sources}
     cited = [segments[segment_id] for segment_id in section["source_ids"]]
-    claims = await checker.check(section["text"], cited, meter=meter)
+    checked = await checker.check([WrittenSection(section["text"], tuple(cited))], meter=meter)
     return [
         CitationRow(
             section_index=section_index,
@@ -75,6 +75,6 @@ async def prove(
             origin=proof.origin,
             verdict=claim.verdict,
         )
-        for claim in claims
+        for claim in checked.sections[0]
         for proof in claim.proofs
     ]

@@ -11,15 +11,18 @@ from graph.ports import (
     DraftOpened,
     DraftText,
     Family,
+    FaultySection,
     Grading,
     Preparation,
     Resources,
+    Revision,
     SearchQuery,
     SearchResult,
 )
 from graph.spending import Meter
 from graph.state import Turn
 from tools.claims import VerbatimChecker
+from tools.extractive.rewriter import ExtractiveRewriter
 
 
 def segment(document: str, index: int, text: str, *, start: int = 0, title: str = "") -> Segment:
@@ -104,6 +107,13 @@ class ScriptedFamily:
         for draft in drafts:
             yield draft
 
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Leave every section as it is."""
+        meter.call()
+        return []
+
     async def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
     ) -> AsyncIterator[Draft]:
@@ -122,7 +132,7 @@ def quote(text: str, *source_ids: str) -> list[Draft]:
 
 def resources(library: MemoryLibrary, family: ScriptedFamily) -> Resources:
     """Bind fakes as the graph's ports, for every model name."""
-    ports = Family("llm", "scripted", family, family, family, VerbatimChecker())
+    ports = Family("llm", "scripted", family, family, family, VerbatimChecker(), ExtractiveRewriter())
     return Resources(searcher=library, reader=library, families=lambda model, *, thinking=False: ports)
 
 

@@ -5,10 +5,10 @@ sentence is not: what stands around it may take it back ("it is not true that ..
 sentence that shares most of its words is its best span. Both are shown beside the claim, and neither is called support.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from graph.evidence import Segment
-from graph.ports import CheckedClaim, Proof
+from graph.ports import Checked, CheckedClaim, Proof, WrittenSection
 from graph.spending import Meter
 from tools.sentences import sentences, trimmed
 from tools.terms import weigh_question
@@ -21,14 +21,16 @@ STOPS = ".!?…。！？"
 class VerbatimChecker:
     """ClaimChecker by code alone; its verdicts are supported, unverified and unsupported."""
 
-    async def check(self, text: str, segments: Sequence[Segment], *, meter: Meter) -> list[CheckedClaim]:
-        """Check each sentence of a section against the segments it cites."""
-        claims = []
-        for start, end in sentences(text):
-            start, end = trimmed(text, start, end)
-            if start < end:
-                claims.append(_check(text[start:end], start, segments))
-        return claims
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
+        """Check each sentence of each section against the segments it cites."""
+        return Checked(tuple(tuple(_claims(section)) for section in sections))
+
+
+def _claims(section: WrittenSection) -> Iterator[CheckedClaim]:
+    for start, end in sentences(section.text):
+        start, end = trimmed(section.text, start, end)
+        if start < end:
+            yield _check(section.text[start:end], start, section.segments)
 
 
 def _check(claim: str, start: int, segments: Sequence[Segment]) -> CheckedClaim:

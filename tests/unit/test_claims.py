@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Segment
-from graph.ports import CheckedClaim
+from graph.ports import CheckedClaim, WrittenSection
 from graph.spending import Meter
 from tests.fakes import segment
 from tools.claims import VerbatimChecker, verbatim_span
 
 
 def check(text: str, *segments: Segment) -> list[CheckedClaim]:
-    return asyncio.run(VerbatimChecker().check(text, segments, meter=Meter()))
+    checked = asyncio.run(VerbatimChecker().check([WrittenSection(text, segments)], meter=Meter()))
+    return list(checked.sections[0])
 
 
 def test_a_sentence_that_stands_in_the_source_is_supported_by_its_exact_span() -> None:

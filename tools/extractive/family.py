@@ -4,6 +4,7 @@ from graph.ports import ClaimChecker, Family
 from tools.extractive.grader import ANSWERABLE, ExtractiveGrader
 from tools.extractive.preparer import ExtractivePreparer
 from tools.extractive.reader import fitted_weights
+from tools.extractive.rewriter import ExtractiveRewriter
 from tools.extractive.small_talk import phrases
 from tools.extractive.writer import ExtractiveWriter
 
@@ -25,4 +26,5 @@ def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE
         grader=ExtractiveGrader(refuse_below=refuse_below),
         writer=ExtractiveWriter(),
         checker=checker,
+        rewriter=ExtractiveRewriter(),
     )

@@ -98,6 +98,12 @@ def question_wording(question: str) -> QuestionWording:
     return QuestionWording(tuple(terms), (small, middle, large))
 
 
+def telling_words(question: str) -> str:
+    """Give a question folded and without the words that frame it; "" where it has no others."""
+    phrases = _phrases(flattened(question), stop_words(language(question)))
+    return " ".join(phrase.strip() for phrase in phrases)
+
+
 def _phrases(flat: str, framing: frozenset[str]) -> list[str]:
     """Split a flattened question at its function words; phrases of spaced scripts keep a space at both ends."""
     phrases: list[str] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from graph.evidence import Hit, Intent, Segment
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, FaultySection, Revision
 from graph.spending import Meter
 from graph.state import Turn
 from prompts import lines
@@ -39,6 +39,18 @@ class ExtractiveWriter:
         for quote in quotes(readings, segments):
             for draft in _section(quote.text, (quote.segment_id,)):
                 yield draft
+
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Quote what answers best and stands in no faulty section yet, a quote a section; withdraw what is left."""
+        segments = [hit.segment for hit in sources]
+        readings = await asyncio.to_thread(read_parts, question, segments, [hit.score for hit in sources])
+        fresh = [quote for quote in quotes(readings, segments) if all(quote.text not in each.text for each in faulty)]
+        return [
+            Revision(section.section_index, quote.text if quote else "", (quote.segment_id,) if quote else ())
+            for section, quote in zip_longest(faulty, fresh[: len(faulty)])
+        ]
 
     async def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter

@@ -2,6 +2,7 @@
 
 from graph.errors import InvalidRequest
 from graph.ports import ClaimChecker, Family
+from tools.extractive.rewriter import ExtractiveRewriter
 from tools.llm.endpoint import Endpoint, RetryPolicy
 from tools.llm.grading import LlmGrader
 from tools.llm.preparing import LlmPreparer
@@ -27,4 +28,4 @@ def llm_family(
                 suggestion="Leave thinking out, or choose a model that has a thinking model.",
             )
         writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), thinks=True)
-    return Family("llm", model.name, LlmPreparer(plain), LlmGrader(plain), writer, checker)
+    return Family("llm", model.name, LlmPreparer(plain), LlmGrader(plain), writer, checker, ExtractiveRewriter())

