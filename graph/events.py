@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, NotRequired, Protocol, Typ
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graph.evidence import Claim, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
+from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
 
@@ -36,14 +36,6 @@ class BudgetCaps(TypedDict):
     model_calls: int
     tokens: int | None
     seconds: NotRequired[float | None]
-
-
-class Failure(TypedDict):
-    """A fallback taken, said aloud: the code of what failed and a sentence about what was done instead."""
-
-    code: str
-    message: str
-    suggestion: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

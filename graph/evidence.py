@@ -181,6 +181,14 @@ class Assessment(TypedDict):
     model_score: float | None
 
 
+class Failure(TypedDict):
+    """A fallback taken, said aloud: the code of what failed and a sentence about what was done instead."""
+
+    code: str
+    message: str
+    suggestion: NotRequired[str]
+
+
 class Spent(TypedDict):
     """What a node has used: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
 

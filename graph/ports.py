@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph.events import Failure
-from graph.evidence import FamilyName, Hit, Identity, Intent, Origin, Page, SearchMode, Segment, Verdict
+from graph.evidence import Failure, FamilyName, Hit, Identity, Intent, Origin, Page, SearchMode, Segment, Verdict
 from graph.spending import Meter
 from graph.state import Turn
 

@@ -1,33 +1,86 @@
-"""What a run may spend, and the meter that counts it."""
+"""What a run may spend: the meter that counts it, and what each step leaves to the steps that matter more.
 
-from dataclasses import dataclass
+Where a cap is near, steps are left out in a fixed order, the first in the list first:
+
+1. the model's opinion of the answer (``assess_quality``)
+2. the model's settling of claims (``check_claims``); code's verdicts stand
+3. repair of failed sections (``rewrite_query`` to ``generate_answer``)
+4. rewriting of the search query by a model; it is reworded by rule
+5. grading by a model; segments are kept by their search score
+6. preparing by a model; the question is made standalone by rule
+7. writing by a model; the best sentences are quoted word for word
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal
 
 from graph.errors import BudgetExhausted
+
+Cap = Literal["model_calls", "seconds", "tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a step may use of what is left: all calls but ``reserved``, and a ``share`` of the seconds in (0, 1]."""
+
+    reserved: int = 0
+    share: float = 1.0
+
+
+# The writing call is reserved first, then the one that grades; see the order above.
+ALLOWANCES: dict[str, Allowance] = {
+    "decide_retrieval": Allowance(reserved=1, share=0.25),
+    "search_web": Allowance(share=0.25),
+    "grade_segments": Allowance(reserved=1, share=0.5),
+    "rewrite_query": Allowance(reserved=2, share=0.25),
+    "generate_answer": Allowance(),
+    "check_claims": Allowance(reserved=1, share=0.5),
+    "assess_quality": Allowance(),
+}
 
 
 @dataclass(slots=True)
 class Meter:
     """Counts the model calls and tokens of one node against what the run has left.
 
-    ``calls_left`` and ``tokens_left`` are the run's remaining caps when the node starts; None means no cap.
+    ``calls_left``, ``tokens_left`` and ``seconds_left`` are what the node may use when it starts; None means no cap.
+    ``exhausted`` names the cap that was met first.
     """
 
     calls_left: int | None = None
     tokens_left: int | None = None
+    seconds_left: float | None = None
     calls: int = 0
     tokens: int = 0
+    exhausted: Cap | None = None
+    _began: float = field(default_factory=time.monotonic)
 
     def call(self) -> None:
         """Count a model call before it is made; a retry is a call.
 
-        Raises BudgetExhausted where the run has no call or token left.
+        Raises BudgetExhausted where the run has no call, token or second left.
         """
         if self.calls_left is not None and self.calls >= self.calls_left:
-            raise BudgetExhausted("model_calls")
+            raise self.spent("model_calls")
         if self.tokens_left is not None and self.tokens >= self.tokens_left:
-            raise BudgetExhausted("tokens")
+            raise self.spent("tokens")
+        remaining = self.remaining()
+        if remaining is not None and remaining <= 0:
+            raise self.spent("seconds")
         self.calls += 1
 
     def used(self, tokens: int) -> None:
         """Count tokens that the endpoint reported for a call."""
         self.tokens += tokens
+
+    def remaining(self) -> float | None:
+        """Give the seconds that the node still has, at least 0; None where there is no cap."""
+        if self.seconds_left is None:
+            return None
+        return max(0.0, self.seconds_left - (time.monotonic() - self._began))
+
+    def spent(self, cap: Cap) -> BudgetExhausted:
+        """Note the cap that was met, and give the error to raise."""
+        self.exhausted = self.exhausted or cap
+        return BudgetExhausted(cap)

@@ -10,7 +10,18 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from graph.evidence import Intent, Origin, Section, SourceKind, Spent, StopReason, Verdict
+from graph.evidence import (
+    Assessment,
+    Disagreement,
+    Failure,
+    Intent,
+    Origin,
+    Section,
+    SourceKind,
+    Spent,
+    StopReason,
+    Verdict,
+)
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
@@ -41,16 +52,33 @@ class SourceRow(TypedDict):
     score: float
 
 
-class CitationRow(TypedDict):
-    """A proven span, by offsets alone; the quote is read back from canonical text."""
+class ProofRow(TypedDict):
+    """A span that proves a claim, by offsets alone; the quote is read back from canonical text."""
 
-    section_index: int
     source_index: int
     segment_id: str
     start: int
     end: int
     origin: Origin
+
+
+class ClaimRow(TypedDict):
+    """A checked claim, by its offsets in the text of its section."""
+
+    section_index: int
+    start: int
+    end: int
     verdict: Verdict
+    reasons: list[str]
+    proofs: list[ProofRow]
+
+
+class RevisionRow(TypedDict):
+    """A failed section as it was written again, before it is checked; an empty text withdraws it."""
+
+    section_index: int
+    text: str
+    source_ids: list[str]
 
 
 def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, Spent]:
@@ -66,12 +94,18 @@ def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, 
     return merged
 
 
+def first_met(before: str, after: str) -> str:
+    """Keep the cap that was met first, however many nodes of a round meet one."""
+    return before or after
+
+
 @dataclass(frozen=True)
 class InputState:
-    """What a run is asked: the question, and documents to read whole."""
+    """What a run is asked: the question, documents to read whole, and a passage that a reader marked."""
 
     question: str = ""
     page_ids: list[str] = field(default_factory=list)
+    selected_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,19 +119,35 @@ class State(InputState):
     turns: list[Turn] = field(default_factory=list)
 
     asked: str = ""
+    started_at: float = 0.0  # seconds since the epoch
     standalone_question: str = ""
     needs_retrieval: bool = True
     intent: Intent = "content_query"
     language: str = "en"
+
+    query: str = ""  # what is searched for now; "" for nothing more
+    tried: list[str] = field(default_factory=list)
+    rounds: int = 0
+    rewrites: int = 0
     candidates: Annotated[list[Candidate], operator.add] = field(default_factory=list)
+    graded: list[str] = field(default_factory=list)  # ids of the segments that a grader has judged
     sources: list[SourceRow] = field(default_factory=list)
+
     sections: list[Section] = field(default_factory=list)
-    citations: list[CitationRow] = field(default_factory=list)
+    claims: list[ClaimRow] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list)
+    repairing: list[int] = field(default_factory=list)  # sections that failed and are to be written again
+    revisions: list[RevisionRow] = field(default_factory=list)
+    repairs: int = 0
+    fallback: Failure | None = None  # why a repair came to nothing
+
+    assessment: Assessment | None = None
     outcome: Literal["", "answered", "abstained"] = ""
     stop_reason: StopReason | Literal[""] = ""
+    exhausted: Annotated[str, first_met] = ""  # the cap that was met first
     spent: Annotated[dict[str, Spent], merge_spent] = field(default_factory=dict)
 
 
 def answer_text(sections: list[Section]) -> str:
-    """Join section texts into the plain answer: one blank line between paragraphs."""
-    return "\n\n".join(section["text"] for section in sections)
+    """Join section texts into the plain answer: one blank line between paragraphs, withdrawn ones left out."""
+    return "\n\n".join(section["text"] for section in sections if section["text"])

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 import prompts
 from graph.errors import ModelReplyInvalid
-from graph.events import Failure
-from graph.evidence import Hit
+from graph.evidence import Failure, Hit
 from graph.ports import Grading
 from graph.spending import Meter
 from tools.llm.context import place

@@ -9,8 +9,7 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 
 import prompts
 from graph.errors import ModelReplyInvalid
-from graph.events import Failure
-from graph.evidence import Intent, SearchMode
+from graph.evidence import Failure, Intent, SearchMode
 from graph.ports import Preparation
 from graph.spending import Meter
 from graph.state import Turn
