@@ -1,51 +1,150 @@
-"""Read the selected pages whole, as far as the token budget goes, in the order they were selected."""
+"""Read the selected pages whole as far as the token budget goes, else search within them; the marked passage first."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
-from graph.events import PagesLoaded, PageUse
-from graph.evidence import Page
-from graph.ports import SegmentReader
+from graph.errors import DependencyFailed
+from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
+from graph.evidence import Identity, Page, Segment
+from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher
 from graph.spending import Meter
 from graph.state import Candidate, State
+from nodes.page_budget import best_fitting, fit_whole, tokens_of
+from nodes.page_references import names_page, page_references
 
 PAGE_SCORE = 1.0
+FOUND_WITHIN = 30  # segments that the search of one page may find, beside their neighbours
+AT_ONCE = 4  # searches side by side
 
 
 class LoadSelectedPagesUpdate(TypedDict):
-    """The pages' segments as candidates."""
+    """The segments read as candidates."""
 
     candidates: list[Candidate]
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be read of a page: all of it, or the pages of it that the question ``named``."""
+
+    page: Page
+    segments: tuple[Segment, ...]
+    named: bool
+
+
 async def load_selected_pages(
-    state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    reader: SegmentReader,
+    searcher: SegmentSearcher,
+    passages: PassageFinder | None,
+    meter: Meter,
 ) -> LoadSelectedPagesUpdate:
-    """Offer every segment of the selected pages that the budget of tokens holds; say what was cut or not found."""
-    pages = await reader.read_pages(state.page_ids, runtime.context.identity)
-    room = runtime.context.page_tokens
-    candidates: list[Candidate] = []
+    """Offer of the selected pages what the budget of tokens holds, and say what was cut, not found or left out.
+
+    The marked passage comes first. Where the question names pages by number, a document that has them gives those
+    alone, before the budget goes to the others. Pages that don't fit share what is left equally, each with its best
+    segments for the question, in reading order.
+    """
+    context = runtime.context
+    page_ids = list(dict.fromkeys(state.page_ids))
+    pages = await reader.read_pages(page_ids, context.identity) if page_ids else []
+    marked = await _marked_passage(state, runtime, passages, page_ids)
+    references = page_references(state.asked) or page_references(state.standalone_question)
+    wanted = [_wanted(page, references, marked) for page in pages]
+    read = await _within_budget(wanted, state, runtime, searcher, context.page_tokens - tokens_of(marked))
+
+    known = {segment.segment_id for segment in marked}
     used: list[PageUse] = []
     cut: list[PageUse] = []
     for page in pages:
-        read = _fitting(page, room)
-        room -= sum(segment.tokens for segment in page.segments[:read])
-        candidates += [
-            Candidate(segment_id=segment.segment_id, kind="page", score=PAGE_SCORE) for segment in page.segments[:read]
-        ]
-        use = PageUse(document_id=page.document_id, title=page.title, segments=read, of=len(page.segments))
-        (used if read == len(page.segments) else cut).append(use)
-    found = {page.document_id for page in pages}
-    unused = [page_id for page_id in state.page_ids if page_id not in found]
+        count = sum(s.segment_id in known for s in page.segments) + len(read[page.document_id])
+        use = PageUse(document_id=page.document_id, title=page.title, segments=count, of=len(page.segments))
+        if count:
+            (used if count == len(page.segments) else cut).append(use)
+    reported = {use["document_id"] for use in [*used, *cut]}
+    unused = [page_id for page_id in page_ids if page_id not in reported]
     runtime.stream_writer(PagesLoaded(used=used, cut=cut, unused=unused))
-    return {"candidates": candidates}
+    offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
+    return {
+        "candidates": [Candidate(segment_id=segment.segment_id, kind="page", score=PAGE_SCORE) for segment in offered]
+    }
 
 
-def _fitting(page: Page, room: int) -> int:
-    """Count the leading segments of a page that fit into ``room`` tokens."""
-    for count, segment in enumerate(page.segments):
-        room -= segment.tokens
-        if room < 0:
-            return count
-    return len(page.segments)
+async def _marked_passage(
+    state: State, runtime: Runtime[Context], passages: PassageFinder | None, page_ids: Sequence[str]
+) -> list[Segment]:
+    """Find the passage that the reader marked; where that fails, say so and go on without it."""
+    if not state.selected_text or passages is None:
+        return []
+    try:
+        return await passages.find_passage(state.selected_text, page_ids, runtime.context.identity)
+    except DependencyFailed as error:
+        runtime.stream_writer(SearchFailed(kind="page", code=error.code, message=error.message))
+        return []
+
+
+def _wanted(page: Page, references: tuple[range, ...], marked: Sequence[Segment]) -> _Wanted:
+    known = {segment.segment_id for segment in marked}
+    unread = tuple(segment for segment in page.segments if segment.segment_id not in known)
+    if not any(names_page(references, segment.page_idx) for segment in page.segments):
+        return _Wanted(page, unread, named=False)
+    return _Wanted(page, tuple(s for s in unread if names_page(references, s.page_idx)), named=True)
+
+
+async def _within_budget(
+    wanted: Sequence[_Wanted], state: State, runtime: Runtime[Context], searcher: SegmentSearcher, room: int
+) -> dict[str, list[Segment]]:
+    """Choose what is read of each document, in reading order; documents with pages that the question names go first."""
+    read: dict[str, list[Segment]] = {each.page.document_id: [] for each in wanted}
+    for group in ([w for w in wanted if w.named], [w for w in wanted if not w.named]):
+        fits = fit_whole([tokens_of(each.segments) for each in group], room)
+        whole = [each for each, fit in zip(group, fits, strict=True) if fit]
+        for each in whole:
+            read[each.page.document_id] = list(each.segments)
+        long = [each for each, fit in zip(group, fits, strict=True) if not fit]
+        room -= sum(tokens_of(each.segments) for each in whole)
+        if long:
+            ranked = await _ranked(long, state.query or state.standalone_question, runtime, searcher)
+            for each, segments in zip(long, best_fitting(ranked, room), strict=True):
+                read[each.page.document_id] = sorted(segments, key=lambda segment: segment.segment_index)
+                room -= tokens_of(segments)
+    return read
+
+
+async def _ranked(
+    long: Sequence[_Wanted], text: str, runtime: Runtime[Context], searcher: SegmentSearcher
+) -> list[list[Segment]]:
+    """Order what is wanted of each page by the question, best first; where that can't be told, by reading order."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def search(each: _Wanted) -> SearchResult:
+        async with turns:
+            return await searcher.search(_within(each.page, text, runtime.context.identity))
+
+    try:
+        results = await asyncio.gather(*(search(each) for each in long))
+    except DependencyFailed as error:
+        runtime.stream_writer(SearchFailed(kind="page", code=error.code, message=error.message))
+        return [list(each.segments) for each in long]
+    degraded = next((result.degraded for result in results if result.degraded), None)
+    ranked = []
+    for each, result in zip(long, results, strict=True):
+        offered = {segment.segment_id: segment for segment in each.segments}
+        found = {hit.segment.segment_id: hit.segment for hit in result.hits if hit.segment.segment_id in offered}
+        ranked.append([*found.values()] if found and not each.named else [*(found | offered).values()])
+    count = sum(len(result.hits) for result in results)
+    runtime.stream_writer(SourcesFound(kind="page", query=text, count=count, degraded=degraded))
+    return ranked
+
+
+def _within(page: Page, text: str, identity: Identity) -> SearchQuery:
+    return SearchQuery(
+        text=text, identity=identity, top_k=FOUND_WITHIN, min_score=0.0, document_ids=(page.document_id,)
+    )
