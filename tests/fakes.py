@@ -21,7 +21,8 @@ from graph.ports import (
 )
 from graph.spending import Meter
 from graph.state import Turn
-from tools.claims import VerbatimChecker
+from tools.claims.checker import CodeChecker
+from tools.coverage import question_coverage
 from tools.extractive.rewriter import ExtractiveRewriter
 
 
@@ -132,8 +133,10 @@ def quote(text: str, *source_ids: str) -> list[Draft]:
 
 def resources(library: MemoryLibrary, family: ScriptedFamily) -> Resources:
     """Bind fakes as the graph's ports, for every model name."""
-    ports = Family("llm", "scripted", family, family, family, VerbatimChecker(), ExtractiveRewriter())
-    return Resources(searcher=library, reader=library, families=lambda model, *, thinking=False: ports)
+    ports = Family("llm", "scripted", family, family, family, CodeChecker(), ExtractiveRewriter())
+    return Resources(
+        searcher=library, reader=library, families=lambda model, *, thinking=False: ports, coverage=question_coverage
+    )
 
 
 @dataclass

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from graph.errors import InvalidRequest, UnknownModel
 from graph.ports import Families, Family
-from tools.claims import VerbatimChecker
+from tools.claims.checker import CodeChecker
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 
@@ -16,13 +16,13 @@ def configured_families(settings: Settings) -> Families:
     def extractive() -> Family:
         from tools.extractive.family import extractive_family
 
-        return extractive_family(checker=VerbatimChecker(), refuse_below=settings.refuse_below)
+        return extractive_family(checker=CodeChecker(), refuse_below=settings.refuse_below)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
         from tools.llm.family import llm_family
 
-        return llm_family(models[name], thinking=thinking, checker=VerbatimChecker())
+        return llm_family(models[name], thinking=thinking, checker=CodeChecker())
 
     def families(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model

@@ -6,7 +6,7 @@ from graph.evidence import Hit, Segment
 from graph.ports import Family
 from graph.spending import Meter
 from tests.contract.family_kit import BAKERY, LAMP, QUESTION, FamilyContract, collected, graded_once, sections_of
-from tools.claims import VerbatimChecker
+from tools.claims.checker import CodeChecker
 from tools.extractive.family import extractive_family
 from tools.sentences import sentences, trimmed
 
@@ -18,7 +18,7 @@ def segment(document: str, text: str, **fields: str) -> Segment:
 class TestExtractiveFamily(FamilyContract):
     @pytest.fixture
     def family(self) -> Family:
-        return extractive_family(checker=VerbatimChecker())
+        return extractive_family(checker=CodeChecker())
 
     async def test_it_makes_no_model_call(self, family: Family) -> None:
         meter = Meter(calls_left=0, tokens_left=0)
@@ -43,7 +43,7 @@ class TestExtractiveFamily(FamilyContract):
         assert sections[0].text == "The lamp of the lighthouse turns once in twelve seconds."
 
     async def test_the_same_question_is_answered_the_same(self, family: Family) -> None:
-        other = extractive_family(checker=VerbatimChecker())
+        other = extractive_family(checker=CodeChecker())
         hits = [Hit(LAMP, 0.8), Hit(BAKERY, 0.5)]
         answers = []
         for each in (family, other, family):
@@ -127,6 +127,6 @@ async def test_how_much_it_refuses_is_the_deployments_choice() -> None:
     """The same weak evidence is quoted by a lenient deployment and refused by a strict one."""
     hit = Hit(segment("handbook", "The travel desk answers on weekdays. Hotels are paid up to 140 euros."), 0.5)
     question = "Which airline does the travel desk prefer for flights to Lisbon?"
-    lenient, strict = (extractive_family(checker=VerbatimChecker(), refuse_below=point) for point in (0.0, 1.0))
+    lenient, strict = (extractive_family(checker=CodeChecker(), refuse_below=point) for point in (0.0, 1.0))
     assert (await lenient.grader.grade(question, [hit], meter=Meter())).kept
     assert not (await strict.grader.grade(question, [hit], meter=Meter())).kept

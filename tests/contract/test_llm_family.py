@@ -20,7 +20,7 @@ from tests.contract.family_kit import (
     sections_of,
 )
 from tests.scripted_openai import Reply, Say, ScriptedOpenAI, Think, say, status
-from tools.claims import VerbatimChecker
+from tools.claims.checker import CodeChecker
 from tools.llm.family import llm_family
 from tools.settings import ModelSettings
 
@@ -32,7 +32,7 @@ def open_family(server: ScriptedOpenAI, **options: Any) -> Family:
     model = ModelSettings(
         name="scripted", base_url=server.base_url, model="plain", thinking_model="thinker", timeout_seconds=15
     )
-    return llm_family(model, **{"thinking": False, "checker": VerbatimChecker(), **options})
+    return llm_family(model, **{"thinking": False, "checker": CodeChecker(), **options})
 
 
 @pytest.fixture

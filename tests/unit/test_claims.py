@@ -9,11 +9,11 @@ from graph.evidence import Segment
 from graph.ports import CheckedClaim, WrittenSection
 from graph.spending import Meter
 from tests.fakes import segment
-from tools.claims import VerbatimChecker, verbatim_span
+from tools.claims.checker import CodeChecker, verbatim_span
 
 
 def check(text: str, *segments: Segment) -> list[CheckedClaim]:
-    checked = asyncio.run(VerbatimChecker().check([WrittenSection(text, segments)], meter=Meter()))
+    checked = asyncio.run(CodeChecker().check([WrittenSection(text, segments)], meter=Meter()))
     return list(checked.sections[0])
 
 

@@ -15,7 +15,7 @@ from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought
 from graph.spending import Meter
 from graph.state import Turn
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, scripted_openai, status
-from tools.claims import VerbatimChecker
+from tools.claims.checker import CodeChecker
 from tools.llm.endpoint import RetryPolicy
 from tools.llm.family import llm_family
 from tools.settings import ModelSettings
@@ -35,7 +35,7 @@ def family(server: ScriptedOpenAI, *, thinking: bool = False, **model: Any) -> F
         name="scripted", base_url=server.base_url, model="plain", thinking_model="thinker", timeout_seconds=15, **model
     )
     retry = RetryPolicy(first_wait=0.01)
-    return llm_family(settings, thinking=thinking, checker=VerbatimChecker(), retry=retry)
+    return llm_family(settings, thinking=thinking, checker=CodeChecker(), retry=retry)
 
 
 def prepared(**fields: Any) -> Reply:
@@ -274,7 +274,7 @@ async def test_the_thinking_model_writes_and_the_plain_one_prepares(scripted_ope
 def test_a_model_without_a_thinking_model_says_so():
     model = ModelSettings(name="plain", base_url="http://127.0.0.1:9", model="m")
     with pytest.raises(InvalidRequest, match="has no thinking model"):
-        llm_family(model, thinking=True, checker=VerbatimChecker())
+        llm_family(model, thinking=True, checker=CodeChecker())
 
 
 async def test_a_question_that_fills_the_context_is_refused(scripted_openai):

@@ -1,5 +1,1 @@
-"""Check what an answer claims against the text that it cites."""
-
-from tools.claims.verbatim import VerbatimChecker, verbatim_span
-
-__all__ = ["VerbatimChecker", "verbatim_span"]
+"""Decide by code what cited text proves of each sentence of an answer."""

@@ -18,7 +18,7 @@ PART = "it is a part of a longer source sentence"
 STOPS = ".!?…。！？"
 
 
-class VerbatimChecker:
+class CodeChecker:
     """ClaimChecker by code alone; its verdicts are supported, unverified and unsupported."""
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
