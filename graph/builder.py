@@ -13,17 +13,30 @@ from graph.context import Context
 from graph.events import StepFinished, StepStarted
 from graph.evidence import Spent
 from graph.ports import Family, Resources
-from graph.routing import after_decide_retrieval, after_grade_segments, after_writing
-from graph.spending import Meter
+from graph.routing import (
+    after_answer_directly,
+    after_check_claims,
+    after_decide_retrieval,
+    after_generate_answer,
+    after_grade_segments,
+    after_rewrite_query,
+)
+from graph.spending import ALLOWANCES, Allowance, Meter
 from graph.state import InputState, State
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
+from nodes.assess_quality import assess_quality
+from nodes.check_claims import check_claims
 from nodes.decide_retrieval import decide_retrieval
 from nodes.generate_answer import generate_answer
 from nodes.grade_segments import grade_segments
 from nodes.load_selected_pages import load_selected_pages
+from nodes.rewrite_query import rewrite_query
 from nodes.search_segments import search_segments
+from nodes.search_web import search_web
 
+GATHERING = ("load_selected_pages", "search_segments", "search_web")
+FIRST = "decide_retrieval"
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
@@ -45,15 +58,23 @@ Binding = Callable[[Family], BoundNode]
 
 def build(resources: Resources) -> CitewellGraph:
     """Wire the graph over live ports; the caller compiles it, with a checkpointer or without."""
-    searcher, reader = resources.searcher, resources.reader
+    searcher, reader, web, coverage = resources.searcher, resources.reader, resources.web, resources.coverage
     bindings: dict[str, Binding] = {
         "decide_retrieval": lambda family: partial(decide_retrieval, preparer=family.preparer),
         "answer_directly": lambda family: partial(answer_directly, writer=family.writer),
-        "load_selected_pages": lambda family: partial(load_selected_pages, reader=reader),
+        "load_selected_pages": lambda family: partial(
+            load_selected_pages, reader=reader, searcher=searcher, passages=resources.passages
+        ),
         "search_segments": lambda family: partial(search_segments, searcher=searcher),
+        "search_web": lambda family: partial(search_web, web=web),
         "grade_segments": lambda family: partial(grade_segments, grader=family.grader, reader=reader),
-        "generate_answer": lambda family: partial(
-            generate_answer, writer=family.writer, checker=family.checker, reader=reader
+        "rewrite_query": lambda family: partial(rewrite_query, rewriter=family.rewriter),
+        "generate_answer": lambda family: partial(generate_answer, writer=family.writer, reader=reader),
+        "check_claims": lambda family: partial(
+            check_claims, checker=family.checker, settler=family.settler, reader=reader
+        ),
+        "assess_quality": lambda family: partial(
+            assess_quality, coverage=coverage, assessor=family.assessor, reader=reader
         ),
         "abstain": lambda family: partial(abstain, reader=reader),
     }
@@ -61,14 +82,17 @@ def build(resources: Resources) -> CitewellGraph:
     for name, bind in bindings.items():
         graph.add_node(name, step(name, bind, resources))
     graph.add_edge(START, "decide_retrieval")
+    graph.add_conditional_edges("decide_retrieval", after_decide_retrieval, ["answer_directly", *GATHERING])
+    for name in GATHERING:
+        graph.add_edge(name, "grade_segments")
     graph.add_conditional_edges(
-        "decide_retrieval", after_decide_retrieval, ["answer_directly", "load_selected_pages", "search_segments"]
+        "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", "abstain", *GATHERING]
     )
-    graph.add_edge("load_selected_pages", "grade_segments")
-    graph.add_edge("search_segments", "grade_segments")
-    graph.add_conditional_edges("grade_segments", after_grade_segments, ["generate_answer", "abstain"])
-    graph.add_conditional_edges("generate_answer", after_writing, ["abstain", END])
-    graph.add_conditional_edges("answer_directly", after_writing, ["abstain", END])
+    graph.add_conditional_edges("rewrite_query", after_rewrite_query, ["generate_answer", "abstain", *GATHERING])
+    graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", "abstain"])
+    graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", "abstain"])
+    graph.add_conditional_edges("answer_directly", after_answer_directly, ["abstain", END])
+    graph.add_edge("assess_quality", END)
     graph.add_edge("abstain", END)
     return graph
 
@@ -81,20 +105,32 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
             runtime = runtime.override(context=Context())
         context = runtime.context
         node = bind(resources.families(context.model, thinking=context.thinking))
-        # decide_retrieval clears the last run's account, so nothing of it may count against this one.
-        used = {} if name == "decide_retrieval" else state.spent
-        meter = Meter(
-            calls_left=context.max_model_calls - sum(spent["calls"] for spent in used.values()),
-            tokens_left=context.max_tokens and context.max_tokens - sum(spent["tokens"] for spent in used.values()),
-        )
+        meter = allowed(name, state, context)
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
         update = dict(await node(state, runtime, meter=meter))
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
         account = {name: Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)}
-        update["spent"] = Overwrite(account) if "spent" in update else account
-        return update
+        if name == FIRST:
+            return {**update, "spent": Overwrite(account), "exhausted": Overwrite(meter.exhausted or "")}
+        return {**update, "spent": account, "exhausted": update.get("exhausted") or meter.exhausted or ""}
 
     run_step.__name__ = name
     return run_step
+
+
+def allowed(name: str, state: State, context: Context) -> Meter:
+    """Give a node's meter: what the run has left, less what is reserved for steps that matter more."""
+    allowance = ALLOWANCES.get(name, Allowance())
+    # The first node clears the last run's account, so nothing of it may count against this one.
+    used = [] if name == FIRST else list(state.spent.values())
+    seconds = context.max_seconds
+    if seconds is not None and name != FIRST:
+        seconds -= time.time() - state.started_at
+    tokens = context.max_tokens
+    return Meter(
+        calls_left=context.max_model_calls - sum(spent["calls"] for spent in used) - allowance.reserved,
+        tokens_left=None if tokens is None else tokens - sum(spent["tokens"] for spent in used),
+        seconds_left=None if seconds is None else seconds * allowance.share,
+    )

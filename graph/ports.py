@@ -2,7 +2,8 @@
 
 Two families implement the ports that read and write language: ``tools/llm`` and ``tools/extractive``. Each
 implementation passes the kit of its port in ``tests/contract``. Unless a port says otherwise it raises
-``DependencyFailed`` (or a subclass) when what stands behind it fails, and ``BudgetExhausted`` when the meter is empty.
+``DependencyFailed`` (or a subclass) when what stands behind it fails. Where the meter is empty, only ``revise`` and
+``assess`` raise ``BudgetExhausted``; every other port does its work more simply, by rule, and says so in ``fallback``.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -291,6 +292,12 @@ class ClaimChecker(Protocol):
         ...
 
 
+class QuestionCoverage(Protocol):
+    def __call__(self, question: str, texts: Sequence[str]) -> float:
+        """Give the share of a question's telling words that stand in the texts together, in [0, 1]."""
+        ...
+
+
 class QualityAssessor(Protocol):
     async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
         """Score the answer's use to the asker in [0, 1]; secondary to what verdicts say."""
@@ -332,5 +339,6 @@ class Resources:
     searcher: SegmentSearcher
     reader: SegmentReader
     families: Families
+    coverage: QuestionCoverage
     passages: PassageFinder | None = None
     web: WebSearcher | None = None

@@ -5,28 +5,54 @@ from typing import Literal
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.gathering import Gathering, rounds, searching
 from graph.state import State
-
-Gathering = Literal["load_selected_pages", "search_segments"]
 
 
 def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gathering] | Literal["answer_directly"]:
-    """Gather from everywhere asked for and allowed, side by side; with nothing to look for, reply directly."""
+    """Gather from everywhere that the first round asks for, side by side; with nothing to look for, reply directly."""
     if not state.needs_retrieval:
         return "answer_directly"
-    gathering: list[Gathering] = []
-    if state.page_ids:
-        gathering.append("load_selected_pages")
-    if runtime.context.search != "off":
-        gathering.append("search_segments")
-    return gathering
+    return rounds(state, runtime.context)[0]
 
 
-def after_grade_segments(state: State) -> Literal["generate_answer", "abstain"]:
-    """Write from what was kept; with nothing kept, say so."""
-    return "generate_answer" if state.sources else "abstain"
+def after_grade_segments(
+    state: State, runtime: Runtime[Context]
+) -> list[Gathering] | Literal["generate_answer", "rewrite_query", "abstain"]:
+    """Write from what was kept; with nothing kept, take the next round, then another query, then say no."""
+    context = runtime.context
+    if state.sources:
+        return "generate_answer"
+    planned = rounds(state, context)
+    if state.rounds < len(planned):
+        return planned[state.rounds]
+    if state.rewrites < context.max_rewrites and searching(state, context):
+        return "rewrite_query"
+    return "abstain"
 
 
-def after_writing(state: State) -> Literal["abstain", "__end__"]:
-    """End with what was written; a writer that wrote nothing has found no answer."""
+def after_rewrite_query(
+    state: State, runtime: Runtime[Context]
+) -> list[Gathering] | Literal["generate_answer", "abstain"]:
+    """Search anew, everywhere at once; a repair with nowhere to search works with the sources there are."""
+    nodes = searching(state, runtime.context)
+    if state.query and nodes:
+        return nodes
+    return "generate_answer" if state.repairing else "abstain"
+
+
+def after_generate_answer(state: State) -> Literal["check_claims", "abstain"]:
+    """Check what was written; a writer that wrote nothing has found no answer."""
+    return "check_claims" if state.sections else "abstain"
+
+
+def after_check_claims(state: State) -> Literal["rewrite_query", "assess_quality", "abstain"]:
+    """Repair what failed while the run's bounds allow it; where all was withdrawn, say no."""
+    if state.repairing:
+        return "rewrite_query"
+    return "assess_quality" if any(section["text"] for section in state.sections) else "abstain"
+
+
+def after_answer_directly(state: State) -> Literal["abstain", "__end__"]:
+    """End with what was said; a writer that has nothing to say without the library refuses."""
     return "__end__" if state.sections else "abstain"

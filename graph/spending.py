@@ -80,6 +80,15 @@ class Meter:
             return None
         return max(0.0, self.seconds_left - (time.monotonic() - self._began))
 
+    def met(self) -> Cap:
+        """Name the cap that leaves nothing for another call."""
+        if self.exhausted is not None:
+            return self.exhausted
+        if self.remaining() == 0.0:
+            return "seconds"
+        out_of_tokens = self.tokens_left is not None and self.tokens >= self.tokens_left
+        return "tokens" if out_of_tokens else "model_calls"
+
     def spent(self, cap: Cap) -> BudgetExhausted:
         """Note the cap that was met, and give the error to raise."""
         self.exhausted = self.exhausted or cap

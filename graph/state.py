@@ -73,6 +73,15 @@ class ClaimRow(TypedDict):
     proofs: list[ProofRow]
 
 
+class DisputeRow(TypedDict):
+    """Two passages that contradict each other on a claim: the one that it cites, and one of another source."""
+
+    section_index: int
+    own: ProofRow
+    other: ProofRow
+    reason: str
+
+
 class RevisionRow(TypedDict):
     """A failed section as it was written again, before it is checked; an empty text withdraws it."""
 
@@ -135,6 +144,7 @@ class State(InputState):
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)
+    disputes: list[DisputeRow] = field(default_factory=list)
     disagreements: list[Disagreement] = field(default_factory=list)
     repairing: list[int] = field(default_factory=list)  # sections that failed and are to be written again
     revisions: list[RevisionRow] = field(default_factory=list)
@@ -151,3 +161,10 @@ class State(InputState):
 def answer_text(sections: list[Section]) -> str:
     """Join section texts into the plain answer: one blank line between paragraphs, withdrawn ones left out."""
     return "\n\n".join(section["text"] for section in sections if section["text"])
+
+
+def subject(state: State) -> str:
+    """Give what is asked, with the passage that a reader marked under it."""
+    if not state.selected_text:
+        return state.standalone_question
+    return f"{state.standalone_question}\n\n“{state.selected_text}”"

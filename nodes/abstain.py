@@ -1,4 +1,4 @@
-"""Say in the question's language that the library does not hold the answer, and what came nearest."""
+"""Say in the question's language that there is no answer to give, what was searched for, and what came nearest."""
 
 from typing import Literal
 
@@ -10,29 +10,35 @@ from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason
 from graph.ports import SegmentReader
-from graph.sources import nearest
+from graph.sources import excerpt, nearest
 from graph.spending import Meter
-from graph.state import State
+from graph.state import ClaimRow, State
+
+LONGEST_QUERY = 120
+UNSPACED = ("zh", "ja")
 
 
 class AbstainUpdate(TypedDict):
-    """The refusal as a section, with why."""
+    """The refusal as a section, after those that were withdrawn, with why."""
 
     sections: list[Section]
+    claims: list[ClaimRow]
     outcome: Literal["abstained"]
     stop_reason: StopReason
 
 
 async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter) -> AbstainUpdate:
-    """Refuse politely, naming the documents and headings of the nearest material found."""
+    """Refuse politely, naming what was searched for and the documents and headings of the nearest material found."""
     near = [row["segment_id"] for row in nearest(state.candidates)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = why(state)
-    text = refusal(reason, segments, state.language)
-    runtime.stream_writer(SectionStarted(section_index=0))
-    runtime.stream_writer(TextDelta(section_index=0, delta=text))
-    runtime.stream_writer(SectionFinished(section_index=0, text=text, source_ids=[]))
-    return {"sections": [Section(text=text, source_ids=[])], "outcome": "abstained", "stop_reason": reason}
+    text = refusal(reason, state.tried if state.candidates else [], segments, state.language)
+    index = len(state.sections)
+    runtime.stream_writer(SectionStarted(section_index=index))
+    runtime.stream_writer(TextDelta(section_index=index, delta=text))
+    runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
+    sections = [*state.sections, Section(text=text, source_ids=[])]
+    return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": reason}
 
 
 def why(state: State) -> StopReason:
@@ -41,18 +47,22 @@ def why(state: State) -> StopReason:
         return "library_not_allowed"
     if not state.candidates:
         return "nothing_found"
+    if state.sections:
+        return "claims_not_supported"
     return "insufficient_evidence" if state.sources else "nothing_relevant"
 
 
-def refusal(reason: StopReason, near: list[Segment], language: str) -> str:
-    """Word the refusal; places are given as title and heading, each once."""
+def refusal(reason: StopReason, tried: list[str], near: list[Segment], language: str) -> str:
+    """Word the refusal; queries are given as they were searched for, places as title and heading, each once."""
     said = prompts.lines(language)
     if reason == "library_not_allowed":
         return said.only_library
     if not near:
         return said.nothing_found
-    places = dict.fromkeys(place(segment) for segment in near)
-    return f"{said.not_in_library} {said.nearest.format(places='; '.join(places))}"
+    queries = "; ".join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried)
+    places = "; ".join(dict.fromkeys(place(segment) for segment in near))
+    joined = (said.not_in_library, said.searched.format(queries=queries), said.nearest.format(places=places))
+    return ("" if language in UNSPACED else " ").join(joined)
 
 
 def place(segment: Segment) -> str:

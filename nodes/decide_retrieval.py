@@ -1,5 +1,6 @@
 """Make the question standalone, decide whether the library is needed, and clear what the last run left."""
 
+import time
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -8,12 +9,13 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.events import RetrievalDecided
-from graph.evidence import Intent, Section
+from graph.evidence import Disagreement, Intent, Section
+from graph.gathering import rounds
 from graph.ports import QuestionPreparer
 from graph.spending import Meter
-from graph.state import TURNS_KEPT, CitationRow, SourceRow, State, Turn, answer_text
+from graph.state import TURNS_KEPT, ClaimRow, DisputeRow, RevisionRow, SourceRow, State, Turn, answer_text
 
-NOWHERE_TO_LOOK = "search is off and no page is selected"
+NOWHERE_TO_LOOK = "search and web are off and no page is selected"
 
 
 class DecideRetrievalUpdate(TypedDict):
@@ -21,16 +23,30 @@ class DecideRetrievalUpdate(TypedDict):
 
     turns: list[Turn]
     asked: str
+    started_at: float
     standalone_question: str
     needs_retrieval: bool
     intent: Intent
     language: str
+    query: str
+    tried: list[str]
+    rounds: int
+    rewrites: int
     candidates: Overwrite
+    graded: list[str]
     sources: list[SourceRow]
     sections: list[Section]
-    citations: list[CitationRow]
+    claims: list[ClaimRow]
+    disputes: list[DisputeRow]
+    disagreements: list[Disagreement]
+    repairing: list[int]
+    revisions: list[RevisionRow]
+    repairs: int
+    fallback: None
+    assessment: None
     outcome: Literal[""]
     stop_reason: Literal[""]
+    exhausted: Overwrite
     spent: Overwrite
 
 
@@ -40,9 +56,15 @@ async def decide_retrieval(
     """Prepare the question in one model call at most, and start the run with a clean slate."""
     turns = finished_turns(state)
     preparation = await preparer.prepare(
-        state.question, turns, search=runtime.context.search, has_pages=bool(state.page_ids), meter=meter
+        state.question,
+        turns,
+        search=runtime.context.search,
+        has_pages=bool(state.page_ids or state.selected_text),
+        meter=meter,
     )
-    nowhere_to_look = runtime.context.search == "off" and not state.page_ids
+    nowhere_to_look = not rounds(state, runtime.context)
+    asked = preparation.standalone_question
+    query = f"{asked} {state.selected_text}".strip()
     needs_retrieval = preparation.needs_retrieval and not nowhere_to_look
     runtime.stream_writer(
         RetrievalDecided(
@@ -56,16 +78,30 @@ async def decide_retrieval(
     return {
         "turns": turns,
         "asked": state.question,
-        "standalone_question": preparation.standalone_question,
+        "started_at": time.time(),
+        "standalone_question": asked,
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
         "language": preparation.language,
+        "query": query,
+        "tried": [query],
+        "rounds": 0,
+        "rewrites": 0,
         "candidates": Overwrite([]),
+        "graded": [],
         "sources": [],
         "sections": [],
-        "citations": [],
+        "claims": [],
+        "disputes": [],
+        "disagreements": [],
+        "repairing": [],
+        "revisions": [],
+        "repairs": 0,
+        "fallback": None,
+        "assessment": None,
         "outcome": "",
         "stop_reason": "",
+        "exhausted": Overwrite(""),
         "spent": Overwrite({}),
     }
 

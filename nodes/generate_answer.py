@@ -1,80 +1,65 @@
-"""Write the answer in sections that cite the kept segments, and find the passage that proves each claim."""
-
-from typing import Literal
+"""Write the answer in sections that cite the kept segments, or write again the sections that failed."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
-from graph.evidence import Hit, Section, Segment, StopReason
-from graph.ports import AnswerWriter, ClaimChecker, SegmentReader, WrittenSection
+from graph.errors import BudgetExhausted, DependencyFailed
+from graph.evidence import Failure, Hit, Section
+from graph.ports import AnswerWriter, FaultyClaim, FaultySection, SegmentReader
 from graph.spending import Meter
-from graph.state import CitationRow, SourceRow, State
+from graph.state import RevisionRow, State, subject
+from graph.support import has_failed
 from nodes.drafting import told
 
+NOT_REPAIRED = "The failed sections were left as they were."
 
-class GenerateAnswerUpdate(TypedDict):
-    """The sections and their proof; no outcome where the writer found no answer in the sources."""
+
+class GenerateAnswerUpdate(TypedDict, total=False):
+    """The sections as written; or, in a repair, the revisions that are yet to be checked."""
 
     sections: list[Section]
-    citations: list[CitationRow]
-    outcome: Literal["", "answered"]
-    stop_reason: StopReason | Literal[""]
+    revisions: list[RevisionRow]
+    fallback: Failure | None
 
 
 async def generate_answer(
-    state: State,
-    runtime: Runtime[Context],
-    *,
-    writer: AnswerWriter,
-    checker: ClaimChecker,
-    reader: SegmentReader,
-    meter: Meter,
+    state: State, runtime: Runtime[Context], *, writer: AnswerWriter, reader: SegmentReader, meter: Meter
 ) -> GenerateAnswerUpdate:
-    """Stream the sections as they are written, then prove what each cites."""
+    """Stream the sections as they are written; a repair is written out of sight, since it may not be taken."""
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
     hits = [
         Hit(by_id[row["segment_id"]], row["score"], row["kind"]) for row in state.sources if row["segment_id"] in by_id
     ]
-    drafts = writer.write(state.standalone_question, hits, language=state.language, meter=meter)
-    sections = await told(drafts, runtime.stream_writer)
-    citations: list[CitationRow] = []
-    for section_index, section in enumerate(sections):
-        citations += await prove(section, section_index, by_id, state.sources, checker=checker, meter=meter)
-    if not sections:
-        return {"sections": [], "citations": [], "outcome": "", "stop_reason": ""}
-    return {
-        "sections": sections,
-        "citations": citations,
-        "outcome": "answered",
-        "stop_reason": "answer_complete",
-    }
+    if state.repairing:
+        return await _repair(state, hits, writer, meter)
+    drafts = writer.write(subject(state), hits, language=state.language, meter=meter)
+    return {"sections": await told(drafts, runtime.stream_writer)}
 
 
-async def prove(
-    section: Section,
-    section_index: int,
-    segments: dict[str, Segment],
-    sources: list[SourceRow],
-    *,
-    checker: ClaimChecker,
-    meter: Meter,
-) -> list[CitationRow]:
-    """Find the spans of the cited segments that support the section's claims."""
-    index_of = {row["segment_id"]: row["index"] for row in sources}
-    cited = [segments[segment_id] for segment_id in section["source_ids"]]
-    checked = await checker.check([WrittenSection(section["text"], tuple(cited))], meter=meter)
-    return [
-        CitationRow(
-            section_index=section_index,
-            source_index=index_of[proof.segment_id],
-            segment_id=proof.segment_id,
-            start=proof.start,
-            end=proof.end,
-            origin=proof.origin,
-            verdict=claim.verdict,
-        )
-        for claim in checked.sections[0]
-        for proof in claim.proofs
-    ]
+async def _repair(state: State, hits: list[Hit], writer: AnswerWriter, meter: Meter) -> GenerateAnswerUpdate:
+    """Ask for the failed sections anew; where that fails, they stay as they are."""
+    faulty = [_faulty(state, index) for index in state.repairing]
+    try:
+        revised = await writer.revise(subject(state), faulty, hits, language=state.language, meter=meter)
+    except (BudgetExhausted, DependencyFailed) as error:
+        return {"revisions": [], "fallback": Failure(code=error.code, message=f"{error.message} {NOT_REPAIRED}")}
+    by_id = {hit.segment.segment_id: hit.segment for hit in hits}
+    rows = []
+    for each in revised:
+        if each.section_index in state.repairing:
+            cited = [by_id[segment_id] for segment_id in each.source_ids if segment_id in by_id]
+            ids = [segment.segment_id for segment in cited]
+            rows.append(RevisionRow(section_index=each.section_index, text=each.text, source_ids=ids))
+    return {"revisions": rows}
+
+
+def _faulty(state: State, index: int) -> FaultySection:
+    text = state.sections[index]["text"]
+    failed = (row for row in state.claims if row["section_index"] == index and has_failed(row))
+    return FaultySection(
+        index,
+        text,
+        tuple(FaultyClaim(text[row["start"] : row["end"]], row["verdict"], tuple(row["reasons"])) for row in failed),
+    )

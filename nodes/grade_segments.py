@@ -6,45 +6,43 @@ from typing_extensions import TypedDict
 from graph.context import Context
 from graph.events import Dropped, SourcesGraded
 from graph.evidence import Hit
-from graph.ports import RelevanceGrader, SegmentReader
+from graph.ports import Grading, RelevanceGrader, SegmentReader
 from graph.sources import describe, strongest
 from graph.spending import Meter
-from graph.state import SourceRow, State
+from graph.state import SourceRow, State, subject
 
 BELOW = "scored below min_score"
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources so far."""
+    """The run's sources so far, what has been judged, and how many rounds of gathering are behind it."""
 
     sources: list[SourceRow]
+    graded: list[str]
+    rounds: int
 
 
 async def grade_segments(
     state: State, runtime: Runtime[Context], *, grader: RelevanceGrader, reader: SegmentReader, meter: Meter
 ) -> GradeSegmentsUpdate:
-    """Grade all candidates as one batch; indices are appended to and never change within a run."""
-    gathered = strongest(state.candidates)
+    """Grade what is new as one batch; indices are appended to and never change within a run."""
+    judged = set(state.graded)
+    gathered = {key: row for key, row in strongest(state.candidates).items() if key not in judged}
     floor = runtime.context.min_score
     candidates = {segment_id: row for segment_id, row in gathered.items() if row["score"] >= floor}
     weak = [Dropped(segment_id=segment_id, reason=BELOW) for segment_id in gathered if segment_id not in candidates]
-    texts = await reader.read_segments(list(candidates), runtime.context.identity)
-    by_id = {segment.segment_id: segment for segment in texts}
+    sources = list(state.sources)
+    wanted = [*(row["segment_id"] for row in sources), *candidates]
+    by_id = {s.segment_id: s for s in await reader.read_segments(wanted, runtime.context.identity)}
     hits = [
         Hit(by_id[row["segment_id"]], row["score"], row["kind"])
         for row in candidates.values()
         if row["segment_id"] in by_id
     ]
-    if not hits:
-        runtime.stream_writer(SourcesGraded(sources=[], dropped=weak))
-        return {"sources": []}
-    grading = await grader.grade(state.standalone_question, hits, meter=meter)
-    sources = list(state.sources)
-    known = {row["segment_id"] for row in sources}
+    grading = await grader.grade(subject(state), hits, meter=meter) if hits else Grading(())
     for segment_id, score in grading.kept:
-        if segment_id not in known:
-            kind = candidates[segment_id]["kind"]
-            sources.append(SourceRow(index=len(sources) + 1, segment_id=segment_id, kind=kind, score=score))
+        kind = candidates[segment_id]["kind"]
+        sources.append(SourceRow(index=len(sources) + 1, segment_id=segment_id, kind=kind, score=score))
     runtime.stream_writer(
         SourcesGraded(
             sources=[describe(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
@@ -52,4 +50,4 @@ async def grade_segments(
             fallback=grading.fallback,
         )
     )
-    return {"sources": sources}
+    return {"sources": sources, "graded": [*state.graded, *candidates], "rounds": state.rounds + 1}

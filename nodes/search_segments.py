@@ -27,7 +27,7 @@ async def search_segments(
     """
     context = runtime.context
     query = SearchQuery(
-        text=state.standalone_question,
+        text=state.query,
         identity=context.identity,
         top_k=context.top_k,
         min_score=0.0,

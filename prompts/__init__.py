@@ -46,6 +46,8 @@ class Lines:
     nothing_found: str
     not_in_library: str
     nearest: str
+    searched: str
+    disagree: str
 
 
 @cache

@@ -3,9 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
-from graph.evidence import Hit, Identity, Intent, Page, SearchMode, Segment
+from graph.errors import BudgetExhausted
+from graph.evidence import Failure, Hit, Identity, Intent, Page, SearchMode, Segment, Verdict
 from graph.ports import (
+    Checked,
+    CheckedClaim,
+    ClaimChecker,
     Draft,
     DraftClosed,
     DraftOpened,
@@ -14,16 +19,21 @@ from graph.ports import (
     FaultySection,
     Grading,
     Preparation,
+    Proof,
+    QualityAssessor,
+    QueryRewriter,
     Resources,
     Revision,
+    Rewriting,
     SearchQuery,
     SearchResult,
+    WebSearcher,
+    WrittenSection,
 )
 from graph.spending import Meter
 from graph.state import Turn
 from tools.claims.checker import CodeChecker
 from tools.coverage import question_coverage
-from tools.extractive.rewriter import ExtractiveRewriter
 
 
 def segment(document: str, index: int, text: str, *, start: int = 0, title: str = "") -> Segment:
@@ -74,9 +84,12 @@ class ScriptedFamily:
     """Preparer, grader and writer that do as told; every use is a model call on the meter."""
 
     drafts: Sequence[Sequence[Draft]] = ()
+    revisions: Sequence[Sequence[Revision]] = ()
     small_talk: tuple[str, ...] = ("hello",)
     irrelevant: tuple[str, ...] = ()
     seen_turns: list[list[Turn]] = field(default_factory=list)
+    graded: list[list[str]] = field(default_factory=list)
+    faulty: list[list[FaultySection]] = field(default_factory=list)
     _next: int = 0
 
     async def prepare(
@@ -89,11 +102,16 @@ class ScriptedFamily:
         return Preparation(question, not talk, "scripted", "small_talk" if talk else "content_query", "en")
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Keep all but the segments named irrelevant."""
-        meter.call()
+        """Keep all but the segments named irrelevant; without a call left, keep all."""
+        fallback = None
+        try:
+            meter.call()
+        except BudgetExhausted as error:
+            fallback = Failure(code=error.code, message="kept by their search score")
+        self.graded.append([hit.segment.segment_id for hit in candidates])
         kept = [(h.segment.segment_id, h.score) for h in candidates if h.segment.segment_id not in self.irrelevant]
         dropped = [(h.segment.segment_id, "scripted") for h in candidates if h.segment.segment_id in self.irrelevant]
-        return Grading(tuple(kept), tuple(dropped))
+        return Grading(tuple(kept), tuple(dropped), fallback)
 
     async def write(
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
@@ -111,9 +129,10 @@ class ScriptedFamily:
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Leave every section as it is."""
+        """Give the next scripted revisions; with none left, leave every section as it is."""
         meter.call()
-        return []
+        self.faulty.append(list(faulty))
+        return list(self.revisions[len(self.faulty) - 1]) if len(self.faulty) <= len(self.revisions) else []
 
     async def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
@@ -131,11 +150,86 @@ def quote(text: str, *source_ids: str) -> list[Draft]:
     return [DraftOpened(), DraftText(text[:middle]), DraftText(text[middle:]), DraftClosed(text, source_ids)]
 
 
-def resources(library: MemoryLibrary, family: ScriptedFamily) -> Resources:
-    """Bind fakes as the graph's ports, for every model name."""
-    ports = Family("llm", "scripted", family, family, family, CodeChecker(), ExtractiveRewriter())
+@dataclass
+class ScriptedChecker:
+    """ClaimChecker that takes a section for one claim and gives the verdict that its text begins with, in capitals."""
+
+    otherwise: Verdict = "supported"
+    seen: list[WrittenSection] = field(default_factory=list)
+
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
+        """Prove each section by the whole of the first segment it cites."""
+        self.seen += sections
+        return Checked(tuple((self._claim(section),) for section in sections))
+
+    def _claim(self, section: WrittenSection) -> CheckedClaim:
+        word = section.text.split()[0].lower()
+        verdict = next((each for each in get_args(Verdict) if each == word), self.otherwise)
+        proofs = [Proof(s.segment_id, s.start, s.end, section.origin) for s in section.segments[:1]]
+        shown = () if verdict == "unsupported" else tuple(proofs)
+        return CheckedClaim(0, len(section.text), section.text, verdict, ("scripted",), shown)
+
+
+@dataclass
+class ScriptedRewriter:
+    """QueryRewriter that gives its queries in order, then an empty one."""
+
+    queries: Sequence[str] = ()
+    asked: int = 0
+
+    async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
+        """Give the next query."""
+        meter.call()
+        self.asked += 1
+        return Rewriting(self.queries[self.asked - 1] if self.asked <= len(self.queries) else "", "scripted")
+
+
+@dataclass
+class MemoryWeb:
+    """WebSearcher over the web segments of a library in memory."""
+
+    library: MemoryLibrary
+    found: Sequence[Segment] = ()
+    failure: Exception | None = None
+    queries: list[str] = field(default_factory=list)
+
+    async def search_web(
+        self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
+    ) -> SearchResult:
+        """Find all there is."""
+        self.queries.append(query)
+        if self.failure is not None:
+            raise self.failure
+        self.library.segments = [*self.library.segments, *self.found]
+        return SearchResult(tuple(Hit(each, 0.8, "web") for each in self.found[:top_k]))
+
+
+def resources(
+    library: MemoryLibrary,
+    family: ScriptedFamily,
+    *,
+    checker: ClaimChecker | None = None,
+    rewriter: QueryRewriter | None = None,
+    assessor: QualityAssessor | None = None,
+    web: WebSearcher | None = None,
+) -> Resources:
+    """Bind fakes as the graph's ports, for every model name; claims are checked by code unless a checker is given."""
+    ports = Family(
+        "llm",
+        "scripted",
+        family,
+        family,
+        family,
+        checker or CodeChecker(),
+        rewriter or ScriptedRewriter(),
+        assessor=assessor,
+    )
     return Resources(
-        searcher=library, reader=library, families=lambda model, *, thinking=False: ports, coverage=question_coverage
+        searcher=library,
+        reader=library,
+        families=lambda model, *, thinking=False: ports,
+        coverage=question_coverage,
+        web=web,
     )
 
 

@@ -1,9 +1,10 @@
-"""Lay out what a run found as the finished message: the one gate that every citation passes."""
+"""Lay out what a run found as the finished message, with every citation quoted anew from storage."""
 
-from graph.evidence import Citation, FamilyName, Identity, Message, Section, Segment
+from graph.citations import claim
+from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
 from graph.ports import SegmentReader
 from graph.sources import describe, nearest
-from graph.state import CitationRow, SourceRow, State, answer_text
+from graph.state import SourceRow, State, answer_text
 
 
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
@@ -12,46 +13,37 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     rows = near or state.sources
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
     shown = [describe(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
+    place = _places(state.sections)
+    claims = [
+        SectionClaim(
+            **claim(row, state.sections[row["section_index"]], segments), section_index=place[row["section_index"]]
+        )
+        for row in ([] if near else state.claims)
+        if row["section_index"] in place
+    ]
+    for each in claims:
+        for citation in each["citations"]:
+            citation["section_index"] = each["section_index"]
     message = Message(
         answer=answer_text(state.sections),
-        sections=state.sections,
-        citations=[] if near else cite(state.citations, segments),
+        sections=[section for section in state.sections if section["text"]],
+        citations=[citation for each in claims for citation in each["citations"]],
         sources=[] if near else shown,
         family=family,
+        claims=claims,
+        disagreements=state.disagreements,
     )
     if near:
         message["nearest"] = shown
+    if state.assessment is not None:
+        message["assessment"] = state.assessment
     return message
 
 
-def cite(rows: list[CitationRow], segments: dict[str, Segment]) -> list[Citation]:
-    """Quote each proven span from the canonical text of its segment."""
-    return [
-        quoted(row, segments[row["segment_id"]])
-        for row in rows
-        if row["segment_id"] in segments and _within(row, segments[row["segment_id"]])
-    ]
-
-
-def _within(row: CitationRow, segment: Segment) -> bool:
-    return segment.start <= row["start"] < row["end"] <= segment.end
-
-
-def quoted(row: CitationRow, segment: Segment) -> Citation:
-    """Make the citation of a span that lies in its segment."""
-    return Citation(
-        segment_id=segment.segment_id,
-        document_id=segment.document_id,
-        segment_index=segment.segment_index,
-        page_idx=segment.page_idx,
-        start=row["start"],
-        end=row["end"],
-        quote=segment.text[row["start"] - segment.start : row["end"] - segment.start],
-        origin=row["origin"],
-        verdict=row["verdict"],
-        source_index=row["source_index"],
-        section_index=row["section_index"],
-    )
+def _places(sections: list[Section]) -> dict[int, int]:
+    """Map the index that events gave a section to its place in the message, which leaves withdrawn ones out."""
+    standing = [index for index, section in enumerate(sections) if section["text"]]
+    return {index: place for place, index in enumerate(standing)}
 
 
 def _near(state: State) -> list[SourceRow]:

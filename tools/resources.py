@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from graph.ports import Families, Resources
+from tools.coverage import question_coverage
 from tools.database import Database, open_database
 from tools.documents import Documents
 from tools.embeddings import Embedder, open_embedder, refuse_mismatch
@@ -35,7 +36,7 @@ class Library:
     @property
     def resources(self) -> Resources:
         """The ports that the graph is built over."""
-        return Resources(searcher=self.searcher, reader=self.reader, families=self.families)
+        return Resources(searcher=self.searcher, reader=self.reader, families=self.families, coverage=question_coverage)
 
 
 @asynccontextmanager

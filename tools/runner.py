@@ -59,7 +59,14 @@ class Runner:
         family = self._resources.families(context.model, thinking=context.thinking)
         run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model)
         entry = LedgerEntry(
-            run.run_id, session_id, request.question, {"page_ids": list(request.page_ids), "context": asdict(context)}
+            run.run_id,
+            session_id,
+            request.question,
+            {
+                "page_ids": list(request.page_ids),
+                "selected_text": request.selected_text,
+                "context": asdict(context),
+            },
         )
         await self._ledger.open(entry, context.identity)
         run.tell(
@@ -68,7 +75,9 @@ class Runner:
                 message_id=run.message_id,
                 family=family.name,
                 model=family.model,
-                budget=BudgetCaps(model_calls=context.max_model_calls, tokens=context.max_tokens),
+                budget=BudgetCaps(
+                    model_calls=context.max_model_calls, tokens=context.max_tokens, seconds=context.max_seconds
+                ),
             )
         )
         self._active[run.run_id] = run
@@ -113,7 +122,11 @@ class Runner:
         values: dict[str, Any] = {}
         config: Any = {"configurable": {"thread_id": run.session_id}, "recursion_limit": RECURSION_FUSE}
         # A plain dict, since a checkpoint keeps the input as it was given and holds nothing but builtins.
-        asked: Any = {"question": request.question, "page_ids": list(request.page_ids)}
+        asked: Any = {
+            "question": request.question,
+            "page_ids": list(request.page_ids),
+            "selected_text": request.selected_text,
+        }
         with database_errors():
             async for part in graph.astream(
                 asked,

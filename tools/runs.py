@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from graph.context import Context
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, SectionFinished
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, SectionFinished, SectionRevised
 from graph.evidence import FamilyName, Section, StopReason
 
 
@@ -22,6 +22,7 @@ class RunRequest:
     question: str
     context: Context
     page_ids: tuple[str, ...] = ()
+    selected_text: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -75,6 +76,11 @@ class Run:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections finished so far."""
+        """The sections finished so far, as they stand: a revised one in its last form, a withdrawn one left out."""
         told = (envelope.event for envelope in self._log)
-        return [Section(text=e.text, source_ids=e.source_ids) for e in told if isinstance(e, SectionFinished)]
+        standing = {
+            event.section_index: Section(text=event.text, source_ids=event.source_ids)
+            for event in told
+            if isinstance(event, SectionFinished | SectionRevised)
+        }
+        return [section for section in standing.values() if section["text"]]

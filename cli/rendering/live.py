@@ -10,7 +10,7 @@ from cli.rendering.citations import show_citations, show_nearest
 from cli.rendering.flow import Flow
 from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line
-from graph import events
+from graph import events, evidence
 
 MARGIN = 2
 STEP_COLUMN = 20
@@ -167,7 +167,7 @@ class TerminalRun:
             facts[0] = event.stop_reason.replace("_", " ")
         return Text.assemble((event.outcome, style), (f" · {' · '.join(facts)}", "dim"))
 
-    def _fallback(self, step: str, fallback: events.Failure | None) -> None:
+    def _fallback(self, step: str, fallback: evidence.Failure | None) -> None:
         if fallback is not None:
             self._note(step, f"fallback: {fallback['message']}")
 

@@ -1,0 +1,46 @@
+"""The one gate that every citation passes: a proof is quoted from its segment, or it is none."""
+
+from collections.abc import Mapping
+
+from graph.evidence import Citation, Claim, Section, Segment, Verdict
+from graph.state import ClaimRow, ProofRow
+
+
+def citation(proof: ProofRow, segment: Segment | None, *, section_index: int, verdict: Verdict) -> Citation | None:
+    """Quote a proof from the canonical text of its segment; None where it does not lie in that segment."""
+    if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
+        return None
+    return Citation(
+        segment_id=segment.segment_id,
+        document_id=segment.document_id,
+        segment_index=segment.segment_index,
+        page_idx=segment.page_idx,
+        start=proof["start"],
+        end=proof["end"],
+        quote=segment.text[proof["start"] - segment.start : proof["end"] - segment.start],
+        origin=proof["origin"],
+        verdict=verdict,
+        source_index=proof["source_index"],
+        section_index=section_index,
+    )
+
+
+def claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]) -> Claim:
+    """Show a checked claim with its text and the citations that prove it."""
+    quoted = (
+        citation(
+            proof,
+            segments.get(proof["segment_id"]),
+            section_index=row["section_index"],
+            verdict=row["verdict"],
+        )
+        for proof in row["proofs"]
+    )
+    return Claim(
+        start=row["start"],
+        end=row["end"],
+        text=section["text"][row["start"] : row["end"]],
+        verdict=row["verdict"],
+        reasons=row["reasons"],
+        citations=[each for each in quoted if each is not None],
+    )

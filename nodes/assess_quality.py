@@ -1,0 +1,94 @@
+"""Sum up what the verdicts say of the answer, and end the run."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.errors import BudgetExhausted, CitewellError, DependencyFailed
+from graph.events import AnswerAssessed
+from graph.evidence import Assessment, Failure, StopReason
+from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
+from graph.spending import Meter
+from graph.state import ClaimRow, State, answer_text
+from graph.support import count, has_failed, support
+
+NOTHING_CHECKED = "nothing could be checked: the answer holds no claim"
+
+
+class AssessQualityUpdate(TypedDict):
+    """The assessment, and how the run ends."""
+
+    assessment: Assessment
+    outcome: Literal["answered"]
+    stop_reason: StopReason
+
+
+async def assess_quality(
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    coverage: QuestionCoverage,
+    assessor: QualityAssessor | None,
+    reader: SegmentReader,
+    meter: Meter,
+) -> AssessQualityUpdate:
+    """Derive support and utility from the verdicts and from how much of the question the answer and its quotes take up.
+
+    A model's own score is asked for only where the run wants it, and stands beside the derived ones.
+    """
+    claims = state.claims
+    answer = answer_text(state.sections)
+    covered = coverage(state.standalone_question, [answer, *await _cited(state, runtime.context, reader)])
+    score, fallback = None, state.fallback
+    if assessor is not None and runtime.context.assess_with_model:
+        try:
+            score = round(await assessor.assess(state.standalone_question, answer, meter=meter), 4)
+        except (BudgetExhausted, DependencyFailed) as error:
+            fallback = fallback or left_out(error, "The answer was assessed by its verdicts alone.")
+    assessment = Assessment(
+        supported=bool(claims) and not any(map(has_failed, claims)) and count(claims)["supported"] > 0,
+        utility=utility(claims, covered),
+        claims=count(claims),
+        reason=_reason(claims, covered),
+        model_score=score,
+    )
+    runtime.stream_writer(AnswerAssessed(**assessment, fallback=fallback))
+    return {"assessment": assessment, "outcome": "answered", "stop_reason": why(state, meter)}
+
+
+def left_out(error: CitewellError, instead: str) -> Failure:
+    """Say what failed and what was done instead."""
+    return Failure(code=error.code, message=f"{error.message} {instead}")
+
+
+def utility(claims: Sequence[ClaimRow], covered: float) -> float:
+    """Give support, halved where nothing of the question is taken up: in [0, 1], two digits that mean something."""
+    return round(support(claims) * (0.5 + 0.5 * covered), 4)
+
+
+def why(state: State, meter: Meter) -> StopReason:
+    """Name why the run ends here: a cap before failed claims, and those before a complete answer."""
+    match state.exhausted or meter.exhausted:
+        case "model_calls":
+            return "budget_model_calls"
+        case "seconds":
+            return "budget_seconds"
+        case "tokens":
+            return "budget_tokens"
+    return "repairs_used_up" if any(map(has_failed, state.claims)) else "answer_complete"
+
+
+async def _cited(state: State, context: Context, reader: SegmentReader) -> list[str]:
+    """Read the segments that the claims are proven by."""
+    ids = dict.fromkeys(proof["segment_id"] for row in state.claims for proof in row["proofs"])
+    return [segment.text for segment in await reader.read_segments(list(ids), context.identity)] if ids else []
+
+
+def _reason(claims: Sequence[ClaimRow], covered: float) -> str:
+    if not claims:
+        return NOTHING_CHECKED
+    counted = ", ".join(f"{n} {verdict}" for verdict, n in count(claims).items() if n)
+    return f"{counted}; {covered:.0%} of the question's words are taken up"

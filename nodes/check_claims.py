@@ -1,0 +1,70 @@
+"""Check every claim against the text it cites, take repairs that raise support, and choose what is to be repaired."""
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.evidence import Disagreement, Section
+from graph.ports import ClaimChecker, SegmentReader
+from graph.spending import Meter
+from graph.state import ClaimRow, DisputeRow, State
+from graph.support import failed_sections
+from nodes.checking import CheckedAnswer
+from nodes.disagreeing import say_disagreements
+
+
+class CheckClaimsUpdate(TypedDict):
+    """The answer as it stands, its claims, and the sections that are to be written again."""
+
+    sections: list[Section]
+    claims: list[ClaimRow]
+    disputes: list[DisputeRow]
+    disagreements: list[Disagreement]
+    repairing: list[int]
+    exhausted: str
+
+
+async def check_claims(
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    checker: ClaimChecker,
+    settler: ClaimChecker | None,
+    reader: SegmentReader,
+    meter: Meter,
+) -> CheckClaimsUpdate:
+    """Check what was written last: all sections after the first writing, the revisions after a repair.
+
+    Sections of which nothing held, and which can't be repaired within the run's bounds, are withdrawn. Where another
+    kept source contradicts what the answer cites, a last section says so and quotes both.
+    """
+    context = runtime.context
+    segments = await reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
+    answer = CheckedAnswer(state, segments, runtime.stream_writer)
+    asked = settler if settler is not None and context.check_with_model else checker
+    if state.repairing:
+        await answer.take_revisions(state.revisions, asked, meter)
+    else:
+        await answer.check_sections(asked, meter)
+    failed = failed_sections(answer.claims)
+    wants_repair = bool(failed) and state.repairs < context.max_repairs
+    repairing = failed if wants_repair and can_pay(meter) else []
+    disagreements: list[Disagreement] = []
+    if not repairing:
+        answer.withdraw_failed()
+        disagreements = say_disagreements(answer, state.language, runtime.stream_writer)
+    return {
+        "sections": answer.sections,
+        "claims": answer.claims,
+        "disputes": answer.disputes,
+        "disagreements": disagreements,
+        "repairing": repairing,
+        "exhausted": meter.met() if wants_repair and not repairing else "",
+    }
+
+
+def can_pay(meter: Meter) -> bool:
+    """Tell whether the run can afford to write sections again: one call is reserved for that."""
+    calls = meter.calls_left is None or meter.calls_left >= meter.calls
+    tokens = meter.tokens_left is None or meter.tokens < meter.tokens_left
+    return calls and tokens and meter.remaining() != 0.0

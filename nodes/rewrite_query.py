@@ -1,0 +1,52 @@
+"""Word another search: for a question that found nothing, or for what failed sections claim."""
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.events import QueryRewritten
+from graph.ports import QueryRewriter
+from graph.spending import Meter
+from graph.state import State
+from graph.support import has_failed
+
+LONGEST = 600  # characters of claims that one search takes
+
+
+class RewriteQueryUpdate(TypedDict, total=False):
+    """What to search for now; an empty query where there is nothing new to try."""
+
+    query: str
+    tried: list[str]
+    rewrites: int
+    repairs: int
+
+
+async def rewrite_query(
+    state: State, runtime: Runtime[Context], *, rewriter: QueryRewriter, meter: Meter
+) -> RewriteQueryUpdate:
+    """Reword the question by the rewriter; for a repair, search by the failed claims themselves, without a model."""
+    if state.repairing:
+        query = failed_claims(state)
+        named = ", ".join(str(index + 1) for index in state.repairing)
+        reason = f"looking again for what section {named} claims"
+        runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
+        return {"query": query, "tried": [*state.tried, query], "repairs": state.repairs + 1}
+    rewriting = await rewriter.rewrite(state.standalone_question, state.tried, language=state.language, meter=meter)
+    query = "" if rewriting.query in state.tried else rewriting.query
+    attempt = state.rewrites + 1
+    if query:
+        runtime.stream_writer(
+            QueryRewritten(query=query, reason=rewriting.reason, attempt=attempt, fallback=rewriting.fallback)
+        )
+    return {"query": query, "tried": [*state.tried, query] if query else state.tried, "rewrites": attempt}
+
+
+def failed_claims(state: State) -> str:
+    """Join the claims that failed in the sections under repair, up to a length that a search can use."""
+    texts = [
+        state.sections[row["section_index"]]["text"][row["start"] : row["end"]]
+        for row in state.claims
+        if row["section_index"] in state.repairing and has_failed(row)
+    ]
+    return " ".join(" ".join(texts).split())[:LONGEST]

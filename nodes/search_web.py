@@ -1,0 +1,40 @@
+"""Search the web for what bears on the question, as a second library."""
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from graph.context import Context
+from graph.errors import DependencyFailed
+from graph.events import SearchFailed, SourcesFound
+from graph.ports import WebSearcher
+from graph.spending import Meter
+from graph.state import Candidate, State
+
+NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library answers alone."
+
+
+class SearchWebUpdate(TypedDict):
+    """The hits as candidates."""
+
+    candidates: list[Candidate]
+
+
+async def search_web(
+    state: State, runtime: Runtime[Context], *, web: WebSearcher | None, meter: Meter
+) -> SearchWebUpdate:
+    """Gather candidates from the web; a search that fails is told, and the run goes on without it."""
+    context = runtime.context
+    if web is None:
+        runtime.stream_writer(SearchFailed(kind="web", code="web_unavailable", message=NOT_CONFIGURED))
+        return {"candidates": []}
+    try:
+        result = await web.search_web(
+            state.query, context.identity, top_k=context.top_k, min_score=0.0, seconds=meter.remaining()
+        )
+    except DependencyFailed as error:
+        runtime.stream_writer(SearchFailed(kind="web", code=error.code, message=error.message))
+        return {"candidates": []}
+    runtime.stream_writer(SourcesFound(kind="web", query=state.query, count=len(result.hits), degraded=result.degraded))
+    return {
+        "candidates": [Candidate(segment_id=hit.segment.segment_id, kind="web", score=hit.score) for hit in result.hits]
+    }
