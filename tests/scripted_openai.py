@@ -8,7 +8,8 @@
 
 A reply goes to the first request that it is for: made with the prompt ``to``, holding the text ``when``, or any where
 neither is given. A request for which nothing is scripted gets a sensible reply: greetings and thanks are small talk,
-any other question stays as it is, every passage is kept, the answer quotes the first segment.
+any other question stays as it is, every passage is kept, the answer quotes the first segment, and so does every section
+that is corrected; a query is worded anew each time, every claim is stated, every answer scores 7 of 10.
 The fixture is ``scripted_openai``.
 """
 
@@ -308,7 +309,36 @@ def _first_segment(prompt: str) -> str:
     return json.dumps({"sections": sections}, ensure_ascii=False)
 
 
-SENSIBLE = {"decide_retrieval": _as_is, "grade_segments": _all_kept, "generate_answer": _first_segment}
+def _first_segment_again(prompt: str) -> str:
+    tag = re.search(r"^\[SEG=([^\]]+)\] (.*)$", prompt, re.MULTILINE)
+    numbers = re.findall(r"^\[(\d+)\] ", prompt.rsplit("Sections to correct:", 1)[1], re.MULTILINE)
+    sections = [{"section": int(n), "text": tag[2], "source_ids": [tag[1]]} for n in numbers] if tag else []
+    return json.dumps({"sections": sections}, ensure_ascii=False)
+
+
+def _another_query(prompt: str) -> str:
+    asked, tried = prompt.rsplit("Question: ", 1)[1].split("\n\nTried:\n", 1)
+    query = f"wording {1 + len(re.findall(r'^- ', tried, re.MULTILINE))} of {asked}"
+    return json.dumps({"query": query, "reason": "scripted"}, ensure_ascii=False)
+
+
+def _all_stated(prompt: str) -> str:
+    return json.dumps({number: "stated" for number in re.findall(r"^\[(\d+)\] Claim:", prompt, re.MULTILINE)})
+
+
+def _useful(prompt: str) -> str:
+    return json.dumps({"utility": 7})
+
+
+SENSIBLE = {
+    "decide_retrieval": _as_is,
+    "grade_segments": _all_kept,
+    "generate_answer": _first_segment,
+    "revise_sections": _first_segment_again,
+    "rewrite_query": _another_query,
+    "check_claims": _all_stated,
+    "assess_quality": _useful,
+}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph.errors import BudgetExhausted, InvalidRequest, ModelReplyInvalid, ModelUnavailable
+from graph.errors import InvalidRequest, ModelReplyInvalid, ModelUnavailable
 from graph.evidence import Hit, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, Family
 from graph.spending import Meter
@@ -283,12 +283,6 @@ async def test_a_question_that_fills_the_context_is_refused(scripted_openai):
             "why " * 2500, [Hit(BRIDGE, 0.8)], language="en", meter=Meter()
         ):
             pass
-
-
-async def test_an_empty_budget_makes_no_call(scripted_openai):
-    with pytest.raises(BudgetExhausted):
-        await written(family(scripted_openai), BRIDGE, meter=Meter(calls_left=0))
-    assert scripted_openai.requests == []
 
 
 async def converse(family: Family, **options: Any) -> list[Draft]:

@@ -45,13 +45,14 @@ class Caller:
     ) -> AsyncGenerator[ReplyPart, None]:
         """Stream one reply; ``fields`` are those of ChatOpenAI's payload. Tokens go on the meter, however it ends.
 
-        ``max_characters`` bounds the reply; its thinking has a bound of its own. Raises AttemptFailed.
+        ``max_characters`` bounds the reply; its thinking has a bound of its own. Raises AttemptFailed, and
+        BudgetExhausted where the meter's seconds end before the reply.
         """
         splitter, joiner, ending = ThoughtSplitter(), SurrogateJoiner(), _Ending()
         room = {Said: max_characters, Thought: THINKING_CHARACTERS}
         read = 0
         try:
-            async with aclosing(self._chunks(messages, fields, ending)) as chunks:
+            async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
                 async for said, thought in chunks:
                     read += len(said) + len(thought)
                     for part in [*([Thought(thought)] if thought else []), *splitter.feed(joiner.feed(said))]:
@@ -68,7 +69,7 @@ class Caller:
             meter.used(ending.tokens or _estimate(messages, read))
 
     async def _chunks(
-        self, messages: Messages, fields: dict[str, Any], ending: _Ending
+        self, messages: Messages, fields: dict[str, Any], ending: _Ending, meter: Meter
     ) -> AsyncGenerator[tuple[str, str], None]:
         """Give texts of answer and thinking as they arrive, and note how the reply ended."""
         request_id = uuid.uuid4().hex
@@ -76,7 +77,7 @@ class Caller:
         stream = self._chat.astream(list(messages), UNSEEN, extra_headers={REQUEST_ID: request_id}, **fields)  # type: ignore[arg-type]
         try:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
-                async for chunk in within(self._patience, chunks):
+                async for chunk in within(self._patience, chunks, meter=meter):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata:
                         ending.tokens = chunk.usage_metadata["total_tokens"]

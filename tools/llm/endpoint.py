@@ -81,6 +81,7 @@ class Endpoint:
         """Stream a reply; its last part is ``Ended``. Closing the generator closes the connection at once.
 
         A request refused over its form is sent again in a simpler one, which is remembered once it is accepted.
+        Neither a reply nor a wait between two attempts outlives the meter's seconds.
         Raises ModelUnavailable, ModelReplyInvalid, BudgetExhausted.
         """
         if self._caller is None:
@@ -105,7 +106,7 @@ class Endpoint:
                     form = self._simpler(form, failed, has_schema=schema is not None)
                     continue
                 failures += 1
-                wait = self._wait(failed, failures)
+                wait = self._wait(failed, failures, meter)
             await asyncio.sleep(wait)
 
     async def read(self, messages: Messages, *, schema: ReplySchema, max_characters: int, meter: Meter) -> str:
@@ -132,9 +133,12 @@ class Endpoint:
         log.info("Model %s refused %s; trying %s.", self.name, form, simpler)
         return simpler
 
-    def _wait(self, failed: AttemptFailed, failures: int) -> float:
+    def _wait(self, failed: AttemptFailed, failures: int, meter: Meter) -> float:
         wait = failed.wait if failed.wait is not None else self._retry.first_wait * 2 ** (failures - 1)
         if not failed.again or failures >= self._retry.attempts or wait > self._retry.longest_wait:
             raise failed.error from failed
+        remaining = meter.remaining()
+        if remaining is not None and wait >= remaining:
+            raise meter.spent("seconds") from failed
         log.warning("Model %s: %s Next attempt in %.1f s.", self.name, failed.error.message, wait)
         return wait

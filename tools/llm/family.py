@@ -2,10 +2,12 @@
 
 from graph.errors import InvalidRequest
 from graph.ports import ClaimChecker, Family
-from tools.extractive.rewriter import ExtractiveRewriter
+from tools.llm.assessing import LlmAssessor
 from tools.llm.endpoint import Endpoint, RetryPolicy
 from tools.llm.grading import LlmGrader
 from tools.llm.preparing import LlmPreparer
+from tools.llm.rewriting import LlmRewriter
+from tools.llm.settling import LlmSettler
 from tools.llm.writing import LlmWriter
 from tools.settings import ModelSettings
 
@@ -16,7 +18,7 @@ def llm_family(
     """Make the family of a model. Nothing is imported, opened or asked before its first call.
 
     Keep it for the life of the process: it remembers what its endpoint understands. With ``thinking`` the thinking
-    model writes; preparing and grading stay with the plain one, whose decisions nobody waits to see argued. Raises
+    model writes; the other steps stay with the plain one, whose decisions nobody waits to see argued. Raises
     InvalidRequest where the model has no thinking model.
     """
     plain = Endpoint(model, model.model, temperature=0.0, retry=retry)
@@ -28,4 +30,14 @@ def llm_family(
                 suggestion="Leave thinking out, or choose a model that has a thinking model.",
             )
         writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), thinks=True)
-    return Family("llm", model.name, LlmPreparer(plain), LlmGrader(plain), writer, checker, ExtractiveRewriter())
+    return Family(
+        name="llm",
+        model=model.name,
+        preparer=LlmPreparer(plain),
+        grader=LlmGrader(plain),
+        writer=writer,
+        checker=checker,
+        rewriter=LlmRewriter(plain),
+        settler=LlmSettler(plain, checker),
+        assessor=LlmAssessor(plain),
+    )

@@ -47,6 +47,10 @@ PREPARATION = ReplySchema(
 )
 
 
+REWRITING = ReplySchema("rewriting", _object(query={"type": "string"}, reason={"type": "string"}))
+ASSESSMENT = ReplySchema("assessment", _object(utility={"type": "integer", "enum": list(range(11))}))
+
+
 def grading_schema(count: int) -> ReplySchema:
     """Describe a grading: the numbers of the relevant passages, of ``count`` shown."""
     number = {"type": "integer", "enum": list(range(1, count + 1))}
@@ -58,3 +62,17 @@ def answer_schema(segment_ids: Sequence[str]) -> ReplySchema:
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
     section = _object(text={"type": "string"}, source_ids=source_ids)
     return ReplySchema("answer", _object(sections={"type": "array", "items": section}))
+
+
+def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
+    """Describe sections written again, by their numbers of ``count`` shown; they can cite these segments alone."""
+    number = {"type": "integer", "enum": list(range(1, count + 1))}
+    source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
+    section = _object(section=number, text={"type": "string"}, source_ids=source_ids)
+    return ReplySchema("revision", _object(sections={"type": "array", "items": section}))
+
+
+def settlement_schema(count: int, words: Sequence[str]) -> ReplySchema:
+    """Describe one of the words for each of ``count`` claims, under its number."""
+    word = {"type": "string", "enum": list(words)}
+    return ReplySchema("settlement", _object(**{str(number): word for number in range(1, count + 1)}))

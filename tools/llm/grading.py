@@ -4,17 +4,17 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 import prompts
-from graph.errors import ModelReplyInvalid
+from graph.errors import BudgetExhausted, ModelReplyInvalid
 from graph.evidence import Failure, Hit
 from graph.ports import Grading
 from graph.spending import Meter
 from tools.llm.context import place
 from tools.llm.endpoint import Endpoint
 from tools.llm.formats import grading_schema
-from tools.llm.json_object import first_json_object
+from tools.llm.json_object import read_form
 from tools.llm.messages import messages
 from tools.llm.neutral import neutralise
 from tools.llm.tokens import cut_to_tokens, estimate_tokens
@@ -42,7 +42,8 @@ class LlmGrader:
         """Keep the candidates that bear on the question, by their search score; the model decides, not their order.
 
         A candidate that the reply does not name is dropped; numbers that were not shown are ignored. Each is shown
-        up to an equal share of the context; those for which no room is left, worst first, are dropped unread.
+        up to an equal share of the context; those for which no room is left, worst first, are dropped unread. Where
+        the reply can't be read or the budget is used up, all are kept.
         """
         ranked = _ranked(candidates)
         if not ranked:
@@ -53,13 +54,10 @@ class LlmGrader:
         limit = 200 + 20 * len(passages)
         try:
             text = await self.endpoint.read(asked, schema=schema, max_characters=limit, meter=meter)
-            numbers = set(GradingReply.model_validate(first_json_object(text)).relevant)
-        except (ModelReplyInvalid, ValidationError) as error:
-            log.warning("Model %s: grading unreadable (%s); keeping by search score.", self.endpoint.name, error)
-            said = Failure(
-                code=ModelReplyInvalid.code,
-                message="The model's grading could not be read; what the search found is kept by its score.",
-            )
+            numbers = set(read_form(text, GradingReply).relevant)
+        except (ModelReplyInvalid, BudgetExhausted) as error:
+            log.warning("Model %s: %s Keeping by search score.", self.endpoint.name, error.message)
+            said = Failure(code=error.code, message=f"{error.message} What the search found is kept by its score.")
             return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=said)
         return _graded(ranked, numbers, shown=len(passages))
 

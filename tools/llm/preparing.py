@@ -2,21 +2,22 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic import BaseModel, StringConstraints
 
 import prompts
-from graph.errors import ModelReplyInvalid
+from graph.errors import BudgetExhausted, ModelReplyInvalid
 from graph.evidence import Failure, Intent, SearchMode
 from graph.ports import Preparation
 from graph.spending import Meter
 from graph.state import Turn
+from tools.extractive.preparer import ExtractivePreparer
 from tools.languages import language
 from tools.llm.endpoint import Endpoint
 from tools.llm.formats import PREPARATION
-from tools.llm.json_object import first_json_object
+from tools.llm.json_object import read_form
 from tools.llm.messages import conversation, messages
 from tools.llm.neutral import neutralise
 
@@ -47,7 +48,8 @@ class LlmPreparer:
         """Make the question standalone and decide on retrieval, in at most one model call.
 
         No call is made where nothing is open: a first question to be searched for in any case, or search off.
-        Selected pages are read for every question that is no small talk.
+        Selected pages are read for every question that is no small talk. Where the budget is used up, the question
+        is prepared by rule.
         """
         spoken = language(question)
         if search == "off" and not has_pages:
@@ -62,6 +64,12 @@ class LlmPreparer:
                 code=error.code, message="The model's reply could not be read; the question is searched for as asked."
             )
             return Preparation(question, True, "The decision could not be read.", "content_query", spoken, said)
+        except BudgetExhausted as error:
+            by_rule = await ExtractivePreparer().prepare(
+                question, turns, search=search, has_pages=has_pages, meter=meter
+            )
+            said = Failure(code=error.code, message=f"{error.message} The question was prepared by rule.")
+            return replace(by_rule, fallback=said)
         needed = search == "always" or reply.needs_retrieval or (has_pages and reply.intent == "content_query")
         intent: Intent = "content_query" if needed else reply.intent
         return Preparation(reply.standalone_question, needed, reply.reason.strip()[:300], intent, spoken)
@@ -74,7 +82,4 @@ class LlmPreparer:
             question=neutralise(question),
         )
         text = await self.endpoint.read(asked, schema=PREPARATION, max_characters=MAX_CHARACTERS, meter=meter)
-        try:
-            return PreparationReply.model_validate(first_json_object(text))
-        except ValidationError as error:
-            raise ModelReplyInvalid("The model's decision does not have the form asked for.") from error
+        return read_form(text, PreparationReply)

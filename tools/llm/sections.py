@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from tools.llm.citing import CitedIds, offers
 from tools.llm.json_stream import Closed, JsonReader, Literal, Part, Path, StringDelta, StringEnd
 from tools.llm.section_text import SectionText
 
@@ -25,7 +26,7 @@ class SectionReader:
     """Turn the text of one reply into drafts; how the text was cut makes no difference to the sections."""
 
     def __init__(self, offered: Iterable[str]) -> None:
-        self._offered = {form: i for i in offered for form in (i, f"SEG={i}", f"[SEG={i}]")}
+        self._offered = offers(offered)
         self._head: str | None = ""  # text not yet known to be JSON or prose
         self._json: JsonReader | None = None
         self._prose = ""
@@ -96,13 +97,13 @@ class SectionReader:
                     self._readable = self._said = True
                 case StringEnd(path=(*owner, "source_ids", int()), text=text):
                     drafts += self._turn_to(tuple(owner))
-                    self._cite(text)
+                    self._cited.cite(text)
                 case StringEnd(path=(*owner, "source_ids"), text=text):
                     drafts += self._turn_to(tuple(owner))
-                    self._cite(text)
+                    self._cited.cite(text)
                 case Literal(path=(*owner, "source_ids", int())):
                     drafts += self._turn_to(tuple(owner))
-                    self._unknown += 1
+                    self._cited.cite(None)
                 case Closed(path=path) if path == self._path:
                     drafts += self._close()
                 case Closed(path=(*_, "sections"), size=0):
@@ -120,8 +121,7 @@ class SectionReader:
         self._path = None
         self._text = SectionText()
         self._said = False
-        self._ids: list[str] = []
-        self._unknown = 0
+        self._cited = CitedIds(self._offered)
 
     def _say(self, delta: str) -> list[Draft]:
         if self._said:
@@ -132,24 +132,17 @@ class SectionReader:
             return []
         return [DraftText(shown)] if begun else [DraftOpened(), DraftText(shown)]
 
-    def _cite(self, written: str) -> None:
-        segment_id = self._offered.get(written.strip())
-        if segment_id is None:
-            self._unknown += 1
-        elif segment_id not in self._ids:
-            self._ids.append(segment_id)
-
     def _close(self, mark: str = "") -> list[Draft]:
         begun = self._text.begun
         rest = self._text.finish(mark)
         for written in self._text.tagged:
-            self._cite(written)
+            self._cited.cite(written)
         drafts: list[Draft] = []
         if self._text.begun:
             self._written = True
             if rest:
                 drafts += [DraftText(rest)] if begun else [DraftOpened(), DraftText(rest)]
-            drafts.append(DraftClosed(self._text.text, tuple(self._ids), self._unknown))
+            drafts.append(DraftClosed(self._text.text, self._cited.ids, self._cited.unknown))
         self._begin()
         return drafts
 
