@@ -74,6 +74,8 @@ def _origin(setting: str, environment: Mapping[str, str], file: Mapping[str, str
 
 
 def _alias(setting: str, environment: Mapping[str, str]) -> str | None:
+    if setting == "web.api_key":
+        return "SERPER_API_KEY" if environment.get("SERPER_API_KEY") else None
     if not environment.get("OPENAI_COMPATIBLE_BASE_URL"):
         return None
     fed = {"models": "chat.model", "default_model": "chat.model", "embedding.model": "embedding.model"}

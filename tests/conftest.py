@@ -74,7 +74,7 @@ def clean_environment() -> Iterator[None]:
     """Keep the settings of whoever runs the tests out of them, and put back what a test changes."""
     before = dict(os.environ)
     for name in before:
-        if name.startswith(("CITEWELL_", "OPENAI_")):
+        if name.startswith(("CITEWELL_", "OPENAI_", "SERPER_")):
             del os.environ[name]
     yield
     os.environ.clear()

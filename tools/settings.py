@@ -1,7 +1,8 @@
 """Settings of a deployment, read once from the environment and ``.env`` by whoever starts the process.
 
-``CITEWELL_`` names win; the names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``) are read where no
-``CITEWELL_`` name says otherwise. ``citewell doctor`` shows which name each value came from.
+``CITEWELL_`` names win; the names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``,
+``SERPER_API_KEY``) are read where no ``CITEWELL_`` name says otherwise. ``citewell doctor`` shows which name each value
+came from.
 """
 
 import os
@@ -28,6 +29,7 @@ ALIASES = {
     "OPENAI_COMPATIBLE_API_KEY": "chat.api_key",
     "OPENAI_COMPATIBLE_COMPLETION_MODEL": "chat.model",
     "OPENAI_COMPATIBLE_EMBEDDING_MODEL": "embedding.model",
+    "SERPER_API_KEY": "web.api_key",
 }
 
 
@@ -84,6 +86,35 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
         return self
 
 
+class WebSettings(BaseModel, extra="forbid"):
+    """The search endpoint of the web, which is off without a key, and what is kept of what it brings.
+
+    Result pages are read only with ``fetch_pages``; else what the search shows of each is all that is stored.
+    """
+
+    api_key: SecretStr = SecretStr("")
+    base_url: str = "https://google.serper.dev"
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
+    results: Annotated[int, Field(ge=1, le=20)] = 5
+    fetch_pages: bool = False
+    max_page_bytes: Annotated[int, Field(ge=1024, le=20_000_000)] = 2_000_000
+    keep_days: Annotated[int, Field(ge=1, le=3650)] = 30
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str) -> str:
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/")
+
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip()
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError("a key is of printable ASCII characters")
+        return SecretStr(key)
+
+
 class Settings(BaseSettings):
     """Everything a deployment can set. Durations in seconds, sizes in the unit the name says."""
 
@@ -108,6 +139,8 @@ class Settings(BaseSettings):
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     page_tokens: Annotated[int, Field(ge=256)] = 6000
+
+    web: WebSettings = WebSettings()
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8400
@@ -141,11 +174,14 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _with_aliases(settings: Settings) -> Settings:
+    changes: dict[str, object] = {}
+    searching = os.environ.get("SERPER_API_KEY")
+    if searching and not settings.web.api_key.get_secret_value():
+        changes["web"] = WebSettings(**(settings.web.model_dump() | {"api_key": SecretStr(searching)}))
     base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL")
     if not base_url:
-        return settings
+        return settings.model_copy(update=changes)
     key = SecretStr(os.environ.get("OPENAI_COMPATIBLE_API_KEY", ""))
-    changes: dict[str, object] = {}
     chat = os.environ.get("OPENAI_COMPATIBLE_COMPLETION_MODEL")
     if chat and "models" not in settings.model_fields_set:
         changes["models"] = [ModelSettings(name=chat, base_url=base_url, api_key=key, model=chat)]

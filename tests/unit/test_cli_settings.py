@@ -10,7 +10,7 @@ import typer
 from cli.exits import Exit
 from cli.main import app
 from cli.provenance import environment_name, provenance, setting_names
-from tools.settings import ALIASES, EmbeddingSettings, ModelSettings, Settings, load_settings
+from tools.settings import ALIASES, ModelSettings, Settings, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -20,7 +20,8 @@ NAMES = {environment_name(setting) for setting in setting_names()}
 
 def default_of(setting: str) -> str:
     outer, _, inner = setting.partition(".")
-    value = EmbeddingSettings.model_fields[inner].default if inner else Settings.model_fields[outer].default
+    value = Settings.model_fields[outer].default
+    value = type(value).model_fields[inner].default if inner else value
     if value is None:
         return "none"
     text = value.get_secret_value() if hasattr(value, "get_secret_value") else str(value)
@@ -49,7 +50,7 @@ def test_the_manual_gives_each_alias(alias: str) -> None:
 
 def test_the_example_file_names_settings_that_are_there_and_leaves_none_out() -> None:
     text = (ROOT / ".env.example").read_text(encoding="utf-8")
-    named = set(re.findall(r"^# ((?:CITEWELL|OPENAI)_\w+)=", text, re.MULTILINE))
+    named = set(re.findall(r"^# ((?:CITEWELL|OPENAI|SERPER)_\w+)=", text, re.MULTILINE))
     assert named == NAMES | set(ALIASES)
 
 
@@ -81,6 +82,8 @@ def test_doctor_tells_where_each_value_comes_from(tmp_path: Path, monkeypatch: p
     os.environ["citewell_embedding__api_key"] = "hush"  # noqa: SIM112 - case does not matter
     os.environ["OPENAI_COMPATIBLE_BASE_URL"] = "http://localhost:1/v1"
     os.environ["OPENAI_COMPATIBLE_COMPLETION_MODEL"] = "small"
+    os.environ["SERPER_API_KEY"] = "hush, too"
+    os.environ["CITEWELL_WEB__RESULTS"] = "3"
     found = {row.setting: row for row in provenance(load_settings())}
     assert (found["port"].value, found["port"].origin, found["port"].name) == ("9000", ".env", "CITEWELL_PORT")
     assert (found["user"].value, found["user"].origin) == ("bob", "environment")
@@ -88,4 +91,6 @@ def test_doctor_tells_where_each_value_comes_from(tmp_path: Path, monkeypatch: p
     assert (found["default_model"].value, found["default_model"].origin) == ("small", "alias")
     assert found["models"].name == "OPENAI_COMPATIBLE_COMPLETION_MODEL"
     assert (found["host"].origin, found["host"].name) == ("default", "CITEWELL_HOST")
+    assert (found["web.api_key"].value, found["web.api_key"].name) == ("********", "SERPER_API_KEY")
+    assert (found["web.results"].value, found["web.keep_days"].value) == ("3", "30")
     assert "hush" not in str(found)

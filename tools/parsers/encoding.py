@@ -14,6 +14,9 @@ _MARKS = (  # the longer marks first: that of UTF-32 begins with that of UTF-16
 # What browsers read for these names: the WHATWG Encoding Standard.
 _WIDER = {"iso-8859-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 
+# Codecs of Python that no file is written in; punycode takes time by the square of the length.
+_NO_CHARSETS = frozenset({"punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+
 
 def decode(data: bytes, *, declared: str | None = None) -> str:
     """Decode text of a file; ``declared`` is the charset that the file itself names.
@@ -26,6 +29,8 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
         raise UnreadableDocument("The file is binary, not text.")
     encoding = encoding or _WIDER.get((declared or "").lower(), declared) or "utf-8"
     try:
+        if codecs.lookup(encoding).name.replace("_", "-") in _NO_CHARSETS:
+            raise LookupError
         return data.decode(encoding)
     except UnicodeError as error:
         raise UnreadableDocument(

@@ -9,10 +9,11 @@ SEGMENT_COLUMNS = (
     "s.document_id::text, s.segment_index, s.start_offset, s.end_offset, s.body, s.page_idx, s.heading, s.tokens,"
     " d.title, d.source_type, d.slug, d.space_id, d.space_slug, d.url, d.metadata"
 )
-VISIBLE = (
-    "d.deleted_at IS NULL AND (d.owner IS NULL OR d.owner = %(user)s)"
-    " AND (d.expires_at IS NULL OR d.expires_at > now())"
-)
+NOT_EXPIRED = "(d.expires_at IS NULL OR d.expires_at > now())"
+VISIBLE = f"d.deleted_at IS NULL AND (d.owner IS NULL OR d.owner = %(user)s) AND {NOT_EXPIRED}"
+# What has a time limit was brought by a run: a page of the web, a passage that a reader marked. It can be read and
+# cited by its id, and is no part of the library that everybody's questions search.
+LASTING = "d.expires_at IS NULL"
 
 
 def as_segment(row: tuple[Any, ...]) -> Segment:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from graph.ports import SearchQuery
 from tools.database import Connection
-from tools.retrieval.rows import VISIBLE
+from tools.retrieval.rows import LASTING, VISIBLE
 
 CANDIDATES = 2500  # segments that the lexical leg scores, about
 MOST_CANDIDATES = 10 * CANDIDATES
@@ -58,6 +58,6 @@ _SPACES = f"""
 SELECT count(*), (SELECT documents FROM library_statistics WHERE workspace = %(workspace)s),
     CASE WHEN count(*) <= %(few)s THEN array_agg(d.document_id) END
 FROM documents AS d
-WHERE d.workspace = %(workspace)s AND {VISIBLE}
+WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
     AND (d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
 """

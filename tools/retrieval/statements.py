@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tools.retrieval.partitions import partition_name, vectors_name
-from tools.retrieval.rows import SEGMENT_COLUMNS
+from tools.retrieval.rows import LASTING, NOT_EXPIRED, SEGMENT_COLUMNS
 from tools.retrieval.scoring import IDF_POWER, SCORE
 
 # Looked up for one document after another, by primary key. OFFSET 0 keeps the planner from joining everything before
 # anything is ordered, and num_nulls from the index that listings use, whose order is by date.
 _SEEN = """EXISTS (
         SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id
-        AND num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s)
-        AND (d.expires_at IS NULL OR d.expires_at > now())
+        AND num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s) AND {lasting}
         AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
     )"""
 
@@ -177,9 +176,9 @@ class Statement:
 def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, scoped: bool) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg.
 
-    ``leg`` is how many candidates each leg brings. ``scoped`` reads every segment of the documents that pass the
-    filters. Parameters: terms, weights, expected, budget, user, spaces, document_ids, coverage, top_k, min_score,
-    expand, and with the dense leg embedding.
+    ``leg`` is how many candidates each leg brings. ``scoped`` reads every segment of the documents that are
+    named and pass the filters, those with a time limit too. Parameters: terms, weights, expected, budget, user,
+    spaces, document_ids, coverage, top_k, min_score, expand, and with the dense leg embedding.
     """
     legs = "SELECT document_id, segment_index FROM lexical"
     distance = similarity = "0::float8"
@@ -206,6 +205,7 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, s
         sample=SAMPLE,
         told=TOLD,
         workspace=workspace,
+        lasting=NOT_EXPIRED if scoped else LASTING,
         dimension=dimension,
         leg=leg,
         decay=NEIGHBOUR_DECAY,

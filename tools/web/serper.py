@@ -1,0 +1,167 @@
+"""Ask the Serper API what the web holds on a query."""
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+
+from graph.errors import WebUnavailable
+from tools.languages import language
+from tools.parsers.parsed import storable
+from tools.settings import WebSettings
+from tools.web.bodies import read_body
+from tools.web.guard import LONGEST_URL
+
+MOST_RETRIES = 2
+MOST_BYTES = 2_000_000
+LONGEST_QUERY = 400
+LONGEST_TITLE = 300
+LONGEST_TEXT = 5000
+BACKOFF_SECONDS = 0.5  # before the first retry, and twice that before the second
+# The language of the results page, and its country where a language has one.
+_LOCALES = {"vi": {"hl": "vi", "gl": "vn"}, "zh": {"hl": "zh-cn"}, "en": {"hl": "en"}}
+_URL = re.compile(r"https?://[^\s/@]+(?:[/?#]\S*)?", re.IGNORECASE)
+_DENIED = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True)
+class WebResult:
+    """A page that the search named. ``snippet`` is the passage shown of it, ``date`` as the search words it."""
+
+    title: str
+    url: str
+    snippet: str
+    date: str | None = None
+
+
+class Serper:
+    """The search endpoint. The key goes to it in a header and nowhere else."""
+
+    def __init__(self, settings: WebSettings, client: httpx2.AsyncClient, *, backoff: float = BACKOFF_SECONDS) -> None:
+        self._url = f"{settings.base_url}/search"
+        self._key = settings.api_key.get_secret_value()
+        self._seconds = settings.timeout_seconds
+        self._client = client
+        self._backoff = backoff
+
+    async def search(self, query: str, *, results: int) -> list[WebResult]:
+        """Search, trying twice more where the endpoint is busy or broken, all within its timeout.
+
+        Gives at most ``results`` pages, none twice, in the endpoint's order. Raises WebUnavailable.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):
+                reply = await self._asked({"q": _shortened(query), "num": results, **_locale(query)})
+        except TimeoutError as error:
+            raise WebUnavailable(f"The web search did not answer within {self._seconds:g} seconds.") from error
+        return _results(reply)[:results]
+
+    async def _asked(self, body: dict[str, Any]) -> bytes:
+        fault, wait = "", None
+        cause: httpx2.TransportError | None = None
+        for retry in range(MOST_RETRIES + 1):
+            try:
+                response = await self._client.send(self._request(body), stream=True)
+            except httpx2.TransportError as error:
+                fault, wait, cause = "The web search cannot be reached.", None, error
+            else:
+                try:
+                    reply = await _read(response)
+                finally:
+                    await response.aclose()
+                if response.status_code == 200:
+                    return reply
+                fault, wait, cause = self._fault(response.status_code, reply), _retry_after(response), None
+                if response.status_code != 429 and response.status_code < 500:
+                    raise WebUnavailable(fault)
+            if retry == MOST_RETRIES:
+                break
+            # A wait beyond the timeout ends as one.
+            await asyncio.sleep(self._backoff * 2**retry if wait is None else wait)
+        raise WebUnavailable(fault) from cause
+
+    def _request(self, body: dict[str, Any]) -> httpx2.Request:
+        return httpx2.Request(
+            "POST",
+            self._url,
+            headers={"X-API-KEY": self._key, "Accept-Encoding": "identity", "User-Agent": "Citewell"},
+            json=body,
+            extensions={"timeout": httpx2.Timeout(self._seconds).as_dict()},
+        )
+
+    def _fault(self, status: int, reply: bytes) -> str:
+        """Tell what the endpoint says is wrong, such as that the credit is used up."""
+        if status in _DENIED:
+            return f"The web search refuses the key ({status})."
+        said = _object(reply).get("message")
+        told = " ".join(said.replace(self._key, "").split())[:200] if isinstance(said, str) else ""
+        return f"The web search answers with {status}{': ' + told if told else ''}."
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    try:
+        return await read_body(response, MOST_BYTES)
+    except WebUnavailable as error:
+        raise WebUnavailable(f"The reply of the web search cannot be read: {error.message}.") from error
+
+
+def _retry_after(response: httpx2.Response) -> float | None:
+    """Read how long to wait, in seconds or until a date; None where the reply does not say."""
+    told = response.headers.get("retry-after", "").strip()
+    if told.isascii() and told.isdigit():
+        return float(told[:9])
+    try:
+        until = parsedate_to_datetime(told)
+    except (ValueError, TypeError):
+        return None
+    if until.utcoffset() is None:
+        return None
+    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _locale(query: str) -> dict[str, str]:
+    return _LOCALES.get(language(query), {})
+
+
+def _shortened(query: str) -> str:
+    words = " ".join(query.split())
+    return words if len(words) <= LONGEST_QUERY else words[:LONGEST_QUERY].rsplit(" ", 1)[0]
+
+
+def _results(reply: bytes) -> list[WebResult]:
+    rows = _object(reply).get("organic")
+    if not isinstance(rows, list):
+        raise WebUnavailable("The reply of the web search cannot be read: it holds no results.")
+    found: dict[str, WebResult] = {}
+    for result in map(_result, rows):
+        if result is not None:
+            found.setdefault(result.url, result)
+    return list(found.values())
+
+
+def _result(row: Any) -> WebResult | None:
+    """Read one result; None where it has no address of a page, or says nothing."""
+    if not isinstance(row, dict):
+        return None
+    url, _, _ = _line(row.get("link"), LONGEST_URL + 1).partition("#")
+    title, snippet = _line(row.get("title"), LONGEST_TITLE), _line(row.get("snippet"), LONGEST_TEXT)
+    if len(url) > LONGEST_URL or not _URL.fullmatch(url) or not (title or snippet):
+        return None
+    return WebResult(title or url[:LONGEST_TITLE], url, snippet or title, _line(row.get("date"), 40) or None)
+
+
+def _line(value: Any, longest: int) -> str:
+    return " ".join(storable(value).split())[:longest].rstrip() if isinstance(value, str) else ""
+
+
+def _object(reply: bytes) -> dict[str, Any]:
+    try:
+        read = json.loads(reply)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
