@@ -15,6 +15,7 @@ from tools.retrieval.reading import SegmentStore
 from tools.retrieval.search import HybridSearcher
 from tools.sessions import Sessions
 from tools.settings import Settings
+from tools.web.library import WebLibrary, open_web
 from tools.workspaces import Workspaces
 
 
@@ -32,11 +33,18 @@ class Library:
     searcher: HybridSearcher
     reader: SegmentStore
     families: Families
+    web: WebLibrary | None
 
     @property
     def resources(self) -> Resources:
         """The ports that the graph is built over."""
-        return Resources(searcher=self.searcher, reader=self.reader, families=self.families, coverage=question_coverage)
+        return Resources(
+            searcher=self.searcher,
+            reader=self.reader,
+            families=self.families,
+            web=self.web,
+            coverage=question_coverage,
+        )
 
 
 @asynccontextmanager
@@ -48,20 +56,24 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     async with open_database(settings) as database:
         embedder = await open_embedder(settings)
         workspaces = Workspaces(database)
+        ingestor = Ingestor(database, workspaces, embedder, settings)
+        searcher = HybridSearcher(database, workspaces, embedder)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
-            yield Library(
-                settings=settings,
-                database=database,
-                embedder=embedder,
-                workspaces=workspaces,
-                documents=Documents(database, workspaces),
-                ingestor=Ingestor(database, workspaces, embedder, settings),
-                sessions=Sessions(database, workspaces),
-                searcher=HybridSearcher(database, workspaces, embedder),
-                reader=SegmentStore(database, workspaces),
-                families=configured_families(settings),
-            )
+            async with open_web(settings, ingestor, searcher) as web:
+                yield Library(
+                    settings=settings,
+                    database=database,
+                    embedder=embedder,
+                    workspaces=workspaces,
+                    documents=Documents(database, workspaces),
+                    ingestor=ingestor,
+                    sessions=Sessions(database, workspaces),
+                    searcher=searcher,
+                    reader=SegmentStore(database, workspaces),
+                    families=configured_families(settings),
+                    web=web,
+                )
         finally:
             await embedder.close()
