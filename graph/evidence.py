@@ -127,8 +127,22 @@ class Source(TypedDict):
     metadata: dict[str, Any]
 
 
+class Place(TypedDict):
+    """Where a quote stands in today's text. ``segment_id`` is the segment that it begins in."""
+
+    segment_id: str
+    segment_index: int
+    page_idx: int | None
+    start: int
+    end: int
+
+
 class Citation(TypedDict):
-    """Proof for a claim. Exists only where ``canonical_text[start:end] == quote``."""
+    """Proof for a claim. Exists only where ``canonical_text[start:end] == quote``.
+
+    Where an old session is read, ``freshness`` tells what has become of the quote, and ``now`` where it stands today
+    if that is another place or a segment of another number.
+    """
 
     segment_id: str
     document_id: str
@@ -141,6 +155,8 @@ class Citation(TypedDict):
     verdict: Verdict
     source_index: int
     section_index: int
+    freshness: NotRequired[Freshness]
+    now: NotRequired[Place]
 
 
 class Claim(TypedDict):

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid4
@@ -15,6 +15,8 @@ from psycopg.types.json import Jsonb
 from graph.errors import InvalidRequest, NotFound, SessionBusy
 from graph.evidence import Identity
 from tools.database import Connection, Database
+from tools.freshness import check_freshness
+from tools.retrieval.reading import SegmentStore
 from tools.workspaces import Workspaces
 
 DEFAULT_TITLE = "New Chat"
@@ -124,6 +126,7 @@ class Sessions:
     def __init__(self, database: Database, workspaces: Workspaces) -> None:
         self._database = database
         self._workspaces = workspaces
+        self._reader = SegmentStore(database, workspaces)
 
     async def create(
         self,
@@ -170,6 +173,8 @@ class Sessions:
     async def get(self, identity: Identity, session_id: str, *, limit: int = 100, cursor: str | None = None) -> History:
         """Read a session with its newest ``limit`` messages, or with those before a cursor.
 
+        What an answer quotes is looked for in today's text: each of its citations has its ``freshness``.
+
         Raises NotFound, InvalidRequest for a cursor that this method did not give.
         """
         before, before_id = _place(cursor)
@@ -180,7 +185,9 @@ class Sessions:
                 found = await (await rows.execute(_MESSAGES, row)).fetchall()
         shown = found[:limit]
         earlier = _cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
-        return History(session, shown[::-1], earlier)
+        bodies = await check_freshness([message.body for message in shown], self._reader, identity)
+        told = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
+        return History(session, told[::-1], earlier)
 
     async def delete(self, identity: Identity, session_id: str) -> None:
         """Delete a session with its checkpoints, messages and runs, in one transaction.
