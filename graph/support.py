@@ -42,11 +42,9 @@ def raises_support(claims: Sequence[ClaimRow], section_index: int, revised: Sequ
     """Tell whether a section written again is to take the place of the old one.
 
     It is where fewer of its claims fail, no fewer are supported, and neither its own support nor the whole answer's
-    falls; the own support has to rise. A section that is withdrawn must have had no claim that held.
+    falls; the own support has to rise.
     """
     old = [row for row in claims if row["section_index"] == section_index]
-    if not revised:
-        return all(map(has_failed, old))
     before, after = count(old), count(revised)
     rest = without(claims, section_index)
     return (

@@ -35,11 +35,17 @@ class CheckedAnswer:
             self._tell(SectionChecked(section_index=index, claims=self.shown(index), fallback=fallback))
 
     async def take_revisions(self, revisions: Sequence[RevisionRow], checker: ClaimChecker, meter: Meter) -> None:
-        """Check the sections that were written again and take those that raise support; the others stay as they are."""
-        sections = [Section(text=row["text"], source_ids=row["source_ids"]) for row in revisions]
-        checked = await checker.check([self._written(section, "cited") for section in sections], meter=meter)
-        for row, section, claims in zip(revisions, sections, checked.sections, strict=True):
-            index = row["section_index"]
+        """Check the sections that were written again and take those that raise support; the others stay as they are.
+
+        A section that was given up is withdrawn with those that failed, once no repair is left.
+        """
+        written = {
+            row["section_index"]: Section(text=row["text"], source_ids=row["source_ids"])
+            for row in revisions
+            if row["text"]
+        }
+        checked = await checker.check([self._written(each, "cited") for each in written.values()], meter=meter)
+        for (index, section), claims in zip(written.items(), checked.sections, strict=True):
             if raises_support(self.claims, index, self._rows(index, claims)):
                 self._revise(index, section, claims)
 

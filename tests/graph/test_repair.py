@@ -1,0 +1,187 @@
+"""Claims that fail: what is written again, what is taken, what is withdrawn, and that all of it ends."""
+
+import pytest
+
+from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
+from graph.support import support
+from tests.fakes import ScriptedChecker, ScriptedFamily, quote
+from tests.graph.asking import Asked, proven
+
+GOOD = quote("Staff get 25 days of annual leave.", "handbook:0")
+WRONG = quote("Salaries are paid on the 21st.", "handbook:1")
+RIGHT = Revision(1, "Salaries are paid on the 28th.", ("handbook:1",))
+QUESTION = "annual leave and salaries are paid"
+
+
+def writer(*revisions: list[Revision], wrong: str = "Salaries are paid on the 21st.") -> ScriptedFamily:
+    """Script a first section that holds and a second that does not."""
+    return ScriptedFamily(drafts=[[*GOOD, *quote(wrong, "handbook:1")]], revisions=revisions)
+
+
+async def test_only_the_failed_section_is_written_again() -> None:
+    session = Asked(family=writer([RIGHT]))
+    state = await session.ask(QUESTION)
+    assert [section["text"] for section in state.sections] == [
+        "Staff get 25 days of annual leave.",
+        "Salaries are paid on the 28th.",
+    ]
+    assert (state.outcome, state.stop_reason, state.repairs) == ("answered", "answer_complete", 1)
+    (faulty,) = session.family.faulty[0]
+    assert (faulty.section_index, faulty.text) == (1, "Salaries are paid on the 21st.")
+    (claim,) = faulty.claims
+    assert claim.verdict == "contradicted"
+    assert "28" in claim.reasons[0] and "21" in claim.reasons[0]
+    (revised,) = session.told("section_revised")
+    assert (revised.section_index, revised.text) == (1, "Salaries are paid on the 28th.")
+    assert revised.claims[0]["citations"][0]["quote"] == "Salaries are paid on the 28th."
+
+
+async def test_a_repair_searches_for_what_failed_and_says_so_without_a_model() -> None:
+    session = Asked(family=writer([RIGHT]))
+    state = await session.ask(QUESTION)
+    (rewritten,) = session.told("query_rewritten")
+    assert rewritten.query == "Salaries are paid on the 21st."
+    assert [query.text for query in session.library.queries] == [QUESTION, rewritten.query]
+    assert state.spent["rewrite_query"]["calls"] == 0
+    assert session.steps[-6:] == [
+        "rewrite_query",
+        "search_segments",
+        "grade_segments",
+        "generate_answer",
+        "check_claims",
+        "assess_quality",
+    ]
+
+
+async def test_what_a_repair_brings_is_appended_to_the_sources_and_graded_once() -> None:
+    family = ScriptedFamily(
+        drafts=[quote("The kitchen closes at ten.", "handbook:0")],
+        revisions=[[Revision(0, "The kitchen closes at nine.", ("kitchen:0",))]],
+    )
+    session = Asked(family=family)
+    state = await session.ask("25 days of annual leave", min_score=0.5)
+    assert [(row["index"], row["segment_id"]) for row in state.sources] == [(1, "handbook:0"), (2, "kitchen:0")]
+    assert family.graded == [["handbook:0"], ["kitchen:0"]]
+    assert proven(state) == [("kitchen:0", 0, 27, "supported")]
+
+
+@pytest.mark.parametrize(
+    "revision",
+    [
+        Revision(1, "Salaries are paid on the 22nd.", ("handbook:1",)),
+        Revision(1, "Penguins live in Antarctica.", ("handbook:1",)),
+        Revision(1, "Salaries are paid on the 28th.", ()),
+        Revision(1, "Salaries are paid on the 28th.", ("invented:9",)),
+        Revision(0, "Staff get 30 days of annual leave.", ("handbook:0",)),
+        Revision(7, "Salaries are paid on the 28th.", ("handbook:1",)),
+    ],
+)
+async def test_a_repair_that_does_not_raise_support_is_dropped(revision: Revision) -> None:
+    session = Asked(family=writer([revision]))
+    state = await session.ask(QUESTION)
+    assert state.sections[0]["text"] == "Staff get 25 days of annual leave."
+    assert state.sections[1]["text"] == "", "nothing of it held, so it is withdrawn"
+    (withdrawn,) = session.told("section_revised")
+    assert (withdrawn.section_index, withdrawn.text, withdrawn.claims) == (1, "", [])
+
+
+async def test_the_message_leaves_withdrawn_sections_out_and_renumbers_their_citations() -> None:
+    drafts = [[*WRONG, *GOOD]]
+    session = Asked(family=ScriptedFamily(drafts=drafts))
+    state = await session.ask(QUESTION)
+    message = await session.message(state)
+    assert message["answer"] == "Staff get 25 days of annual leave."
+    assert [section["source_ids"] for section in message["sections"]] == [["handbook:0"]]
+    assert [citation["section_index"] for citation in message["citations"]] == [0]
+    assert [claim["section_index"] for claim in message["claims"]] == [0]
+    assert message["assessment"]["supported"] is True
+
+
+async def test_a_section_that_holds_in_part_stays_with_its_verdicts() -> None:
+    text = "Salaries are paid on the 28th. Salaries are paid on the 21st."
+    session = Asked(family=writer([], wrong=text))
+    state = await session.ask(QUESTION)
+    assert state.sections[1]["text"] == text
+    assert (state.outcome, state.stop_reason) == ("answered", "repairs_used_up")
+    (assessed,) = session.told("answer_assessed")
+    assert assessed.supported is False
+    assert assessed.claims == {"supported": 2, "contradicted": 1, "unsupported": 0, "unverified": 0}
+
+
+async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:
+    session = Asked(family=ScriptedFamily(drafts=[WRONG]))
+    state = await session.ask("salaries are paid")
+    assert (state.outcome, state.stop_reason) == ("abstained", "claims_not_supported")
+    assert state.claims == []
+    message = await session.message(state)
+    assert "library" in message["answer"]
+    assert message["citations"] == []
+    assert [source["segment_id"] for source in message["nearest"]][0] == "handbook:1"
+    assert [event.section_index for event in session.told("section_finished")] == [0, 1]
+
+
+async def test_a_failing_model_leaves_the_answer_and_says_what_was_left_out() -> None:
+    session = Asked(family=writer([RIGHT]))
+    text = "Salaries are paid on the 28th. Salaries are paid on the 21st."
+    session = Asked(family=writer([RIGHT], wrong=text))
+    state = await session.ask(QUESTION, max_model_calls=3)
+    assert state.spent["generate_answer"]["calls"] == 1
+    assert (state.outcome, state.stop_reason) == ("answered", "budget_model_calls")
+    assert session.steps[-2:] == ["check_claims", "assess_quality"], "no repair was begun"
+
+
+async def test_an_uncited_section_beside_cited_ones_is_not_matched_but_repaired() -> None:
+    family = ScriptedFamily(drafts=[[*GOOD, *quote("Salaries are paid on the 28th.")]], revisions=[[RIGHT]])
+    session = Asked(family=family)
+    state = await session.ask(QUESTION)
+    assert session.told("section_checked")[1].claims[0]["verdict"] == "unsupported"
+    assert state.sections[1]["source_ids"] == ["handbook:1"]
+
+
+async def test_an_answer_without_any_id_is_matched_and_says_so() -> None:
+    session = Asked(family=ScriptedFamily(drafts=[quote("Salaries are paid on the 28th.")]))
+    state = await session.ask("salaries are paid")
+    (claim,) = state.claims
+    assert [proof["origin"] for proof in claim["proofs"]] == ["matched"]
+    assert state.sections[0]["source_ids"] == ["handbook:1"]
+
+
+async def test_an_answer_without_any_id_that_matches_nothing_is_cited_nowhere() -> None:
+    session = Asked(family=ScriptedFamily(drafts=[quote("Press [Windows] then [Section] to open the penguin panel.")]))
+    state = await session.ask("salaries are paid")
+    assert state.outcome == "abstained"
+    assert all(not claim["citations"] for event in session.told("section_checked") for claim in event.claims)
+
+
+ADVERSARIES = {
+    "always unsupported": (["unsupported one", "unsupported two"], [["unsupported again"], ["unsupported more"]]),
+    "always worse": (["supported one", "contradicted two"], [["contradicted again"], ["unsupported more"]]),
+    "always unverified": (["unverified one", "unverified two"], [["supported again"], ["supported more"]]),
+    "better, then worse": (["contradicted one", "supported two"], [["unverified again"], ["contradicted more"]]),
+    "withdraws": (["contradicted one", "supported two"], [[""], [""]]),
+}
+
+
+@pytest.mark.parametrize("name", ADVERSARIES)
+@pytest.mark.parametrize("repairs", [0, 1, 2])
+async def test_every_adversary_ends_within_its_bounds(name: str, repairs: int) -> None:
+    first, again = ADVERSARIES[name]
+    drafts = [part for text in first for part in (DraftOpened(), DraftText(text), DraftClosed(text, ("handbook:0",)))]
+    revisions = [
+        [Revision(index, text, ("handbook:0",) if text else ()) for index in (0, 1) for text in texts]
+        for texts in again
+    ]
+    session = Asked(
+        family=ScriptedFamily(drafts=[drafts], revisions=revisions), ports={"checker": ScriptedChecker()}
+    )
+    state = await session.ask("annual leave", max_repairs=repairs)
+    assert state.outcome in ("answered", "abstained")
+    assert state.repairs <= repairs
+    assert sum(row["calls"] for row in state.spent.values()) <= 8
+    for index, text in enumerate(first):
+        if text.startswith(("supported", "unverified")):
+            assert state.sections[index]["text"] == text, "a verified section stays byte for byte"
+    checked = [event.claims[0]["verdict"] for event in session.told("section_checked")]
+    weight = {"supported": 1.0, "unverified": 0.5}
+    before = sum(weight.get(verdict, 0.0) for verdict in checked) / len(checked)
+    assert support(state.claims) >= before or state.outcome == "abstained"

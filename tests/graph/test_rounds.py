@@ -1,0 +1,122 @@
+"""Where a run looks, in which order, and what another query brings."""
+
+import pytest
+
+from graph.context import Context
+from graph.errors import WebUnavailable
+from graph.gathering import rounds
+from graph.state import State
+from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, segment
+from tests.graph.asking import LEAVE, PAY, Asked
+
+BLOG = segment("blog", 0, "The sauna opens at seven.")
+
+
+def with_web(**web: object) -> Asked:
+    """Make a session that can search the web."""
+    library = MemoryLibrary([LEAVE, PAY])
+    return Asked(library=library, ports={"web": MemoryWeb(library, [BLOG], **web)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        (Context(), [["load_selected_pages", "search_segments"]]),
+        (Context(web="also"), [["load_selected_pages", "search_segments", "search_web"]]),
+        (Context(web="fallback"), [["load_selected_pages", "search_segments"], ["search_web"]]),
+        (Context(web="first"), [["search_web"], ["load_selected_pages", "search_segments"]]),
+        (Context(web="first", search="off"), [["search_web"], ["load_selected_pages"]]),
+        (Context(web="also", only_selected_pages=True), [["load_selected_pages", "search_segments"]]),
+        (Context(search="off"), [["load_selected_pages"]]),
+    ],
+)
+def test_rounds(context: Context, expected: list[list[str]]) -> None:
+    assert rounds(State(page_ids=["handbook"]), context) == expected
+
+
+def test_a_marked_passage_is_loaded_in_the_first_round() -> None:
+    assert rounds(State(selected_text="x"), Context(web="first")) == [
+        ["load_selected_pages", "search_web"],
+        ["search_segments"],
+    ]
+
+
+async def test_also_asks_library_and_web_side_by_side() -> None:
+    session = with_web()
+    state = await session.ask("annual leave", web="also")
+    assert set(session.steps[1:3]) == {"search_segments", "search_web"}
+    assert {row["segment_id"]: row["kind"] for row in state.sources} == {"handbook:0": "search", "blog:0": "web"}
+
+
+async def test_fallback_asks_the_web_only_where_the_library_kept_nothing() -> None:
+    session = with_web()
+    await session.ask("annual leave", web="fallback")
+    assert "search_web" not in session.steps
+    state = await session.ask("the sauna opens", web="fallback", min_score=0.5)
+    assert session.steps[1:5] == ["search_segments", "grade_segments", "search_web", "grade_segments"]
+    assert (state.outcome, state.rewrites) == ("answered", 0)
+    assert [source["segment_id"] for source in (await session.message(state))["sources"]] == ["blog:0"]
+
+
+async def test_first_asks_the_library_only_where_the_web_kept_nothing() -> None:
+    session = with_web()
+    await session.ask("the sauna opens", web="first")
+    assert "search_segments" not in session.steps
+    session = with_web(failure=WebUnavailable("the search endpoint is down"))
+    state = await session.ask("annual leave", web="first")
+    assert (session.told("search_failed")[0].kind, session.told("search_failed")[0].code) == ("web", "web_unavailable")
+    assert state.outcome == "answered"
+
+
+async def test_a_web_that_is_not_configured_is_said_and_the_library_answers() -> None:
+    session = Asked()
+    state = await session.ask("annual leave", web="also")
+    (failed,) = session.told("search_failed")
+    assert "SERPER_API_KEY" in failed.message
+    assert state.outcome == "answered"
+
+
+async def test_a_question_that_finds_nothing_is_worded_anew_once() -> None:
+    rewriter = ScriptedRewriter(["salaries are paid", "never asked"])
+    session = Asked(ports={"rewriter": rewriter})
+    state = await session.ask("remuneration", min_score=0.5)
+    (rewritten,) = session.told("query_rewritten")
+    assert (rewritten.query, rewritten.attempt) == ("salaries are paid", 1)
+    assert (state.outcome, state.rewrites, rewriter.asked) == ("answered", 1, 1)
+    assert [source["segment_id"] for source in (await session.message(state))["sources"]] == ["handbook:1"]
+
+
+async def test_a_writer_of_queries_that_never_finds_is_bounded() -> None:
+    rewriter = ScriptedRewriter([f"query {number}" for number in range(99)])
+    session = Asked(ports={"rewriter": rewriter})
+    state = await session.ask("remuneration", max_rewrites=2)
+    assert (state.outcome, rewriter.asked) == ("abstained", 2)
+    assert "“remuneration”; “query 0”; “query 1”" in state.sections[0]["text"], "it says what was searched for"
+
+
+async def test_a_rewriting_that_was_tried_before_ends_the_search() -> None:
+    session = Asked(ports={"rewriter": ScriptedRewriter(["remuneration"])})
+    state = await session.ask("remuneration", max_rewrites=2)
+    assert state.outcome == "abstained"
+    assert len(session.library.queries) == 1
+    assert session.told("query_rewritten") == []
+
+
+async def test_selected_pages_alone_are_not_searched_for_another_query() -> None:
+    rewriter = ScriptedRewriter(["salaries are paid"])
+    session = Asked(family=ScriptedFamily(irrelevant=("handbook:0", "handbook:1")), ports={"rewriter": rewriter})
+    state = await session.ask("sauna", pages=["handbook"], search="off")
+    assert (state.outcome, state.stop_reason, rewriter.asked) == ("abstained", "nothing_relevant", 0)
+
+
+async def test_a_grader_that_flip_flops_cannot_take_back_what_it_kept() -> None:
+    class Flipping(ScriptedFamily):
+        async def grade(self, question, candidates, *, meter):  # type: ignore[no-untyped-def]
+            self.irrelevant = tuple(ids[0] for ids in self.graded if ids)
+            return await super().grade(question, candidates, meter=meter)
+
+    session = Asked(family=Flipping(drafts=[[]]))
+    state = await session.ask("annual leave", max_rewrites=2)
+    indices = [[source["index"] for source in event.sources] for event in session.told("sources_graded")]
+    assert all(each == list(range(1, len(each) + 1)) for each in indices)
+    assert state.outcome == "abstained"
