@@ -35,6 +35,62 @@ def xquad(path: DataSet, as_json: AsJson = False) -> None:
     run(_measured(measure, as_json), as_json=as_json)
 
 
+@evaluate.command()
+def repair(
+    path: Annotated[Path, typer.Option("--path", help="XQuAD's folder.", show_default=False)],
+    model: Annotated[str, typer.Option("--model", help="A configured model's name.", show_default=False)],
+    per_language: Annotated[int, typer.Option("--per-language", min=1, help="Questions a language.")] = 8,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="Let the model settle claims that code leaves open.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare a model's answers before claims are checked and after repair."""
+
+    async def measure(citewell: "Citewell", progress: Progress) -> Mapping[str, Any]:
+        from evals.repair import run_repair
+
+        return await run_repair(
+            citewell, path, model=model, per_language=per_language, settle=settle, progress=progress
+        )
+
+    run(_measured(measure, as_json), as_json=as_json)
+
+
+@evaluate.command()
+def claims(
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "--path", help="Claims as JSON lines; made from the data folder where left out.", show_default=False
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="The folder that holds xquad/{en,zh,vi}.json.", show_default="../shared/data"),
+    ] = None,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Write the claims to this file as well.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what the checker of claims catches, and what it suspects wrongly."""
+    run(_claims(path, data, write, as_json), as_json=as_json)
+
+
+async def _claims(path: Path | None, data: Path | None, write: Path | None, as_json: bool) -> Exit:
+    from evals.claims import chosen_cases, run_claims
+    from evals.mutations.cases import write_cases
+
+    cases = chosen_cases(path=path, data=data)
+    if write is not None:
+        write_cases(write, cases)
+    with _progress("Checking") as progress:
+        report = await run_claims(settings_for(), cases, progress=progress)
+    _show(report, as_json=as_json)
+    return Exit.OK
+
+
 @evaluate.command("small-talk")
 def small_talk(as_json: AsJson = False) -> None:
     """Tell 100 questions from 100 lines of small talk."""
@@ -74,12 +130,12 @@ def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def _progress(doing: str = "Asking") -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     console = progress_console()
-    columns = (TextColumn("Asking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

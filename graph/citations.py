@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from graph.evidence import Citation, Claim, Section, Segment, Verdict
 from graph.state import ClaimRow, ProofRow
 
+SOURCE_CHANGED = "its source has changed since it was checked"
+
 
 def citation(proof: ProofRow, segment: Segment | None, *, section_index: int, verdict: Verdict) -> Citation | None:
     """Quote a proof from the canonical text of its segment; None where it does not lie in that segment."""
@@ -26,7 +28,10 @@ def citation(proof: ProofRow, segment: Segment | None, *, section_index: int, ve
 
 
 def claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]) -> Claim:
-    """Show a checked claim with its text and the citations that prove it."""
+    """Show a checked claim with its text and the citations that prove it.
+
+    A supported claim that nothing can be quoted for any more, since its source has changed meanwhile, is unverified.
+    """
     quoted = (
         citation(
             proof,
@@ -36,11 +41,13 @@ def claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]) -> C
         )
         for proof in row["proofs"]
     )
+    citations = [each for each in quoted if each is not None]
+    lost = row["verdict"] == "supported" and not citations
     return Claim(
         start=row["start"],
         end=row["end"],
         text=section["text"][row["start"] : row["end"]],
-        verdict=row["verdict"],
-        reasons=row["reasons"],
-        citations=[each for each in quoted if each is not None],
+        verdict="unverified" if lost else row["verdict"],
+        reasons=[*row["reasons"], SOURCE_CHANGED] if lost else row["reasons"],
+        citations=citations,
     )

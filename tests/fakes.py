@@ -95,11 +95,15 @@ class ScriptedFamily:
     async def prepare(
         self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
     ) -> Preparation:
-        """Take the question as it stands."""
-        meter.call()
+        """Take the question as it stands, with or without a call left."""
+        fallback = None
+        try:
+            meter.call()
+        except BudgetExhausted as error:
+            fallback = Failure(code=error.code, message="taken as it stands")
         self.seen_turns.append(list(turns))
         talk = question in self.small_talk
-        return Preparation(question, not talk, "scripted", "small_talk" if talk else "content_query", "en")
+        return Preparation(question, not talk, "scripted", "small_talk" if talk else "content_query", "en", fallback)
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
         """Keep all but the segments named irrelevant; without a call left, keep all."""
