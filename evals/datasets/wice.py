@@ -1,0 +1,82 @@
+"""WiCE (Kamoi et al. 2023): claims of Wikipedia, each with the web page it cites, cut into lines by the annotators."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from graph.errors import InvalidRequest
+from graph.evidence import Segment
+
+WiCELabel = Literal["supported", "partially_supported", "not_supported"]
+SEGMENT_LENGTH = 1200  # code points; about the 300 tokens of a stored segment
+
+
+@dataclass(frozen=True, slots=True)
+class WiCEClaim:
+    """A claim, the lines of its page, and each annotated set of lines (0-based) that supports what is supported."""
+
+    article: str
+    text: str
+    label: WiCELabel
+    lines: tuple[str, ...]
+    evidence_sets: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WiCEPage:
+    """A page as segments; ``starts`` holds for each segment where its lines begin, ``first`` the number of its first."""
+
+    segments: tuple[Segment, ...]
+    starts: tuple[tuple[int, ...], ...]
+    first: tuple[int, ...]
+
+    def lines(self, segment: int, start: int, end: int) -> set[int]:
+        """Give the numbers of the lines that a span of a segment's text touches."""
+        starts = self.starts[segment]
+        ends = (*starts[1:], len(self.segments[segment].text))
+        return {
+            self.first[segment] + n
+            for n, (begin, stop) in enumerate(zip(starts, ends, strict=True))
+            if begin < end and start < stop
+        }
+
+
+def load_wice(path: Path) -> tuple[WiCEClaim, ...]:
+    """Read the claims of a file. Raises InvalidRequest where it cannot."""
+    claims: list[WiCEClaim] = []
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if row["label"] not in get_args(WiCELabel):
+                raise ValueError(f"unknown label {row['label']!r}")
+            sets = tuple(frozenset(map(int, each)) for each in row["supporting_sentences"] if each)
+            article = str(row.get("meta", {}).get("claim_title", len(claims)))
+            claims.append(WiCEClaim(article, str(row["claim"]), row["label"], tuple(map(str, row["evidence"])), sets))
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidRequest(f"{path} is no WiCE file: {error!r}.") from error
+    if not claims:
+        raise InvalidRequest(f"{path} is no WiCE file: it holds no claim.")
+    return tuple(claims)
+
+
+def page_of(claim: WiCEClaim) -> WiCEPage:
+    """Lay a claim's page out as segments of whole lines, a blank line after each, as paragraphs are stored."""
+    segments: list[Segment] = []
+    starts: list[tuple[int, ...]] = []
+    first: list[int] = []
+    at = number = 0
+    while number < len(claim.lines):
+        begins: list[int] = []
+        text = ""
+        first.append(number)
+        while number < len(claim.lines) and (not text or len(text) + len(claim.lines[number]) <= SEGMENT_LENGTH):
+            begins.append(len(text))
+            text += f"{claim.lines[number]}\n\n"
+            number += 1
+        segments.append(Segment("wice", len(segments), at, at + len(text), text))
+        starts.append(tuple(begins))
+        at += len(text)
+    return WiCEPage(tuple(segments), tuple(starts), tuple(first))

@@ -1,0 +1,70 @@
+"""Choose the sentences that bear a claim: each must add words of the claim that those before it lack.
+
+Greedy choice by marginal gain, as maximal coverage is approximated (Nemhauser, Wolsey and Fisher 1978): a second
+sentence that repeats what the first says adds nothing, however similar it is to the claim.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph.evidence import Segment
+from tools.claims.coverage import Coverage, Floats, coverage
+
+LEAST_GAIN = 0.1  # of the claim's weight
+MOST_SENTENCES = 4
+DENSITY = 0.2  # how much a sentence gains for being about little else than the claim
+USUAL_LENGTH = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSentence:
+    """A sentence of one segment, in offsets of its text, and the share of the claim that it adds to those before."""
+
+    segment: int
+    start: int
+    end: int
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The sentences that bear a claim, in the order chosen, and the share of it in [0, 1] that they hold together."""
+
+    sentences: tuple[EvidenceSentence, ...]
+    cover: float
+
+
+def evidence(claim: str, segments: Sequence[Segment]) -> Evidence:
+    """Find the few sentences of the segments that hold most of a claim's wording; none where no sentence does."""
+    found = coverage(claim, segments)
+    chosen = chosen_sentences(found)
+    sentences = tuple(
+        EvidenceSentence(found.sentences[i].segment, found.sentences[i].start, found.sentences[i].end, gain)
+        for i, gain in chosen
+    )
+    return Evidence(sentences, sum(gain for _, gain in chosen))
+
+
+def chosen_sentences(found: Coverage) -> list[tuple[int, float]]:
+    """Choose sentences of a coverage, by index, with what each adds."""
+    weight = np.r_[found.terms.weight, found.grams.weight] / 2
+    held = np.vstack([found.terms.held, found.grams.held])
+    bonus = DENSITY * _density(found, weight @ held)
+    chosen: list[tuple[int, float]] = []
+    while len(chosen) < min(MOST_SENTENCES, held.shape[1]):
+        gain = weight @ held
+        worth = np.where(gain >= LEAST_GAIN, gain + bonus, -1.0)
+        best = int(worth.argmax())
+        if worth[best] < 0:
+            break
+        chosen.append((best, float(gain[best])))
+        weight = np.where(held[:, best], 0.0, weight)
+    return chosen
+
+
+def _density(found: Coverage, cover: Floats) -> Floats:
+    lengths = np.array([max(USUAL_LENGTH, len(sentence.wording.vocabulary)) for sentence in found.sentences])
+    dense: Floats = cover * np.sqrt(USUAL_LENGTH / lengths)
+    return dense
