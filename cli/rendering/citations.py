@@ -5,7 +5,7 @@ from rich.text import Text
 
 from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line
-from graph.evidence import Citation, Source
+from graph.evidence import Citation, SectionClaim, Source
 from graph.sources import excerpt
 
 INDENT = 6
@@ -25,6 +25,15 @@ def show_citations(console: Console, citations: list[Citation], sources: list[So
             show_indented(console, _place(by_index[index]), INDENT, first=marker)
         show_indented(console, _standing(citation), INDENT)
         show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
+
+
+def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
+    """List the claims that are not proven, each with its verdict and the reasons for it."""
+    for claim in claims:
+        verdict = Text.assemble("  ", (claim["verdict"], VERDICT_STYLE[claim["verdict"]]), "  ")
+        show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT, first=verdict)
+        for reason in claim["reasons"]:
+            show_indented(console, Text(one_line(reason), style="dim"), INDENT + 2)
 
 
 def show_nearest(console: Console, sources: list[Source]) -> None:

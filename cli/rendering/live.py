@@ -1,12 +1,13 @@
 """A run in the terminal as it happens: steps with their times, the answer with its markers, then its proof."""
 
 import time
+from collections import Counter
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from cli.rendering.citations import show_citations, show_nearest
+from cli.rendering.citations import show_citations, show_doubts, show_nearest
 from cli.rendering.flow import Flow
 from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line
@@ -89,6 +90,7 @@ class TerminalRun:
 
     def query_rewritten(self, event: events.QueryRewritten) -> None:
         self._note("rewrite_query", f"“{event.query}”: {event.reason}")
+        self._fallback("rewrite_query", event.fallback)
 
     def thinking_delta(self, event: events.ThinkingDelta) -> None:
         """Say nothing: thinking is no part of the answer."""
@@ -100,6 +102,8 @@ class TerminalRun:
             self._steps.print()
         else:
             self._answer.print()
+        if event.fallback is not None:
+            self._aside(f"fallback: {event.fallback['message']}")
         self._flow = Flow(self._answer, wrap=self._wrap)
 
     def text_delta(self, event: events.TextDelta) -> None:
@@ -116,7 +120,10 @@ class TerminalRun:
             self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
 
     def section_checked(self, event: events.SectionChecked) -> None:
-        """Say nothing yet: the verdicts stand beside their quotes at the end."""
+        counted = Counter(claim["verdict"] for claim in event.claims)
+        verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
+        self._note("check_claims", f"section {event.section_index + 1}: {verdicts or 'no claim'}")
+        self._fallback("check_claims", event.fallback)
 
     def section_revised(self, event: events.SectionRevised) -> None:
         number = event.section_index + 1
@@ -133,7 +140,9 @@ class TerminalRun:
         self._aside(f"{event.kind} removed, no source holds it: {event.target}")
 
     def answer_assessed(self, event: events.AnswerAssessed) -> None:
-        self._aside(f"assessed: {'supported' if event.supported else 'not supported'}, use {event.utility:.2f}")
+        judged = "supported" if event.supported else "not wholly supported"
+        self._note("assess_quality", f"{judged}, utility {event.utility:.2f}")
+        self._fallback("assess_quality", event.fallback)
 
     def title_changed(self, event: events.TitleChanged) -> None:
         self._aside(f"session titled “{event.title}”")
@@ -144,6 +153,10 @@ class TerminalRun:
         if message["citations"]:
             self._answer.print()
             show_citations(self._answer, message["citations"], message["sources"])
+        doubted = [claim for claim in message.get("claims", []) if claim["verdict"] != "supported"]
+        if doubted:
+            self._answer.print()
+            show_doubts(self._answer, doubted)
         if message.get("nearest"):
             self._answer.print()
             show_nearest(self._answer, message["nearest"])
