@@ -11,6 +11,7 @@ from tools.documents import Documents
 from tools.embeddings import Embedder, open_embedder, refuse_mismatch
 from tools.families import configured_families
 from tools.ingestion import Ingestor
+from tools.passages import MarkedPassages
 from tools.retrieval.reading import SegmentStore
 from tools.retrieval.search import HybridSearcher
 from tools.sessions import Sessions
@@ -33,6 +34,7 @@ class Library:
     searcher: HybridSearcher
     reader: SegmentStore
     families: Families
+    passages: MarkedPassages
     web: WebLibrary | None
 
     @property
@@ -42,6 +44,7 @@ class Library:
             searcher=self.searcher,
             reader=self.reader,
             families=self.families,
+            passages=self.passages,
             web=self.web,
             coverage=question_coverage,
         )
@@ -58,6 +61,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
+        reader = SegmentStore(database, workspaces)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -71,8 +75,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     ingestor=ingestor,
                     sessions=Sessions(database, workspaces),
                     searcher=searcher,
-                    reader=SegmentStore(database, workspaces),
+                    reader=reader,
                     families=configured_families(settings),
+                    passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
                 )
         finally:
