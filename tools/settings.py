@@ -135,6 +135,8 @@ class Settings(BaseSettings):
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.02
+    check_with_model: bool = False
+    assess_with_model: bool = False
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
