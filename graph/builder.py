@@ -88,7 +88,9 @@ def build(resources: Resources) -> CitewellGraph:
     graph.add_conditional_edges(
         "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", "abstain", *GATHERING]
     )
-    graph.add_conditional_edges("rewrite_query", after_rewrite_query, ["generate_answer", "abstain", *GATHERING])
+    graph.add_conditional_edges(
+        "rewrite_query", after_rewrite_query, ["search_segments", "search_web", "generate_answer", "abstain"]
+    )
     graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", "abstain"])
     graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", "abstain"])
     graph.add_conditional_edges("answer_directly", after_answer_directly, ["abstain", END])
