@@ -10,7 +10,20 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from graph.context import Context
 from graph.events import RunFinished
-from graph.evidence import Citation, FamilyName, Identity, Message, SearchMode, Section, Source, Spent
+from graph.evidence import (
+    Assessment,
+    Citation,
+    Disagreement,
+    FamilyName,
+    Identity,
+    Message,
+    SearchMode,
+    Section,
+    SectionClaim,
+    Source,
+    Spent,
+    WebMode,
+)
 from tools.runs import Run, RunRequest
 from tools.sessions import History, Session, StoredMessage
 
@@ -36,12 +49,12 @@ def _only(allowed: str, planned: frozenset[str]) -> BeforeValidator:
 
 Printable = AfterValidator(_printable)
 Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
+SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable]
 Name = Annotated[str, Field(min_length=1, max_length=200), Printable]
 Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]
-Web = Annotated[Literal["off"], _only("off", frozenset({"fallback", "also", "first"}))]
 WhileRunning = Annotated[Literal["reject"], _only("reject", frozenset({"enqueue", "interrupt"}))]
 
 
@@ -60,9 +73,10 @@ class NewSession(Body):
 
 
 class Budget(Body):
-    """Caps of one run: model calls, of which 8 is the most, and tokens as the endpoint reports them."""
+    """Caps of one run: model calls, of which 8 is the most, seconds, and tokens as the endpoint reports them."""
 
     model_calls: Annotated[int, Field(ge=0, le=8)] = 8
+    seconds: Annotated[float, Field(gt=0, le=600)] = 120.0
     tokens: Annotated[int, Field(ge=1)] | None = None
 
 
@@ -72,8 +86,14 @@ class NewRun(Body):
     question: Question
     page_ids: PageIds = Field(default=[], description="Documents to read whole.")
     only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` alone.")
+    selected_text: SelectedText | None = Field(
+        default=None, description="A passage that the reader marked: read first, and citable."
+    )
     search: SearchMode = Field(default="auto", description="`auto` decides whether the question needs the library.")
-    web: Web = "off"
+    web: WebMode = Field(
+        default="off",
+        description="`fallback`: where the library holds nothing relevant; `also`: beside it; `first`: before it.",
+    )
     spaces: Annotated[list[Name], Field(max_length=100)] = Field(
         default=[], description="Ids or slugs of the spaces to search; empty for all."
     )
@@ -94,6 +114,7 @@ class NewRun(Body):
             workspace=identity.workspace,
             user=identity.user,
             search=self.search,
+            web=self.web,
             only_selected_pages=self.only_selected_pages,
             spaces=self.spaces,
             top_k=self.top_k,
@@ -103,8 +124,9 @@ class NewRun(Body):
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,
             max_tokens=self.budget.tokens,
+            max_seconds=self.budget.seconds,
         )
-        return RunRequest(self.question, context, tuple(map(str, self.page_ids)))
+        return RunRequest(self.question, context, tuple(map(str, self.page_ids)), self.selected_text or "")
 
 
 class SessionList(Body):
@@ -115,7 +137,10 @@ class SessionList(Body):
 
 
 class SessionMessage(Body):
-    """A message as it was finished; all but the first group of fields belong to answers."""
+    """A message as it was finished; all but the first group of fields belong to answers.
+
+    Each citation tells in `freshness` what has become of its quote since, and in `now` where it stands today.
+    """
 
     message_id: str
     run_id: str | None
@@ -124,6 +149,7 @@ class SessionMessage(Body):
     content: str
     created_at: datetime
     page_ids: list[str] = Field(default=[], description="What a question asked to be read whole.")
+    selected_text: str | None = Field(default=None, description="The passage that a question was asked about.")
 
     outcome: str | None
     stop_reason: str | None
@@ -132,6 +158,9 @@ class SessionMessage(Body):
     citations: list[Citation] = []
     sources: list[Source] = []
     nearest: list[Source] = []
+    claims: list[SectionClaim] = []
+    assessment: Assessment | None = None
+    disagreements: list[Disagreement] = []
     spent: dict[str, Spent] = {}
 
     @classmethod

@@ -31,7 +31,7 @@ UPDATE runs SET lease_until = now() + make_interval(secs => %s) WHERE run_id = A
 """
 _CLOSE = """
 UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, finished_at = now()
-WHERE run_id = %s AND status <> 'finished' RETURNING session_id, question
+WHERE run_id = %s AND status <> 'finished' RETURNING session_id, question, request->>'selected_text'
 """
 _SAY = """
 INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome,
@@ -125,7 +125,10 @@ class Ledger:
         closed = await (await connection.execute(_CLOSE, [outcome, stop_reason, run_id])).fetchone()
         if closed is None:
             raise NotFound(f"There is no open run {run_id}.")
-        session_id, question = closed
+        session_id, question, selected_text = closed
+        body: dict[str, Any] = {"page_ids": list(page_ids)}
+        if selected_text:
+            body["selected_text"] = selected_text
         before = await (await connection.execute(_LAST_MESSAGE, [session_id])).fetchone()
         asked: dict[str, Any] = {
             "message_id": uuid4(),
@@ -134,7 +137,7 @@ class Ledger:
             "parent": before and before[0],
             "role": "user",
             "content": question,
-            "body": Jsonb({"page_ids": list(page_ids)}),
+            "body": Jsonb(body),
             "outcome": None,
             "stop_reason": None,
         }
