@@ -91,6 +91,21 @@ async def _claims(path: Path | None, data: Path | None, write: Path | None, as_j
     return Exit.OK
 
 
+@evaluate.command()
+def wice(path: DataSet, as_json: AsJson = False) -> None:
+    """Measure on WiCE how support is estimated and evidence chosen."""
+    run(_wice(path, as_json), as_json=as_json)
+
+
+async def _wice(path: Path, as_json: bool) -> Exit:
+    from evals.wice import run_wice
+    from tools.families import configured_families
+
+    family = configured_families(settings_for())("extractive")
+    _show(await run_wice(family.checker, path), as_json=as_json)
+    return Exit.OK
+
+
 @evaluate.command("small-talk")
 def small_talk(as_json: AsJson = False) -> None:
     """Tell 100 questions from 100 lines of small talk."""

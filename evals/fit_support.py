@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 import tools.claims
 from evals.cross_validation import auc, fold_of
 from evals.datasets.wice import WiCEClaim, load_wice, page_of
-from evals.listwise import fit_logistic
+from evals.listwise import evenly, fit_logistic
 from evals.minimise import Floats
 from tools.claims.coverage import coverage
 from tools.claims.support import FEATURES, SUPPORTED, features
@@ -84,12 +84,13 @@ def balanced_accuracy(yes: Floats, no: Floats, threshold: float) -> float:
 
 
 def _fit(rows: Floats, supported: NDArray[np.bool_]) -> tuple[Floats, float]:
-    return fit_logistic(rows, supported, ["wice"] * len(rows), PENALTY)
+    return fit_logistic(rows, supported, evenly(supported, ["wice"] * len(rows)), PENALTY)
 
 
-def file_digest(path: Path) -> str:
-    """Name a data file by its content, so that a report can say whether the fit saw it."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+def claims_digest(claims: Sequence[WiCEClaim]) -> str:
+    """Name a set of claims by its texts, in any order, so that a report can say whether the fit saw them."""
+    texts = "\n".join(sorted(claim.text for claim in claims))
+    return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
 
 def main() -> None:
@@ -98,11 +99,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds wice/claims.jsonl")
     parser.add_argument("--write", action="store_true", help="fit on all data and write support.json")
     options = parser.parse_args()
-    path = options.data / "wice" / "claims.jsonl"
-    rows = support_rows(load_wice(path))
+    claims = load_wice(options.data / "wice" / "claims.jsonl")
+    rows = support_rows(claims)
     figures = held_out(rows)
     if options.write:
-        _write(rows, figures, file_digest(path))
+        _write(rows, figures, claims_digest(claims))
     json.dump(figures, sys.stdout, indent=2)
     sys.stdout.write("\n")
 
@@ -114,7 +115,7 @@ def _write(rows: SupportRows, figures: SupportFigures, digest: str) -> None:
             "fitted_by": "python -m evals.fit_support",
             "date": datetime.now(UTC).date().isoformat(),
             "data": "WiCE, the half that docs/evaluation.md names",
-            "sha256": digest,
+            "claims": digest,
             "features": hashlib.sha256(" ".join(FEATURES).encode()).hexdigest()[:12],
             "lambda": PENALTY,
         },

@@ -25,7 +25,7 @@ class WiCEClaim:
 
 @dataclass(frozen=True, slots=True)
 class WiCEPage:
-    """A page as segments; ``starts`` holds for each segment where its lines begin, ``first`` the number of its first."""
+    """A page as segments; for each segment ``starts`` says where its lines begin, ``first`` the number of its first."""
 
     segments: tuple[Segment, ...]
     starts: tuple[tuple[int, ...], ...]

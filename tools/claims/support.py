@@ -91,10 +91,11 @@ def _pairs(terms: Units, chosen: Sequence[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SupportWeights:
-    """The fitted model: one weight a feature."""
+    """The fitted model, one weight a feature, and the name of the set of claims that it was fitted on."""
 
     weights: Floats
     intercept: float
+    fitted_on: str
 
 
 @cache
@@ -103,7 +104,8 @@ def support_weights() -> SupportWeights:
     table = json.loads(files(__package__).joinpath("support.json").read_text(encoding="utf-8"))
     if tuple(table["weights"]) != FEATURES:
         raise ValueError("support.json was fitted for other features; run python -m evals.fit_support")
-    return SupportWeights(np.array(list(table["weights"].values())), float(table["intercept"]))
+    weights = np.array(list(table["weights"].values()))
+    return SupportWeights(weights, float(table["intercept"]), str(table["provenance"]["claims"]))
 
 
 def support(claim: str, segments: Sequence[Segment]) -> float:

@@ -1,0 +1,152 @@
+"""Measure the estimate of support, the choice of evidence, and the verdicts of code on WiCE."""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from math import log1p
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from evals.cross_validation import auc
+from evals.datasets.wice import WiCEClaim, WiCEPage, load_wice, page_of
+from evals.fit_support import SupportFigures, balanced_accuracy, claims_digest, held_out, support_rows
+from evals.gold_sentences import best_match
+from evals.minimise import Floats
+from graph.errors import InvalidRequest
+from graph.evidence import Verdict
+from graph.ports import ClaimChecker, WrittenSection
+from graph.spending import Meter
+from tools.claims.evidence import evidence
+from tools.claims.support import SUPPORTED, support, support_weights
+
+# The verdict on a claim of several sentences is that on its worst one.
+WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
+_WORD = re.compile(r"\w+")
+
+
+class WiCEReport(TypedDict):
+    """Supported claims against partially and not supported ones, and evidence lines against the best annotated set.
+
+    ``auroc`` and ``balanced_accuracy`` repeat ``held_out`` where the shipped weights were fitted on these claims, else
+    ``shipped``; ``figures_of`` says which. The baseline is the share of a claim's words, weighed by their rarity
+    over all lines of the file, that the page holds, at its best threshold on the file.
+    """
+
+    claims: int
+    figures_of: str
+    auroc: float
+    balanced_accuracy: float
+    threshold: float
+    baseline_auroc: float
+    baseline_balanced_accuracy: float
+    baseline_threshold: float
+    shipped: SupportFigures
+    held_out: SupportFigures
+    evidence_claims: int
+    evidence_precision: float
+    evidence_recall: float
+    evidence_f1: float
+    evidence_lines: float
+    verdicts: dict[str, dict[Verdict, int]]
+    ms_per_claim: float
+
+
+async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
+    """Judge every claim against the whole page it cites. Raises InvalidRequest where the file cannot be read.
+
+    Evidence figures are means over the claims that have an annotated set, each against the set it matches best by F1.
+    A file that lacks supported claims, or others, gives no AUROC and is refused too.
+    """
+    claims = load_wice(path)
+    if len({claim.label == "supported" for claim in claims}) < 2:
+        raise InvalidRequest(f"{path} needs both supported claims and others.")
+    pages = [page_of(claim) for claim in claims]
+    supported = np.array([claim.label == "supported" for claim in claims])
+    began = time.perf_counter()
+    scores = np.array([support(claim.text, page.segments) for claim, page in zip(claims, pages, strict=True)])
+    lines = [_evidence_lines(claim, page) for claim, page in zip(claims, pages, strict=True)]
+    ms = (time.perf_counter() - began) * 1000 / len(claims)
+    shipped = _figures(scores[supported], scores[~supported])
+    cross_validated = held_out(support_rows(claims))
+    seen = claims_digest(claims) == support_weights().fitted_on
+    headline = cross_validated if seen else shipped
+    words = word_coverage(claims)
+    threshold, balanced = best_threshold(words[supported], words[~supported])
+    matches = [best_match(found, c.evidence_sets) for found, c in zip(lines, claims, strict=True) if c.evidence_sets]
+    return WiCEReport(
+        claims=len(claims),
+        figures_of="cross-validation, since the shipped weights saw these claims" if seen else "the shipped weights",
+        auroc=headline["auroc"],
+        balanced_accuracy=headline["balanced_accuracy"],
+        threshold=SUPPORTED,
+        baseline_auroc=auc(words[supported], words[~supported]),
+        baseline_balanced_accuracy=balanced,
+        baseline_threshold=threshold,
+        shipped=shipped,
+        held_out=cross_validated,
+        evidence_claims=len(matches),
+        evidence_precision=_mean([match.precision for match in matches]),
+        evidence_recall=_mean([match.recall for match in matches]),
+        evidence_f1=_mean([match.f1 for match in matches]),
+        evidence_lines=round(fmean(len(found) for found in lines), 3),
+        verdicts=await _verdicts(checker, claims, pages),
+        ms_per_claim=round(ms, 1),
+    )
+
+
+def _figures(yes: Floats, no: Floats) -> SupportFigures:
+    return SupportFigures(
+        claims=len(yes) + len(no), auroc=auc(yes, no), balanced_accuracy=balanced_accuracy(yes, no, SUPPORTED)
+    )
+
+
+def _evidence_lines(claim: WiCEClaim, page: WiCEPage) -> frozenset[int]:
+    chosen = evidence(claim.text, page.segments).sentences
+    return frozenset(line for each in chosen for line in page.lines(each.segment, each.start, each.end))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(fmean(values), 4) if values else 0.0
+
+
+def word_coverage(claims: Sequence[WiCEClaim]) -> Floats:
+    """Score claims by the share of their words that the page holds, weighed by rarity over the lines of all pages."""
+    lines = Counter(word for claim in claims for line in claim.lines for word in _words(line))
+    count = sum(len(claim.lines) for claim in claims)
+    shares: list[float] = []
+    for claim in claims:
+        weight = {word: log1p((count - lines[word] + 0.5) / (lines[word] + 0.5)) for word in _words(claim.text)}
+        page = _words("\n".join(claim.lines))
+        total = sum(weight.values())
+        shares.append(sum(weight[word] for word in weight if word in page) / total if total else 0.0)
+    return np.array(shares)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def best_threshold(yes: Floats, no: Floats) -> tuple[float, float]:
+    """Give the threshold with the best balanced accuracy on these very scores, and that accuracy."""
+    thresholds = np.unique(np.r_[yes, no])
+    best = max(thresholds, key=lambda threshold: balanced_accuracy(yes, no, float(threshold)))
+    return round(float(best), 4), balanced_accuracy(yes, no, float(best))
+
+
+async def _verdicts(
+    checker: ClaimChecker, claims: Sequence[WiCEClaim], pages: Sequence[WiCEPage]
+) -> dict[str, dict[Verdict, int]]:
+    """Count the verdicts on claims of each label."""
+    sections = [WrittenSection(claim.text, page.segments) for claim, page in zip(claims, pages, strict=True)]
+    checked = await checker.check(sections, meter=Meter())
+    counts: dict[str, dict[Verdict, int]] = {}
+    for claim, found in zip(claims, checked.sections, strict=True):
+        told = {each.verdict for each in found} or {"unsupported"}
+        worst = next(verdict for verdict in WORST_FIRST if verdict in told)
+        row: dict[Verdict, int] = counts.setdefault(claim.label, dict.fromkeys(reversed(WORST_FIRST), 0))
+        row[worst] += 1
+    return counts
