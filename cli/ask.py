@@ -11,19 +11,26 @@ from cli.opening import identity_of, opened, settings_for
 from cli.options import AsJson, UserName, WorkspaceName
 from cli.output import print_json, progress_console, result_console
 from cli.running import report, run
-from graph.evidence import SearchMode
+from graph.evidence import SearchMode, WebMode
 
 Session = Annotated[str | None, typer.Option(help="Go on with this session; a new one otherwise.", show_default=False)]
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Read this document whole; may be repeated.")]
 OnlyPages = Annotated[bool, typer.Option("--only-pages", help="Answer from the pages given and nothing else.")]
 Search = Annotated[SearchMode, typer.Option(help="Search the library: as the question needs, always, or not.")]
+Web = Annotated[WebMode, typer.Option(help="Search the web: not, where the library has nothing, beside it, or first.")]
+SelectedText = Annotated[
+    str, typer.Option("--selected-text", help="A passage that the question is about.", show_default=False)
+]
 Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
 TopK = Annotated[int, typer.Option(min=1, max=30, help="Segments to find.")]
 MinScore = Annotated[float, typer.Option(min=0, max=1, help="Least relevance of a segment, 0 to 1.")]
 Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists; the configured default otherwise.")]
 Thinking = Annotated[bool, typer.Option("--thinking", help="Use the model's thinking model.")]
 ModelCalls = Annotated[int, typer.Option(min=0, max=8, help="Model calls that the run may make.")]
+Seconds = Annotated[float, typer.Option("--max-seconds", min=0.1, max=600, help="Seconds that the run may take.")]
 Tokens = Annotated[int | None, typer.Option(min=1, help="Model tokens that the run may use.", show_default=False)]
+
+LONGEST_PASSAGE = 1000
 
 
 def ask(
@@ -31,7 +38,9 @@ def ask(
     session: Session = None,
     page: Pages = None,
     only_pages: OnlyPages = False,
+    selected_text: SelectedText = "",
     search: Search = "auto",
+    web: Web = "off",
     space: Spaces = None,
     top_k: TopK = 10,
     min_score: MinScore = 0.3,
@@ -39,6 +48,7 @@ def ask(
     thinking: Thinking = False,
     max_model_calls: ModelCalls = 8,
     max_tokens: Tokens = None,
+    max_seconds: Seconds = 120.0,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
@@ -50,6 +60,7 @@ def ask(
     """
     knobs: dict[str, object] = {
         "search": search,
+        "web": web,
         "only_selected_pages": only_pages,
         "spaces": space or [],
         "top_k": top_k,
@@ -58,12 +69,14 @@ def ask(
         "thinking": thinking,
         "max_model_calls": max_model_calls,
         "max_tokens": max_tokens,
+        "max_seconds": max_seconds,
     }
-    run(_ask(question, session, page or [], knobs, workspace, user, as_json), as_json=as_json)
+    run(_ask(question, selected_text, session, page or [], knobs, workspace, user, as_json), as_json=as_json)
 
 
 async def _ask(
     question: str,
+    selected_text: str,
     session_id: str | None,
     pages: list[str],
     knobs: dict[str, object],
@@ -78,6 +91,8 @@ async def _ask(
 
     if not question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Ask something.")
+    if len(selected_text) > LONGEST_PASSAGE:
+        raise InvalidRequest(f"selected-text: at most {LONGEST_PASSAGE:,} characters.", suggestion="Mark less.")
     session_id = session_id and as_id(session_id, "session")
     page_ids = tuple(as_id(page, "document") for page in pages)
     settings = settings_for(workspace, user)
@@ -93,7 +108,8 @@ async def _ask(
             await citewell.library.workspaces.number(identity.workspace)  # a mistyped name is no new workspace
             session_id = (await citewell.library.sessions.create(identity)).session_id
         listener = None if as_json else TerminalRun(result_console(), progress_console())
-        asked = await ask_question(citewell.runner, session_id, RunRequest(question, context, page_ids), listener)
+        request = RunRequest(question, context, page_ids, selected_text.strip())
+        asked = await ask_question(citewell.runner, session_id, request, listener)
     ended = asked.as_json()
     if as_json:
         print_json(ended)

@@ -56,6 +56,9 @@ class Asked:
             "citations": message["citations"],
             "sources": message["sources"],
             "nearest": message.get("nearest", []),
+            "claims": message.get("claims", []),
+            "assessment": message.get("assessment"),
+            "disagreements": message.get("disagreements", []),
             "spent": end.spent,
         }
 

@@ -42,7 +42,7 @@ def show(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a session's messages, with the citations of its answers."""
+    """Show a session's messages, with the citations of its answers and what has become of their quotes since."""
     run(_show(session_id, limit, cursor, workspace, user, as_json), as_json=as_json)
 
 

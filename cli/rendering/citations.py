@@ -10,6 +10,7 @@ from graph.sources import excerpt
 
 INDENT = 6
 NEAREST_SHOWN = 150
+FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red"}
 VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"}
 
 
@@ -65,4 +66,16 @@ def _standing(citation: Citation) -> Text:
         (f"characters {citation['start']}–{citation['end']} · ", "dim"),
         (citation["verdict"], VERDICT_STYLE[citation["verdict"]]),
         (matched, "dim"),
+        *_since(citation),
     )
+
+
+def _since(citation: Citation) -> list[tuple[str, str]]:
+    """Say what has become of the quote since, unless it stands where it stood."""
+    freshness = citation.get("freshness", "fresh")
+    if freshness == "fresh":
+        return []
+    now = citation.get("now")
+    where = f" to {now['start']}–{now['end']}" if now and freshness == "moved" else ""
+    page = f", page {now['page_idx'] + 1}" if now and where and now["page_idx"] is not None else ""
+    return [(", since ", "dim"), (freshness, FRESHNESS_STYLE[freshness]), (where + page, "dim")]
