@@ -1,4 +1,4 @@
-"""The kit that every family passes: its preparer, its grader and its writer, over one small library.
+"""The kit that every family passes: preparer, rewriter, grader and writer, over one small library.
 
 A test class takes it over and provides the fixture ``family``. Where a model stands behind the family, its replies have
 to be those of a model that understands: the kit asks nothing but QUESTION, FOLLOW_UP, SMALL_TALK and their likes here.
@@ -11,7 +11,18 @@ from contextlib import aclosing
 import pytest
 
 from graph.evidence import Hit, Segment
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, Family, Grading
+from graph.ports import (
+    Draft,
+    DraftClosed,
+    DraftOpened,
+    DraftText,
+    DraftThought,
+    Family,
+    FaultyClaim,
+    FaultySection,
+    Grading,
+    Revision,
+)
 from graph.spending import Meter
 from graph.state import Turn
 
@@ -24,6 +35,9 @@ QUESTION = "How often does the lamp of the lighthouse turn?"
 FOLLOW_UP = "Who oils its gears?"
 CHINESE_QUESTION = "灯塔的灯多久转一圈？"
 SMALL_TALK = "Hello there!"
+WRONG = "The lamp of the lighthouse turns once in twenty seconds."
+FAULTY = FaultySection(3, WRONG, (FaultyClaim(WRONG, "contradicted", ("the source says twelve seconds",)),))
+INVENTED = FaultySection(1, "Ada Holm built it.", (FaultyClaim("Ada Holm built it.", "unsupported", ()),))
 TURNS = [Turn(question=QUESTION, standalone_question=QUESTION, answer="It turns once in twelve seconds.")]
 
 
@@ -64,6 +78,19 @@ def graded_once(grading: Grading, hits: Sequence[Hit]) -> None:
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= score <= 1.0 for score in scores)
     assert all(reason for _, reason in grading.dropped)
+
+
+def revised_once(revisions: Sequence[Revision], faulty: Sequence[FaultySection], hits: Sequence[Hit]) -> None:
+    """Check that only faulty sections are written again, none twice, from offered ids; what is withdrawn cites none."""
+    indices = [revision.section_index for revision in revisions]
+    assert len(set(indices)) == len(indices)
+    assert set(indices) <= {section.section_index for section in faulty}
+    offered = {hit.segment.segment_id for hit in hits}
+    for revision in revisions:
+        assert len(set(revision.source_ids)) == len(revision.source_ids)
+        assert offered.issuperset(revision.source_ids)
+        assert revision.text == revision.text.strip()
+        assert revision.text or not revision.source_ids
 
 
 class FamilyContract:
@@ -122,6 +149,36 @@ class FamilyContract:
         offered = {LAMP.segment_id, BAKERY.segment_id}
         assert all(offered.issuperset(section.source_ids) for section in sections)
         assert any("twelve seconds" in section.text for section in sections)
+
+    async def test_a_query_is_worded_anew(self, family: Family) -> None:
+        rewriting = await family.rewriter.rewrite(QUESTION, [QUESTION], language="en", meter=Meter())
+        assert rewriting.query
+        assert rewriting.query != QUESTION
+        assert rewriting.reason
+        assert rewriting.fallback is None
+
+    async def test_no_query_is_tried_twice(self, family: Family) -> None:
+        tried = [QUESTION]
+        for _ in range(3):
+            rewriting = await family.rewriter.rewrite(QUESTION, tried, language="en", meter=Meter())
+            assert rewriting.query not in tried
+            tried += [rewriting.query] if rewriting.query else []
+
+    async def test_a_failed_section_is_written_again_from_the_sources(self, family: Family) -> None:
+        hits = [Hit(LAMP, 0.8), Hit(BAKERY, 0.5)]
+        revisions = await family.writer.revise(QUESTION, [FAULTY, INVENTED], hits, language="en", meter=Meter())
+        revised_once(revisions, [FAULTY, INVENTED], hits)
+        (mended,) = [revision for revision in revisions if revision.section_index == FAULTY.section_index]
+        assert "twelve seconds" in mended.text
+        assert LAMP.segment_id in mended.source_ids
+
+    async def test_without_sources_failed_sections_are_withdrawn(self, family: Family) -> None:
+        revisions = await family.writer.revise(QUESTION, [FAULTY, INVENTED], [], language="en", meter=Meter())
+        revised_once(revisions, [FAULTY, INVENTED], [])
+        assert sorted((revision.section_index, revision.text) for revision in revisions) == [(1, ""), (3, "")]
+
+    async def test_nothing_failed_is_nothing_to_write(self, family: Family) -> None:
+        assert not await family.writer.revise(QUESTION, [], [Hit(LAMP, 0.8)], language="en", meter=Meter())
 
     async def test_small_talk_is_answered_without_sources(self, family: Family) -> None:
         drafts = await collected(
