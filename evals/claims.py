@@ -1,0 +1,170 @@
+"""Measure what the checker of claims catches, and what it suspects wrongly, on claims that are known to be true or not.
+
+The checker is the one that the extractive family proves its answers with: code alone. No library is opened.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from evals.datasets.xquad import load_xquad
+from evals.mutations.cases import VERBATIM, Case, load_cases
+from evals.mutations.languages import LANGUAGES
+from evals.mutations.making import RELATION, Paragraph, make_cases
+from graph.errors import InvalidRequest
+from graph.evidence import Segment, Verdict
+from graph.ports import ClaimChecker, WrittenSection
+from graph.spending import Meter
+from tools.families import configured_families
+from tools.settings import EXTRACTIVE, Settings
+
+Progress = Callable[[int, int], None]
+# The verdict of several sentences is the worst of theirs.
+_WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
+_BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+class Kind(TypedDict):
+    """One kind of false claim: how many, and the shares of each verdict; ``caught`` is the first two together."""
+
+    n: int
+    caught: float
+    contradicted: float
+    unsupported: float
+    unverified: float
+    supported: float
+
+
+class Rewording(TypedDict):
+    """One kind of true claim: how many, the share caught wrongly, and the share called supported."""
+
+    n: int
+    false_alarms: float
+    supported: float
+
+
+class LanguageReport(TypedDict):
+    """Shares in [0, 1]. ``caught`` is of all false claims but those of the kind ``relation``.
+
+    ``relation_supported`` is the share of right words in a wrong relation that passed as supported. A figure that
+    has nothing to be counted from is None.
+    """
+
+    n: int
+    n_mutants: int
+    n_verbatim: int
+    n_paraphrases: int
+    caught: float | None
+    false_alarms_verbatim: float | None
+    false_alarms_paraphrase: float | None
+    supported_verbatim: float | None
+    supported_paraphrase: float | None
+    relation_supported: float | None
+    kinds: dict[str, Kind]
+    paraphrases: dict[str, Rewording]
+
+
+class ClaimsReport(TypedDict):
+    """A report for each language of the set, by ISO 639-1."""
+
+    languages: dict[str, LanguageReport]
+
+
+def made_cases(folder: Path | None = None) -> list[Case]:
+    """Make the set from the paragraphs of ``xquad/{en,zh,vi}.json`` below a folder; the same each time.
+
+    Without a folder the one beside the checkout is looked for. Raises InvalidRequest where it is not there.
+    """
+    data = folder or _BESIDE_THE_CHECKOUT
+    files = {language.code: data / "xquad" / f"{language.code}.json" for language in LANGUAGES}
+    for path in files.values():
+        if not path.is_file():
+            told = "" if folder else " beside the checkout"
+            raise InvalidRequest(f"--data: there is no xquad/{path.name} in the data folder{told}.")
+    cases: list[Case] = []
+    for language in LANGUAGES:
+        read = load_xquad(files[language.code])
+        paragraphs = [Paragraph(text, page) for text, page in zip(read.paragraphs, read.articles, strict=True)]
+        cases += make_cases(paragraphs, language)
+    return cases
+
+
+def chosen_cases(*, path: Path | None, data: Path | None) -> list[Case]:
+    """Read the set of a file, or make one from a data folder. Raises InvalidRequest where neither can be."""
+    if path is not None and data is not None:
+        raise InvalidRequest("--data: a set that is read with --path is made from no folder; give one of the two.")
+    return load_cases(path) if path is not None else made_cases(data)
+
+
+async def run_claims(settings: Settings, cases: Sequence[Case], *, progress: Progress | None = None) -> ClaimsReport:
+    """Check every case with the extractive family's checker and count the verdicts by language and kind."""
+    checker = configured_families(settings)(EXTRACTIVE).checker
+    decided: list[tuple[Case, Verdict]] = []
+    for number, case in enumerate(cases, 1):
+        decided.append((case, await verdict_of(checker, case)))
+        if progress is not None:
+            progress(number, len(cases))
+    languages = dict.fromkeys(case.lang for case in cases)
+    return ClaimsReport(
+        languages={lang: _language([each for each in decided if each[0].lang == lang]) for lang in languages}
+    )
+
+
+async def verdict_of(checker: ClaimChecker, case: Case) -> Verdict:
+    """Check one claim against its evidence as the only source; of several sentences the worst verdict counts."""
+    evidence = Segment("evidence", 0, 0, len(case.evidence), case.evidence)
+    checked = await checker.check([WrittenSection(case.claim, (evidence,))], meter=Meter(calls_left=0))
+    verdicts = {claim.verdict for claim in checked.sections[0]}
+    return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), "unverified")
+
+
+def _language(decided: Sequence[tuple[Case, Verdict]]) -> LanguageReport:
+    verbatim = [verdict for case, verdict in decided if case.supported and case.kind == VERBATIM]
+    reworded = _by_kind((case, verdict) for case, verdict in decided if case.supported and case.kind != VERBATIM)
+    wrong = _by_kind((case, verdict) for case, verdict in decided if not case.supported)
+    caught = [verdict for kind, verdicts in wrong.items() if kind != RELATION for verdict in verdicts]
+    paraphrases = [verdict for verdicts in reworded.values() for verdict in verdicts]
+    return LanguageReport(
+        n=len(decided),
+        n_mutants=len(caught),
+        n_verbatim=len(verbatim),
+        n_paraphrases=len(paraphrases),
+        caught=_caught(caught) if caught else None,
+        false_alarms_verbatim=_caught(verbatim) if verbatim else None,
+        false_alarms_paraphrase=_caught(paraphrases) if paraphrases else None,
+        supported_verbatim=_share(verbatim, "supported") if verbatim else None,
+        supported_paraphrase=_share(paraphrases, "supported") if paraphrases else None,
+        relation_supported=_share(wrong[RELATION], "supported") if RELATION in wrong else None,
+        kinds={kind: _kind(verdicts) for kind, verdicts in wrong.items()},
+        paraphrases={
+            kind: Rewording(n=len(verdicts), false_alarms=_caught(verdicts), supported=_share(verdicts, "supported"))
+            for kind, verdicts in reworded.items()
+        },
+    )
+
+
+def _by_kind(decided: Iterable[tuple[Case, Verdict]]) -> Mapping[str, list[Verdict]]:
+    kinds: dict[str, list[Verdict]] = {}
+    for case, verdict in decided:
+        kinds.setdefault(case.kind, []).append(verdict)
+    return dict(sorted(kinds.items()))
+
+
+def _kind(verdicts: Sequence[Verdict]) -> Kind:
+    return Kind(
+        n=len(verdicts),
+        caught=_caught(verdicts),
+        contradicted=_share(verdicts, "contradicted"),
+        unsupported=_share(verdicts, "unsupported"),
+        unverified=_share(verdicts, "unverified"),
+        supported=_share(verdicts, "supported"),
+    )
+
+
+def _caught(verdicts: Sequence[Verdict]) -> float:
+    return _share(verdicts, "contradicted", "unsupported")
+
+
+def _share(verdicts: Sequence[Verdict], *which: Verdict) -> float:
+    return round(sum(verdict in which for verdict in verdicts) / len(verdicts), 4)
