@@ -1,31 +1,87 @@
-"""Tell the world a draft while it is written."""
+"""Tell the world a draft while it is written, without the links that no source it cites holds."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-from graph.events import AnyEvent, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
-from graph.evidence import Section
+from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
+from graph.evidence import Failure, Section, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought
+from nodes.links import HeldLinks, LinkFilter, Removed, held_links, without_foreign_links
+
+NOTHING: Mapping[str, Segment] = {}
 
 
-async def told(drafts: AsyncIterator[Draft], tell: Callable[[AnyEvent], None]) -> list[Section]:
-    """Turn a writer's drafts into events as they come, and give back the finished sections."""
+async def told(
+    drafts: AsyncIterator[Draft], tell: Callable[[AnyEvent], None], *, segments: Mapping[str, Segment] = NOTHING
+) -> list[Section]:
+    """Turn a writer's drafts into events as they come, and give back the finished sections.
+
+    ``segments`` are the sources by id: a section's links must stand in those which it cites, or be their addresses.
+    Where there are none, no link goes out. A section that was nothing but a link is reported and left out.
+    """
     sections: list[Section] = []
+    opened = _OpenSection(0, None, tell)
     async with aclosing(drafts) as stream:  # type: ignore[type-var]
         async for draft in stream:
-            index = len(sections)
             match draft:
-                case DraftOpened():
-                    tell(SectionStarted(section_index=index))
+                case DraftOpened(fallback):
+                    opened = _OpenSection(len(sections), fallback, tell)
                 case DraftText(delta):
-                    tell(TextDelta(section_index=index, delta=delta))
+                    opened.write(delta)
                 case DraftThought(delta):
                     tell(ThinkingDelta(delta=delta))
-                case DraftClosed(text, source_ids, unknown_ids):
-                    sections.append(Section(text=text, source_ids=list(source_ids)))
-                    tell(
-                        SectionFinished(
-                            section_index=index, text=text, source_ids=list(source_ids), unknown_ids=unknown_ids
-                        )
-                    )
+                case DraftClosed():
+                    sections += opened.close(draft, segments)
     return sections
+
+
+class _OpenSection:
+    """A section on its way out; it starts with the first of its text that may go."""
+
+    def __init__(self, index: int, fallback: Failure | None, tell: Callable[[AnyEvent], None]) -> None:
+        self._index = index
+        self._fallback = fallback
+        self._tell = tell
+        self._filter = LinkFilter()
+        self._started = False
+
+    def write(self, delta: str) -> None:
+        self._pass_on(self._filter.feed(delta))
+
+    def close(self, closed: DraftClosed, segments: Mapping[str, Segment]) -> list[Section]:
+        """Tell the rest and what was removed; give the section, or nothing where no text is left."""
+        rest, text, removed = self._filter.close(held_by(closed.source_ids, segments))
+        self._pass_on(rest)
+        tell_removed(removed, self._index, self._tell)
+        if not text:
+            return []
+        source_ids = list(closed.source_ids)
+        self._tell(
+            SectionFinished(section_index=self._index, text=text, source_ids=source_ids, unknown_ids=closed.unknown_ids)
+        )
+        return [Section(text=text, source_ids=source_ids)]
+
+    def _pass_on(self, text: str) -> None:
+        if not text:
+            return
+        if not self._started:
+            self._tell(SectionStarted(section_index=self._index, fallback=self._fallback))
+            self._started = True
+        self._tell(TextDelta(section_index=self._index, delta=text))
+
+
+def guarded(text: str, source_ids: Sequence[str], segments: Mapping[str, Segment]) -> tuple[str, list[Removed]]:
+    """Take the foreign links out of a section that was not streamed, such as a repaired one."""
+    return without_foreign_links(text, held_by(source_ids, segments))
+
+
+def held_by(source_ids: Sequence[str], segments: Mapping[str, Segment]) -> HeldLinks:
+    """Collect the links of the sources that a section cites."""
+    cited = [segments[segment_id] for segment_id in source_ids if segment_id in segments]
+    return held_links((segment.text for segment in cited), (segment.url for segment in cited))
+
+
+def tell_removed(removed: Sequence[Removed], section_index: int, tell: Callable[[AnyEvent], None]) -> None:
+    """Report what was taken out of a section."""
+    for each in removed:
+        tell(ContentRemoved(section_index=section_index, kind=each.kind, target=each.target))
