@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.listwise import Question, fit_logistic, fit_softmax
+from evals.gold_sentences import best_match
+from evals.listwise import Question, evenly, fit_logistic, fit_softmax
 from evals.minimise import Floats
+from tools.extractive.fitted import Logistic
+from tools.extractive.quoting import MOST_PAGE_QUOTES, best_set
 
 OPERATING_POINTS = (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether the answer is there
@@ -48,12 +51,9 @@ def reader_figures(
 def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:
     """Fit the logistic model on the questions that the search brought anything."""
     seen = [(name, row, label) for name, _, row, label in rows if row is not None]
-    return fit_logistic(
-        np.array([row for _, row, _ in seen]),
-        np.array([label for _, _, label in seen]),
-        [name for name, _, _ in seen],
-        penalty,
-    )
+    labels = np.array([label for _, _, label in seen])
+    weight = evenly(labels, [name for name, _, _ in seen])
+    return fit_logistic(np.array([row for _, row, _ in seen]), labels, weight, penalty)
 
 
 def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[str, dict[str, object]]:
@@ -82,6 +82,47 @@ def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[
         }
         figures[name] = {"answerable": len(yes), "unanswerable": len(no), "auc": auc(yes, no), "at": points}
     return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A page's candidates by the features of membership, the gold sentences in each, and what annotators selected."""
+
+    group: str
+    rows: Floats
+    sentences: tuple[frozenset[int], ...]
+    references: tuple[frozenset[int], ...]
+
+
+def fit_membership(pages: Sequence[Marked], penalty: float) -> tuple[Floats, float]:
+    """Fit the logistic model of what belongs to an answer: what half of its annotators selected or more."""
+    rows = np.concatenate([page.rows for page in pages])
+    labels = np.array(
+        [
+            2 * sum(bool(held & reference) for reference in page.references) >= len(page.references)
+            for page in pages
+            for held in page.sentences
+        ]
+    )
+    return fit_logistic(rows, labels, np.ones(len(labels)), penalty)
+
+
+def membership_figures(pages: Sequence[Marked], penalty: float, folds: int) -> dict[str, float]:
+    """Give mean precision, recall and F1 of the quoted sentences with the best reference, and how many are quoted."""
+    figures: list[tuple[float, float, float, int]] = []
+    for fold in range(folds):
+        inside = [fold_of(page.group, folds) == fold for page in pages]
+        fitted = Logistic(
+            *fit_membership([page for page, here in zip(pages, inside, strict=True) if not here], penalty)
+        )
+        for page in (page for page, here in zip(pages, inside, strict=True) if here):
+            chosen = best_set(fitted.chance(page.rows).tolist(), MOST_PAGE_QUOTES)
+            quoted = frozenset[int]().union(*(page.sentences[i] for i in chosen))
+            match = best_match(quoted, page.references)
+            figures.append((match.precision, match.recall, match.f1, len(chosen)))
+    names = ("precision", "recall", "f1", "quotes_mean")
+    means = {name: round(float(value), 4) for name, value in zip(names, np.mean(figures, axis=0), strict=True)}
+    return {"n": len(figures), **means}
 
 
 def _chance(row: Floats | None, fitted: tuple[Floats, float]) -> float:

@@ -46,13 +46,15 @@ def fit_softmax(questions: Sequence[Question], penalty: float) -> Floats:
     return fitted
 
 
-def fit_logistic(
-    rows: Floats, labels: NDArray[np.bool_], data_sets: Sequence[str], penalty: float
-) -> tuple[Floats, float]:
-    """Fit a logistic regression in which every data set, and either label within it, weighs the same."""
+def evenly(labels: NDArray[np.bool_], data_sets: Sequence[str]) -> Floats:
+    """Weigh rows so that every data set, and either label within it, weighs the same; the mean weight is 1."""
     cells = Counter(zip(data_sets, labels.tolist(), strict=True))
     weight = np.array([1.0 / cells[cell] for cell in zip(data_sets, labels.tolist(), strict=True)])
-    weight *= len(labels) / weight.sum()
+    return np.asarray(weight * len(labels) / weight.sum(), dtype=np.float64)
+
+
+def fit_logistic(rows: Floats, labels: NDArray[np.bool_], weight: Floats, penalty: float) -> tuple[Floats, float]:
+    """Fit a logistic regression over weighted rows; give its coefficients, for rows as they are, and its intercept."""
     centre, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     scaled = np.column_stack([(rows - centre) / spread, np.ones(len(rows))])
     wanted = labels.astype(np.float64)

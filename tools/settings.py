@@ -7,7 +7,7 @@ came from.
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -134,7 +134,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
-    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.02
+    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
     check_with_model: bool = False
     assess_with_model: bool = False
 
@@ -160,6 +160,15 @@ class Settings(BaseSettings):
         if self.default_model not in [EXTRACTIVE, *names]:
             raise ValueError(f"default_model: no model is named {self.default_model!r}")
         return self
+
+    @property
+    def run_knobs(self) -> dict[str, Any]:
+        """Give the knobs of a run's Context that the deployment sets, not the request."""
+        return {
+            "page_tokens": self.page_tokens,
+            "check_with_model": self.check_with_model,
+            "assess_with_model": self.assess_with_model,
+        }
 
 
 def load_settings(**overrides: object) -> Settings:

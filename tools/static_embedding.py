@@ -63,7 +63,7 @@ class StaticEmbedder:
             batch = list(texts[start : start + BATCH_TEXTS])
             short = sum(map(len, batch)) <= INLINE_CHARACTERS
             vectors[start : start + len(batch)] = (
-                self._pool(batch) if short else await asyncio.to_thread(self._pool, batch)
+                self.pooled(batch) if short else await asyncio.to_thread(self.pooled, batch)
             )
         return vectors
 
@@ -86,14 +86,21 @@ class StaticEmbedder:
             known += length if whole or length >= KNOWN_WORD_CHARACTERS_PER_TOKEN * tokens else 0
         return known / total if total else 0.0
 
-    def _pool(self, texts: list[str]) -> NDArray[np.float32]:
+    def pooled(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed a few texts on the calling thread; see ``embed``."""
         pooled = np.zeros((len(texts), self.dimension), np.float32)
-        for row, encoding in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
+        for row, encoding in enumerate(self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)):
             ids = np.asarray(encoding.ids, np.intp)
             pooled[row] = np.ones(len(ids), np.float32) @ self._weights.take(ids, axis=0, mode="clip")
         norms = np.linalg.norm(pooled, axis=1, keepdims=True)
         np.divide(pooled, norms, out=pooled, where=norms > 0)
         return pooled
+
+
+@cache
+def bundled_embedder() -> StaticEmbedder:
+    """Give the whole bundled model, once a process, whatever embeds the library. Blocks for 0.1 s the first time."""
+    return StaticEmbedder(bundled_tokenizer(), _bundled_weights())
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evals.cross_validation import auc, fold_of, reader_figures
-from evals.listwise import Question, fit_logistic, fit_softmax
+from evals.listwise import Question, evenly, fit_logistic, fit_softmax
 from evals.minimise import minimise
 from evals.small_talk import load_lines, run_small_talk
 
@@ -38,7 +38,7 @@ def test_the_logistic_model_weighs_small_and_large_data_sets_alike() -> None:
     rows = np.concatenate([chance.normal(0, 1, (400, 1)), chance.normal(5, 1, (40, 1))])
     labels = np.concatenate([rows[:400, 0] > 0, rows[400:, 0] > 5])
     names = ["large"] * 400 + ["small"] * 40
-    weights, intercept = fit_logistic(rows, labels, names, 1.0)
+    weights, intercept = fit_logistic(rows, labels, evenly(labels, names), 1.0)
     assert 1.0 < -intercept / weights[0] < 4.0  # the boundary lies between the two sets' own
 
 

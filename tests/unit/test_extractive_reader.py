@@ -1,30 +1,50 @@
 """The extractive reader over small pools: whole sentences, sound numbers, and what it prefers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.evidence import Segment
+from graph.evidence import Hit, Segment, SourceKind
 from tools.extractive.answer_types import asked_type
 from tools.extractive.candidates import candidates, shape_of
 from tools.extractive.features import FEATURES, evidence
-from tools.extractive.reader import fitted_weights, read
+from tools.extractive.fitted import fitted_weights
+from tools.extractive.reader import read
 from tools.extractive.wording import flattened, question_wording
+from tools.static_embedding import bundled_embedder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embeddings() -> None:
+    bundled_embedder()  # loaded before hypothesis looks at the clock
 
 
 def segments(*texts: str) -> list[Segment]:
     return [Segment(f"d{n}", 0, 0, len(text), text) for n, text in enumerate(texts)]
 
 
+def hits(*texts: str, score: float = 0.8, kind: SourceKind = "search") -> list[Hit]:
+    return [Hit(segment, score, kind) for segment in segments(*texts)]
+
+
 WORDS = st.text(st.sampled_from("ab éđ你好。.!?\n#|-1 '\"")) | st.text(max_size=40)
 
 
-@given(WORDS, st.lists(WORDS, max_size=4), st.floats(0, 1))
-def test_any_text_is_read_without_complaint(question: str, texts: list[str], score: float) -> None:
-    given_segments = segments(*texts)
-    reading = read(question, given_segments, [score] * len(texts))
+KINDS = st.sampled_from(["page", "search", "web"])
+
+
+@given(WORDS, st.lists(st.tuples(WORDS, KINDS), max_size=4), st.floats(0, 1))
+def test_any_text_is_read_without_complaint(question: str, texts: list[tuple[str, SourceKind]], score: float) -> None:
+    given_segments = segments(*(text for text, _ in texts))
+    kinds = [kind for _, kind in texts]
+    reading = read(question, [Hit(each, score, kind) for each, kind in zip(given_segments, kinds, strict=True)])
     assert 0.0 <= reading.answerable <= 1.0
+    if reading.candidates and 2 * kinds.count("page") > len(kinds):
+        assert len(reading.members) == len(reading.candidates)
+    assert all(0.0 <= chance <= 1.0 for chance in reading.members)
     assert list(reading.scores) == sorted(reading.scores, reverse=True)
     assert np.isfinite(reading.scores).all()
     for candidate in reading.candidates:
@@ -53,12 +73,13 @@ def test_any_text_is_read_without_complaint(question: str, texts: list[str], sco
     ],
 )
 def test_the_sentence_that_answers_comes_first(question: str, text: str, best: str) -> None:
-    assert read(question, segments(text), [0.8]).candidates[0].text == best
+    assert read(question, hits(text)).candidates[0].text == best
 
 
 def test_a_segment_that_the_search_ranks_lower_loses_a_tie() -> None:
     text = "The gate opens at nine."
-    assert read("When does the gate open?", segments(text, text), [0.4, 0.9]).candidates[0].segment == 1
+    weak, strong = hits(text, text)
+    assert read("When does the gate open?", [replace(weak, score=0.4), strong]).candidates[0].segment == 1
 
 
 def test_features_are_finite_and_named() -> None:

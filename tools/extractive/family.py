@@ -1,9 +1,9 @@
 """The extractive family: answers in quotes, without a model, a key or a network."""
 
 from graph.ports import ClaimChecker, Family
+from tools.extractive.fitted import fitted_weights
 from tools.extractive.grader import ANSWERABLE, ExtractiveGrader
 from tools.extractive.preparer import ExtractivePreparer
-from tools.extractive.reader import fitted_weights
 from tools.extractive.rewriter import ExtractiveRewriter
 from tools.extractive.small_talk import phrases
 from tools.extractive.writer import ExtractiveWriter

@@ -44,6 +44,8 @@ class Evidence:
     small_grams: Floats  # (candidates,) cover by small and by middle grams
     middle_grams: Floats
     segment_grams: Floats  # (segments,) cover by middle grams of whole segments
+    segment_share: Floats  # (segments,) share of the middle grams in whole segments and their headings, unweighted
+    missing_terms: int  # how many of the question's terms no candidate has
 
 
 def evidence(
@@ -87,11 +89,14 @@ def evidence(
         "untyped_grams": grams * (asked_type(question) == "other"),
         "first": (~follows).astype(np.float64),
     }
+    by_segment = _by_segment(middle, owner, len(segments))
     return Evidence(
         features=np.column_stack([columns[name] for name in FEATURES]),
         small_grams=columns["small_grams"],
         middle_grams=grams,
-        segment_grams=_cover(middle_weight, _by_segment(middle, owner, len(segments))),
+        segment_grams=_cover(middle_weight, by_segment),
+        segment_share=(by_segment | heads).mean(axis=0) if len(middle) else np.zeros(len(segments)),
+        missing_terms=int((~terms.any(axis=1)).sum()),
     )
 
 

@@ -9,8 +9,8 @@ from graph.ports import Grading
 from graph.spending import Meter
 from tools.extractive.reader import Reading, read_parts
 
-# Below this chance that the answer is there, all candidates are dropped; other operating points are in ADR 0006.
-ANSWERABLE = 0.02
+# Below this chance that the answer is there, all candidates are dropped; ADR 0006 has what other points keep.
+ANSWERABLE = 0.4
 # A segment is dropped where its best sentence is this far behind the best of all, in log odds of the reader.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
@@ -29,7 +29,7 @@ class ExtractiveGrader:
 
 def _grade(question: str, hits: Sequence[Hit], refuse_below: float) -> Grading:
     ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
-    readings = read_parts(question, [hit.segment for hit in ranked], [hit.score for hit in ranked])
+    readings = read_parts(question, ranked)
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:

@@ -1,43 +1,41 @@
 """Order the sentences of a run's segments by how well they answer its question.
 
 A linear model over the features of ``features.py``, fitted as a listwise softmax (Cao et al. 2007, ListNet's top-one
-probability) by ``evals/fit_reader.py``, which writes the weights and where they come from into ``weights.json``.
+probability) by ``evals/fit_reader.py``. Logistic models beside it tell whether the answer is there at all, and which
+sentences of a selected page belong to it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
 import numpy as np
 
-from graph.evidence import Segment
+from graph.evidence import Hit
 from tools.extractive.candidates import Candidate, Shape, candidates
-from tools.extractive.features import FEATURES, Floats, evidence
+from tools.extractive.features import Evidence, Floats, evidence
+from tools.extractive.fitted import fitted_weights
+from tools.extractive.likeness import likeness
+from tools.extractive.membership import membership
 from tools.extractive.parts import parts
-from tools.extractive.signals import SIGNALS, signals
+from tools.extractive.signals import found_signals, page_signals
+from tools.extractive.wording import question_wording
 
 # Set by hand, since no data set at hand holds such lines: prose wins where both say as much. Headings are never quoted.
 SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.2, "row": 0.5, "code": 1.5, "heading": 6.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """The fitted models: one weight a feature, and a logistic model over a question's signals."""
-
-    reader: Floats
-    signals: Floats
-    intercept: float
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
-    """The candidates of a question, best first with their scores in log odds, and how likely one answers it."""
+    """The candidates of a question, best first with their scores in log odds, and how likely one answers it.
+
+    ``members`` holds the chance that each belongs to what the selected pages say on the question, and is empty where
+    most of what was read was found by a search.
+    """
 
     candidates: tuple[Candidate, ...]
     scores: tuple[float, ...]
     answerable: float
+    members: tuple[float, ...] = ()
 
     @property
     def shares(self) -> list[float]:
@@ -46,37 +44,82 @@ class Reading:
         return [float(share) for share in odds / odds.sum()] if self.scores else []
 
 
-@cache
-def fitted_weights() -> Weights:
-    """Load the weights that the package ships. Raises ValueError where they were fitted for other features."""
-    table = json.loads(files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
-    reader, answerable = table["reader"]["weights"], table["answerable"]["weights"]
-    if tuple(reader) != FEATURES or tuple(answerable) != SIGNALS:
-        raise ValueError("weights.json was fitted for other features; run python -m evals.fit_reader")
-    return Weights(
-        np.array(list(reader.values())), np.array(list(answerable.values())), float(table["answerable"]["intercept"])
-    )
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the models see of a question and some hits: the candidates, their features, each segment's relevance."""
+
+    question: str
+    pool: tuple[Candidate, ...]
+    found: Evidence
+    relevance: tuple[float, ...]
+
+    def found_signals(self, scores: Floats) -> Floats:
+        """Sum up hits of a search; ``scores`` are the reader's."""
+        return found_signals(question_wording(self.question), self.found, scores, self.relevance)
+
+    def page_signals(self, scores: Floats) -> Floats:
+        """Sum up selected pages."""
+        alike = likeness(self.question, [candidate.text for candidate in self.pool])
+        return page_signals(question_wording(self.question), self.found, scores, alike)
+
+    def membership(self, scores: Floats) -> Floats:
+        """Give the features by which sentences of a page belong to an answer."""
+        alike = likeness(self.question, [candidate.text for candidate in self.pool])
+        return membership(self.pool, self.found, scores, alike)
 
 
-def read(question: str, segments: Sequence[Segment], relevance: Sequence[float]) -> Reading:
-    """Score every sentence of the segments against the question.
-
-    ``relevance`` holds the search score of each segment in [0, 1]. About 2 ms for ten segments of 300 tokens.
-    """
-    weights = fitted_weights()
+def look(question: str, hits: Sequence[Hit]) -> Look | None:
+    """Compute the features of every sentence of the hits; None where they hold none."""
+    segments = [hit.segment for hit in hits]
     pool = candidates(segments)
     if not pool:
+        return None
+    relevance = relevances(hits)
+    return Look(question, tuple(pool), evidence(question, segments, relevance, pool), tuple(relevance))
+
+
+def relevances(hits: Sequence[Hit]) -> list[float]:
+    """Give what the search says of each hit; a selected page counts as much as the best that was found beside it.
+
+    A page comes with a score that stands for its having been chosen, so it may not outweigh what was measured.
+    """
+    best = max((hit.score for hit in hits if hit.kind != "page"), default=1.0)
+    return [best if hit.kind == "page" else hit.score for hit in hits]
+
+
+def read(question: str, hits: Sequence[Hit]) -> Reading:
+    """Score every sentence of the hits against the question. About 2 ms for ten segments of 300 tokens."""
+    seen = look(question, hits)
+    if seen is None:
         return Reading((), (), 0.0)
-    found = evidence(question, segments, relevance, pool)
-    scores = found.features @ weights.reader
-    logit = float(signals(question, found, scores, relevance) @ weights.signals) + weights.intercept
-    scores = scores - np.array([SHAPE_PENALTY[candidate.shape] for candidate in pool])
+    weights = fitted_weights()
+    raw = seen.found.features @ weights.reader
+    pages = [hit for hit in hits if hit.kind == "page"]
+    penalty = np.array([SHAPE_PENALTY[candidate.shape] for candidate in seen.pool])
+    members: Floats | None = None
+    if 2 * len(pages) > len(hits):
+        members = weights.membership.chance(seen.membership(raw), handicap=penalty)
+    scores = raw - penalty
     order = np.argsort(-scores, kind="stable")
     return Reading(
-        tuple(pool[i] for i in order), tuple(float(scores[i]) for i in order), float(1.0 / (1.0 + np.exp(-logit)))
+        candidates=tuple(seen.pool[i] for i in order),
+        scores=tuple(float(scores[i]) for i in order),
+        answerable=_answerable(seen, raw, hits, pages),
+        members=() if members is None else tuple(float(members[i]) for i in order),
     )
 
 
-def read_parts(question: str, segments: Sequence[Segment], relevance: Sequence[float]) -> list[Reading]:
+def _answerable(seen: Look, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit]) -> float:
+    """Give the chance that the answer stands in the pages or in what was found, each judged by itself."""
+    weights = fitted_weights()
+    if len(pages) == len(hits):
+        return float(weights.page.chance(seen.page_signals(scores)))
+    if not pages:
+        return float(weights.found.chance(seen.found_signals(scores)))
+    found = [hit for hit in hits if hit.kind != "page"]
+    return max(read(seen.question, pages).answerable, read(seen.question, found).answerable)
+
+
+def read_parts(question: str, hits: Sequence[Hit]) -> list[Reading]:
     """Read for each thing that the question asks; for most questions that is one reading."""
-    return [read(part, segments, relevance) for part in parts(question)]
+    return [read(part, hits) for part in parts(question)]

@@ -1,0 +1,78 @@
+"""Choose what to quote: from a search what answers, from selected pages what they say on the matter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from graph.evidence import Hit
+from tools.extractive.candidates import Candidate
+from tools.extractive.reader import Reading
+
+MOST_QUOTES = 3
+MOST_PAGE_QUOTES = 5
+# Quoting stops where the quoted sentences hold this much of the reader's belief; see ADR 0006.
+ENOUGH = 0.998
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A whole sentence of one segment."""
+
+    text: str
+    segment_id: str
+
+
+def quotes(readings: Sequence[Reading], sources: Sequence[Hit]) -> list[Quote]:
+    """Give the sentences to quote, the best first, none twice, headings never.
+
+    A question of several parts gets the best sentence of each part first.
+    """
+    most = MOST_PAGE_QUOTES if any(reading.members for reading in readings) else MOST_QUOTES
+    chosen: dict[str, Quote] = {}
+    for row in zip_longest(*map(_chosen, readings)):
+        for candidate in row:
+            if candidate is not None and len(chosen) < most:
+                quote = Quote(candidate.text, sources[candidate.segment].segment.segment_id)
+                chosen.setdefault(candidate.wording.flat, quote)
+    return list(chosen.values())
+
+
+def _chosen(reading: Reading) -> list[Candidate]:
+    return _belonging(reading) if reading.members else _likely(reading)
+
+
+def _likely(reading: Reading) -> list[Candidate]:
+    """List the sentences to quote of a reading, best first, until they hold enough of its belief."""
+    likely: list[Candidate] = []
+    believed = 0.0
+    for candidate, share in zip(reading.candidates, reading.shares, strict=True):
+        if believed >= ENOUGH:
+            break
+        believed += share
+        if candidate.shape != "heading":
+            likely.append(candidate)
+    return likely
+
+
+def _belonging(reading: Reading) -> list[Candidate]:
+    """List the sentences of pages to quote, in the reader's order."""
+    quotable = [i for i, candidate in enumerate(reading.candidates) if candidate.shape != "heading"]
+    best = best_set([reading.members[i] for i in quotable], MOST_PAGE_QUOTES)
+    return [reading.candidates[quotable[i]] for i in sorted(best)]
+
+
+def best_set(chances: Sequence[float], most: int) -> list[int]:
+    """Give the set of items whose expected F1 with those that belong is largest, likeliest first.
+
+    With chances taken as independent the best set of a size holds the likeliest items (Lewis 1995), and its F1 is about
+    twice the sum of their chances over its size plus the sum of all chances. Give at least one item, where there is
+    one, and at most ``most``.
+    """
+    ranked = sorted(range(len(chances)), key=lambda i: -chances[i])[:most]
+    if not ranked:
+        return []
+    held = np.cumsum([chances[i] for i in ranked])
+    sizes = np.arange(1, len(ranked) + 1)
+    return ranked[: int(np.argmax(held / (sizes + sum(chances)))) + 1]
