@@ -65,7 +65,10 @@ class WebContract:
         assert not mine & yours
 
     async def test_the_same_again_is_the_same_document(self, web: WebSearcher) -> None:
-        assert [hit.segment for hit in (await ask(web)).hits] == [hit.segment for hit in (await ask(web)).hits]
+        first, second = (await ask(web)).hits, (await ask(web)).hits
+        assert [(hit.segment.segment_id, hit.segment.text, hit.score) for hit in first] == [
+            (hit.segment.segment_id, hit.segment.text, hit.score) for hit in second
+        ]
 
     async def test_nothing_found_is_no_failure(self, web: WebSearcher, script: ScriptedWeb) -> None:
         script.searches = [found()]
