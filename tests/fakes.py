@@ -18,6 +18,7 @@ from graph.ports import (
     Family,
     FaultySection,
     Grading,
+    PassageFinder,
     Preparation,
     Proof,
     QualityAssessor,
@@ -215,6 +216,7 @@ def resources(
     checker: ClaimChecker | None = None,
     rewriter: QueryRewriter | None = None,
     assessor: QualityAssessor | None = None,
+    passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
 ) -> Resources:
     """Bind fakes as the graph's ports, for every model name; claims are checked by code unless a checker is given."""
@@ -233,6 +235,7 @@ def resources(
         reader=library,
         families=lambda model, *, thinking=False: ports,
         coverage=question_coverage,
+        passages=passages,
         web=web,
     )
 

@@ -1,0 +1,96 @@
+"""Pages that a question names, in several languages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.page_references import names_page, page_references
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("What does page 3 say about leave?", [(3, 3)]),
+        ("What does Page 3's table say?", [(3, 3)]),
+        ("see p. 3, and pp. 4-6", [(3, 3), (4, 6)]),
+        ("p.12?", [(12, 12)]),
+        ("what stands on pages 3–5", [(3, 5)]),
+        ("what stands on pages 5-3", [(3, 5)]),
+        ("from page 3 to page 5", [(3, 5)]),
+        ("pages 3 through 5", [(3, 5)]),
+        ("pages 3, 5 and 7", [(3, 3), (5, 5), (7, 7)]),
+        ("pages 1,2,3", [(1, 1), (2, 2), (3, 3)]),
+        ("page three", [(3, 3)]),
+        ("pages two to four", [(2, 4)]),
+        ("page twenty-one", [(21, 21)]),
+        ("the third page, and the 12th page", [(3, 3), (12, 12)]),
+        ("page number 7, page no. 8 and page #9", [(7, 7), (8, 8), (9, 9)]),
+        ("compare page 9 with page 2", [(9, 9), (2, 2)]),
+        ("第3页说了什么？", [(3, 3)]),
+        ("第三页和第五页", [(3, 3), (5, 5)]),
+        ("第3-5页", [(3, 5)]),
+        ("第三至五页", [(3, 5)]),
+        ("第三页到第五页讲什么", [(3, 5)]),
+        ("第二十一页", [(21, 21)]),
+        ("第十二頁", [(12, 12)]),
+        ("第一百零五页", [(105, 105)]),
+        ("第１２页", [(12, 12)]),
+        ("第3、5页", [(3, 3), (5, 5)]),
+        ("trang 3 nói gì?", [(3, 3)]),
+        ("Trang ba nói gì?", [(3, 3)]),
+        ("các trang 3-5", [(3, 5)]),
+        ("từ trang 3 đến trang 5", [(3, 5)]),
+        ("trang 3 và 5", [(3, 3), (5, 5)]),
+        ("trang hai mươi mốt", [(21, 21)]),
+        ("trang mười lăm", [(15, 15)]),
+        ("trang thứ tư, trang số 7", [(4, 4), (7, 7)]),
+        ("trang đầu tiên", [(1, 1)]),
+        ("Was steht auf Seite 4?", [(4, 4)]),
+        ("¿Qué dice la página 12?", [(12, 12)]),
+        ("３ページ", [(3, 3)]),
+        ("3페이지", [(3, 3)]),
+    ],
+)
+def test_pages_are_read(question: str, pages: list[tuple[int, int]]) -> None:
+    assert [(found.start, found.stop - 1) for found in page_references(question)] == pages
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Summarise this page.",
+        "How many pages are there?",
+        "Is it 3 pages long?",
+        "a web page with 3 tables",
+        "page 3.5",
+        "page 0",
+        "a page of one of the two",
+        "pagination 3",
+        "P3 of the car park",
+        "共3页",
+        "这一页讲什么",
+        "trang web 3 cột",
+        "trang năm 2020",
+        "trang trại 3",
+        "",
+    ],
+)
+def test_what_only_looks_like_one_is_none(question: str) -> None:
+    assert page_references(question) == ()
+
+
+def test_a_page_is_counted_from_1_and_its_index_from_0() -> None:
+    references = page_references("pages 3-5 and 9")
+    assert [index for index in range(20) if names_page(references, index)] == [2, 3, 4, 8]
+    assert not names_page(references, None)
+
+
+@given(st.text("page trng第页三十0123456789-, .đếnto", max_size=40))
+def test_any_text_is_read_without_fault(text: str) -> None:
+    assert all(0 < pages.start < pages.stop for pages in page_references(text))
+
+
+@given(st.integers(1, 9999))
+def test_any_number_is_read_in_each_language(number: int) -> None:
+    for question in (f"on page {number}?", f"第{number}页", f"ở trang {number}."):
+        assert page_references(question) == (range(number, number + 1),)
