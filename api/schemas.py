@@ -1,8 +1,9 @@
 """Requests and responses of the native dialect. A field that this version does not have is refused, never ignored."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -108,8 +109,8 @@ class NewRun(Body):
     while_running: WhileRunning = "reject"
     stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
-    def request(self, identity: Identity, *, page_tokens: int) -> RunRequest:
-        """Lay out the run that this asks for, on the identity's behalf; ``page_tokens`` is the deployment's."""
+    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Lay out the run that this asks for, on the identity's behalf; ``knobs`` are the deployment's."""
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -119,12 +120,12 @@ class NewRun(Body):
             spaces=self.spaces,
             top_k=self.top_k,
             min_score=self.min_score,
-            page_tokens=page_tokens,
             model=self.model,
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,
             max_tokens=self.budget.tokens,
             max_seconds=self.budget.seconds,
+            **knobs,
         )
         return RunRequest(self.question, context, tuple(map(str, self.page_ids)), self.selected_text or "")
 

@@ -100,7 +100,7 @@ async def _ask(
     context = Context(
         workspace=identity.workspace,
         user=identity.user,
-        page_tokens=settings.page_tokens,
+        **settings.run_knobs,
         **knobs,  # type: ignore[arg-type]
     )
     async with opened(settings) as citewell:

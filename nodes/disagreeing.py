@@ -8,6 +8,7 @@ from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStart
 from graph.evidence import Disagreement, Section
 from graph.state import DisputeRow, ProofRow
 from nodes.checking import CheckedAnswer
+from nodes.drafting import guarded
 
 MOST = 2
 BOTH_QUOTED = "both sources are quoted word for word"
@@ -33,8 +34,9 @@ def _section(answer: CheckedAnswer, row: DisputeRow, language: str) -> Section |
     quotes = [_quoted(answer, row["own"]), _quoted(answer, row["other"])]
     if not all(quotes):
         return None
-    text = prompts.lines(language).disagree.format(one=quotes[0], other=quotes[1])
+    said = prompts.lines(language).disagree.format(one=quotes[0], other=quotes[1])
     ids = list(dict.fromkeys([row["own"]["segment_id"], row["other"]["segment_id"]]))
+    text, _ = guarded(said, ids, answer.segments)
     return Section(text=text, source_ids=ids)
 
 

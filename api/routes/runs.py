@@ -31,7 +31,7 @@ async def start_run(
     session_id: UUID, body: NewRun, request: Request, me: Me, settings: AppSettings, runner: OpenRunner
 ) -> Any:
     """Ask a question in a session."""
-    run = await runner.start(str(session_id), body.request(me, page_tokens=settings.page_tokens))
+    run = await runner.start(str(session_id), body.request(me, settings.run_knobs))
     if body.stream:
         return RunStream(run, DIALECTS["native"](), body.on_disconnect)
     end = await end_of(run, request, body.on_disconnect)
