@@ -13,6 +13,7 @@ from graph.ports import SegmentReader
 from graph.sources import excerpt, nearest
 from graph.spending import Meter
 from graph.state import ClaimRow, State
+from nodes.drafting import guarded, tell_removed
 
 LONGEST_QUERY = 120
 UNSPACED = ("zh", "ja")
@@ -32,8 +33,10 @@ async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentRea
     near = [row["segment_id"] for row in nearest(state.candidates)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = why(state)
-    text = refusal(reason, state.tried if state.candidates else [], segments, state.language)
+    # A title can be a link, and what was searched for can be a model's words.
+    text, removed = guarded(refusal(reason, state.tried, segments, state.language), [], {})
     index = len(state.sections)
+    tell_removed(removed, index, runtime.stream_writer)
     runtime.stream_writer(SectionStarted(section_index=index))
     runtime.stream_writer(TextDelta(section_index=index, delta=text))
     runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))

@@ -1,16 +1,19 @@
 """Write the answer in sections that cite the kept segments, or write again the sections that failed."""
 
+from collections.abc import Callable
+
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed
+from graph.events import AnyEvent
 from graph.evidence import Failure, Hit, Section
 from graph.ports import AnswerWriter, FaultyClaim, FaultySection, SegmentReader
 from graph.spending import Meter
 from graph.state import RevisionRow, State, subject
 from graph.support import has_failed
-from nodes.drafting import told
+from nodes.drafting import guarded, tell_removed, told
 
 NOT_REPAIRED = "The failed sections were left as they were."
 
@@ -33,12 +36,14 @@ async def generate_answer(
         Hit(by_id[row["segment_id"]], row["score"], row["kind"]) for row in state.sources if row["segment_id"] in by_id
     ]
     if state.repairing:
-        return await _repair(state, hits, writer, meter)
+        return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
     drafts = writer.write(subject(state), hits, language=state.language, meter=meter)
-    return {"sections": await told(drafts, runtime.stream_writer)}
+    return {"sections": await told(drafts, runtime.stream_writer, segments=by_id)}
 
 
-async def _repair(state: State, hits: list[Hit], writer: AnswerWriter, meter: Meter) -> GenerateAnswerUpdate:
+async def _repair(
+    state: State, hits: list[Hit], tell: Callable[[AnyEvent], None], *, writer: AnswerWriter, meter: Meter
+) -> GenerateAnswerUpdate:
     """Ask for the failed sections anew; where that fails, they stay as they are."""
     faulty = [_faulty(state, index) for index in state.repairing]
     try:
@@ -49,9 +54,10 @@ async def _repair(state: State, hits: list[Hit], writer: AnswerWriter, meter: Me
     rows = []
     for each in revised:
         if each.section_index in state.repairing:
-            cited = [by_id[segment_id] for segment_id in each.source_ids if segment_id in by_id]
-            ids = [segment.segment_id for segment in cited]
-            rows.append(RevisionRow(section_index=each.section_index, text=each.text, source_ids=ids))
+            ids = [segment_id for segment_id in each.source_ids if segment_id in by_id]
+            text, removed = guarded(each.text, ids, by_id)
+            tell_removed(removed, each.section_index, tell)
+            rows.append(RevisionRow(section_index=each.section_index, text=text, source_ids=ids))
     return {"revisions": rows}
 
 
