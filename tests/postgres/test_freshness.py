@@ -1,0 +1,164 @@
+"""Old sessions read again: what has become of their quotes, in the documents as they are stored today."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from graph.events import RunFinished
+from graph.evidence import Citation, Identity, Message, Section, SectionClaim
+from tools.database import Database
+from tools.documents import Documents
+from tools.embeddings import open_embedder
+from tools.ingestion import Ingestor, NewDocument
+from tools.ledger import Ledger, LedgerEntry
+from tools.sessions import Sessions
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+ME = Identity()
+BOOK = str(UUID(int=7))
+LEAVE, NOTICE = "Every employee gets 25 days of leave.", "The notice period is three months."
+TEXT = f"# Leave\n\n{LEAVE} Unused leave lapses in March.\n\n# Notice\n\n{NOTICE}\n"
+
+
+class Archive:
+    """A library with one document, and a session whose answer cites it."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database, self._settings = database, settings
+
+    async def open(self) -> "Archive":
+        workspaces = Workspaces(self._database)
+        embedder = await open_embedder(self._settings)
+        self.ingestor = Ingestor(self._database, workspaces, embedder, self._settings)
+        self.documents = Documents(self._database, workspaces)
+        self.sessions = Sessions(self._database, workspaces)
+        self.ledger = Ledger(self._database, workspaces)
+        await self.write(TEXT)
+        self.session_id = (await self.sessions.create(ME)).session_id
+        return self
+
+    async def write(self, text: str, **fields: Any) -> None:
+        document = NewDocument(document_id=BOOK, name="book.md", title="Book", text=text)
+        await self.ingestor.ingest(ME, replace(document, **fields))
+
+    async def answer(self, *quotes: str) -> None:
+        """Store an answer that quotes the document as it is."""
+        raw = await self.documents.raw_text(ME, BOOK)
+        text = "".join(segment["text"] for segment in raw["segments"])
+        citations = []
+        for quote in quotes:
+            start = text.index(quote)
+            segment = next(s for s in raw["segments"] if s["start"] <= start < s["end"])
+            citations.append(
+                Citation(
+                    segment_id=f"{BOOK}:{segment['segment_index']}",
+                    document_id=BOOK,
+                    segment_index=segment["segment_index"],
+                    page_idx=None,
+                    start=start,
+                    end=start + len(quote),
+                    quote=quote,
+                    origin="cited",
+                    verdict="supported",
+                    source_index=1,
+                    section_index=0,
+                )
+            )
+        claims = [
+            SectionClaim(
+                start=0,
+                end=1,
+                text="x",
+                verdict="supported",
+                reasons=[],
+                citations=citations,
+                section_index=0,
+            )
+        ]
+        message = Message(
+            answer="x",
+            sections=[Section(text="x", source_ids=[])],
+            citations=citations,
+            sources=[],
+            claims=claims,
+        )
+        run_id = str(uuid4())
+        await self.ledger.open(LedgerEntry(run_id, self.session_id, "Why?", {}), ME)
+        end = RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={})
+        await self.ledger.finish(run_id, str(uuid4()), end, page_ids=())
+
+    async def citations(self) -> list[Citation]:
+        body = (await self.sessions.get(ME, self.session_id)).messages[-1].body
+        assert body["claims"][0]["citations"] == body["citations"]
+        found: list[Citation] = body["citations"]
+        return found
+
+
+@pytest.fixture
+async def archive(database: Database, settings: Settings) -> Archive:
+    archive = await Archive(database, settings).open()
+    await archive.answer(LEAVE, NOTICE)
+    return archive
+
+
+async def freshness(archive: Archive) -> list[str]:
+    return [citation["freshness"] for citation in await archive.citations()]
+
+
+async def test_quotes_of_an_unchanged_document_are_fresh(archive: Archive) -> None:
+    citations = await archive.citations()
+    assert [citation["freshness"] for citation in citations] == ["fresh", "fresh"]
+    assert all("now" not in citation for citation in citations)
+
+
+async def test_a_quote_that_moved_is_found_where_it_stands(archive: Archive) -> None:
+    many = "\n\n".join(f"Paragraph {n} of a long preface that came later." for n in range(80))
+    await archive.write(f"# Preface\n\n{many}\n\n{TEXT}")
+    citations = await archive.citations()
+    assert [citation["freshness"] for citation in citations] == ["moved", "moved"]
+    raw = await archive.documents.raw_text(ME, BOOK)
+    text = "".join(segment["text"] for segment in raw["segments"])
+    for citation in citations:
+        now = citation["now"]
+        assert text[now["start"] : now["end"]] == citation["quote"]
+        segment = raw["segments"][now["segment_index"]]
+        assert (now["segment_id"], now["segment_index"] > 0) == (f"{BOOK}:{segment['segment_index']}", True)
+        assert segment["start"] <= now["start"] < segment["end"]
+
+
+async def test_a_reworded_and_a_removed_sentence_have_changed(archive: Archive) -> None:
+    await archive.write(TEXT.replace("25 days", "30 days"))
+    assert await freshness(archive) == ["changed", "fresh"]
+    await archive.write(TEXT.replace(NOTICE, ""))
+    assert await freshness(archive) == ["fresh", "changed"]
+    await archive.write(TEXT)
+    assert await freshness(archive) == ["fresh", "fresh"]
+
+
+async def test_what_is_deleted_expired_or_out_of_reach_looks_alike(archive: Archive, database: Database) -> None:
+    gone = [{**citation, "freshness": "deleted"} for citation in await archive.citations()]
+    await archive.documents.delete(ME, BOOK)
+    assert await archive.citations() == gone
+    await archive.write(TEXT)
+    assert await freshness(archive) == ["fresh", "fresh"]
+    async with database.connection() as connection:
+        await connection.execute("UPDATE documents SET owner = 'someone-else'")
+    assert await archive.citations() == gone
+    async with database.connection() as connection:
+        row = [datetime.now(UTC) - timedelta(seconds=1)]
+        await connection.execute("UPDATE documents SET owner = NULL, expires_at = %s", row)
+    assert await archive.citations() == gone
+
+
+async def test_what_is_stored_of_an_answer_stays_as_it_was(archive: Archive, database: Database) -> None:
+    await archive.write("Preface.\n\n" + TEXT)
+    await archive.citations()
+    async with database.connection() as connection:
+        found = await connection.execute("SELECT body::text FROM messages WHERE role = 'assistant'")
+        row = await found.fetchone()
+    assert row is not None
+    assert "freshness" not in row[0]
