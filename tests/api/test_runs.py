@@ -57,11 +57,47 @@ async def test_the_finished_message_is_in_the_session(client: httpx.AsyncClient)
     assert answered["message_id"] == events[0]["message_id"]
     assert answered["outcome"] == "answered"
     end = events[-1]
-    for field in ("sections", "citations", "sources"):
+    for field in ("sections", "sources"):
         assert answered[field] == end["message"][field]
+    fresh = [{**citation, "freshness": "fresh"} for citation in end["message"]["citations"]]
+    assert answered["citations"] == fresh
+    assert [citation for claim in answered["claims"] for citation in claim["citations"]] == fresh
     assert answered["content"] == end["message"]["answer"]
     assert answered["spent"] == end["spent"]
     assert session["session"]["page_ids"] == [HANDBOOK]
+
+
+async def test_a_marked_passage_is_cited_and_kept_with_the_question(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    marked = "Unused leave lapses in March."
+    fields = {"question": "When does unused leave lapse?", "selected_text": marked, "page_ids": [HANDBOOK]}
+    end = events_of(await ask(client, session_id, **fields))[-1]
+    assert [citation["quote"] for citation in end["message"]["citations"]] == [marked]
+    asked, answered = (await client.get(f"/api/sessions/{session_id}")).json()["messages"]
+    assert (asked["selected_text"], answered["selected_text"]) == (marked, None)
+
+
+async def test_a_passage_of_no_document_is_cited_from_a_document_of_its_own(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    marked = "The canteen closes at nine on Fridays."
+    body = {"question": "When does the canteen close?", "selected_text": marked, "search": "off", "stream": False}
+    message = (await ask(client, session_id, **body)).json()["message"]
+    [citation] = message["citations"]
+    raw = (await client.get(f"/api/documents/{citation['document_id']}/raw-text")).json()
+    assert "".join(segment["text"] for segment in raw["segments"])[citation["start"] : citation["end"]] == marked
+    assert {source["source_type"] for source in message["sources"]} == {"selection"}
+
+
+async def test_a_web_that_is_not_configured_is_said_and_the_library_answers(client: httpx.AsyncClient) -> None:
+    events = events_of(await ask(client, await new_session(client), web="also"))
+    assert [event["kind"] for event in events if event["type"] == "search_failed"] == ["web"]
+    assert events[-1]["outcome"] == "answered"
+
+
+async def test_a_run_is_told_its_seconds(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    assert events_of(await ask(client, session_id))[0]["budget"]["seconds"] == 120
+    assert events_of(await ask(client, session_id, budget={"seconds": 7.5}))[0]["budget"]["seconds"] == 7.5
 
 
 async def test_without_a_stream_the_end_comes_as_json(client: httpx.AsyncClient) -> None:

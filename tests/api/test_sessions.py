@@ -1,5 +1,6 @@
 """Sessions over HTTP."""
 
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -47,3 +48,27 @@ async def test_a_page_that_is_not_there_is_said_and_no_error(client: httpx.Async
     body = {"question": "How many days of annual leave?", "page_ids": [str(uuid4()), HANDBOOK], "stream": False}
     asked = await client.post(f"/api/sessions/{session_id}/runs", json=body)
     assert asked.json()["outcome"] == "answered"
+
+
+async def test_an_old_answer_tells_what_has_become_of_its_quotes(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    body = {"question": "How many days of annual leave does an employee get?", "stream": False}
+    [cited] = (await client.post(f"/api/sessions/{session_id}/runs", json=body)).json()["message"]["citations"]
+
+    async def citation() -> dict[str, Any]:
+        [found] = (await client.get(f"/api/sessions/{session_id}")).json()["messages"][-1]["citations"]
+        return dict(found)
+
+    async def rewrite(text: str) -> None:
+        put = await client.put(f"/api/documents/{HANDBOOK}", json={"title": "Staff handbook", "text": text})
+        assert put.status_code == 200
+
+    assert await citation() == {**cited, "freshness": "fresh"}
+    await rewrite(f"Preface.\n\n{cited['quote']}\n")
+    place = {"segment_id": f"{HANDBOOK}:0", "segment_index": 0, "page_idx": None}
+    now = {**place, "start": 10, "end": 10 + len(cited["quote"])}
+    assert await citation() == {**cited, "freshness": "moved", "now": now}
+    await rewrite("An employee gets 30 days of annual leave a year.")
+    assert await citation() == {**cited, "freshness": "changed"}
+    await client.delete(f"/api/documents/{HANDBOOK}")
+    assert await citation() == {**cited, "freshness": "deleted"}
