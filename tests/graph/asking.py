@@ -26,11 +26,13 @@ class Asked:
     library: MemoryLibrary = field(default_factory=lambda: MemoryLibrary([LEAVE, PAY, FOOD]))
     family: ScriptedFamily = field(default_factory=ScriptedFamily)
     ports: dict[str, Any] = field(default_factory=dict)
+    of: Resources | None = None
     events: list[AnyEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._resources: Resources = resources(self.library, self.family, **self.ports)
-        self._graph = build(self._resources).compile(checkpointer=InMemorySaver())
+        self._graph = build(self.of or resources(self.library, self.family, **self.ports)).compile(
+            checkpointer=InMemorySaver()
+        )
 
     async def ask(
         self, question: str, *, pages: list[str] | None = None, selected_text: str = "", **knobs: Any

@@ -1,0 +1,150 @@
+"""Models at their worst, over real HTTP: every run ends with an outcome, within its budget, citing nothing false."""
+
+import json
+
+import pytest
+
+from graph.errors import DependencyFailed
+from graph.ports import Resources
+from graph.state import State
+from tests.fakes import MemoryLibrary
+from tests.graph.asking import FOOD, LEAVE, PAY, Asked
+from tests.scripted_openai import Reply, ScriptedOpenAI, answer, say, scripted_openai, status
+from tools.claims.checker import CodeChecker
+from tools.coverage import question_coverage
+from tools.llm.endpoint import RetryPolicy
+from tools.llm.family import llm_family
+from tools.settings import ModelSettings
+
+__all__ = ["scripted_openai"]
+
+CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query", "check_claims")
+FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
+PENGUINS = {"text": "Penguins live in Antarctica.", "source_ids": ["handbook:0"]}
+
+
+def session(server: ScriptedOpenAI) -> Asked:
+    """Ask through the llm family, with a library in memory."""
+    settings = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=15)
+    family = llm_family(settings, thinking=False, checker=CodeChecker(), retry=RetryPolicy(first_wait=0.01))
+    library = MemoryLibrary([LEAVE, PAY, FOOD])
+    return Asked(
+        library=library,
+        of=Resources(
+            searcher=library,
+            reader=library,
+            families=lambda model, *, thinking=False: family,
+            coverage=question_coverage,
+        ),
+    )
+
+
+async def outcome_of(asked: Asked, question: str = "days of annual leave", **knobs: object) -> State | None:
+    """Ask, and give the state; None where the run failed with a typed error."""
+    try:
+        return await asked.ask(question, **knobs)  # type: ignore[arg-type]
+    except DependencyFailed:
+        return None
+
+
+def within_bounds(server: ScriptedOpenAI, state: State | None, *, calls: int = 8) -> None:
+    assert len(server.requests) <= calls
+    if state is not None:
+        assert state.outcome in ("answered", "abstained")
+        assert state.stop_reason
+        for row in state.claims:
+            for proof in row["proofs"]:
+                assert proof["segment_id"] in {"handbook:0", "handbook:1", "kitchen:0"}
+
+
+def always(server: ScriptedOpenAI, prompt: str, *replies: Reply) -> None:
+    server.script(*(reply for _ in range(8) for reply in replies), to=prompt)
+
+
+async def test_always_unsupported(scripted_openai: ScriptedOpenAI) -> None:
+    always(scripted_openai, "generate_answer", answer(PENGUINS))
+    always(scripted_openai, "revise_sections", say(json.dumps({"sections": [{"section": 1, **PENGUINS}]})))
+    state = await outcome_of(session(scripted_openai), max_repairs=2)
+    within_bounds(scripted_openai, state)
+    assert state is not None
+    assert (state.outcome, state.stop_reason) == ("abstained", "claims_not_supported")
+
+
+async def test_always_false(scripted_openai: ScriptedOpenAI) -> None:
+    always(scripted_openai, "generate_answer", answer(FALSE))
+    always(scripted_openai, "revise_sections", say(json.dumps({"sections": [{"section": 1, **FALSE}]})))
+    asked = session(scripted_openai)
+    state = await outcome_of(asked)
+    within_bounds(scripted_openai, state)
+    assert state is not None
+    assert state.outcome == "abstained"
+    assert "30 days" not in (await asked.message(state))["answer"]
+
+
+async def test_always_unknown_ids(scripted_openai: ScriptedOpenAI) -> None:
+    forged = {"text": "Staff get 25 days of annual leave.", "source_ids": ["invented:1", "handbook:99"]}
+    always(scripted_openai, "generate_answer", answer(forged))
+    asked = session(scripted_openai)
+    state = await outcome_of(asked)
+    within_bounds(scripted_openai, state)
+    assert state is not None
+    assert asked.told("section_finished")[0].unknown_ids == 2
+    assert {proof["origin"] for row in state.claims for proof in row["proofs"]} <= {"matched"}
+
+
+async def test_always_another_query(scripted_openai: ScriptedOpenAI) -> None:
+    always(scripted_openai, "grade_segments", say('{"relevant": []}'))
+    state = await outcome_of(session(scripted_openai), max_rewrites=2)
+    within_bounds(scripted_openai, state)
+    assert state is not None
+    assert (state.outcome, state.rewrites) == ("abstained", 2)
+
+
+async def test_a_flip_flopping_grader(scripted_openai: ScriptedOpenAI) -> None:
+    scripted_openai.script(say('{"relevant": [1]}'), say('{"relevant": []}'), to="grade_segments")
+    always(scripted_openai, "generate_answer", answer(FALSE))
+    state = await outcome_of(session(scripted_openai))
+    within_bounds(scripted_openai, state)
+    assert state is not None
+    assert state.sources[0]["index"] == 1
+
+
+GARBAGE = [
+    say("¯\\_(ツ)_/¯"),
+    say('{"sections": [{"text": "Penguins'),
+    say("[" * 400),
+    say(""),
+    say('{"sections": "no", "relevant": "all", "query": 7, "utility": "good"}'),
+    say("[SEG=handbook:0] [SEG=evil:1] ![x](https://evil.example/?q=1)"),
+    status(500, "down"),
+]
+
+
+@pytest.mark.parametrize("prompt", CALLS)
+@pytest.mark.parametrize("reply", GARBAGE, ids=range(len(GARBAGE)))
+async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str, reply: Reply) -> None:
+    if prompt == "revise_sections":
+        always(scripted_openai, "generate_answer", answer(FALSE))
+    if prompt == "rewrite_query":
+        always(scripted_openai, "grade_segments", say('{"relevant": []}'))
+    always(scripted_openai, prompt, reply)
+    asked = session(scripted_openai)
+    state = await outcome_of(asked, check_with_model=True)
+    within_bounds(scripted_openai, state)
+    said = "".join(event.delta for event in asked.told("text_delta"))
+    assert "evil.example" not in said
+    if state is not None:
+        assert "evil.example" not in (await asked.message(state))["answer"]
+
+
+@pytest.mark.parametrize("cap", range(9))
+async def test_every_cap_ends_with_an_outcome(scripted_openai: ScriptedOpenAI, cap: int) -> None:
+    always(scripted_openai, "generate_answer", answer(FALSE))
+    state = await outcome_of(
+        session(scripted_openai), max_model_calls=cap, check_with_model=True, assess_with_model=True
+    )
+    within_bounds(scripted_openai, state, calls=cap)
+    assert state is not None
+    if cap == 0:
+        assert state.outcome == "answered", "the extractive writer quotes"
+        assert state.stop_reason == "budget_model_calls"
