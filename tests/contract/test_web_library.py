@@ -1,5 +1,6 @@
 """WebLibrary against the kit of its port, over PostgreSQL: by snippets, and by pages where they can be read."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from tools.web.library import WebLibrary
 from tools.web.serper import Serper
 from tools.workspaces import Workspaces
 
+ODD = json.dumps(result("http://\uff11\uff12\uff17.0.0.1/?x", KEEPER, "odd")).encode()
 WORDS = "The lamp turns every twelve seconds, day and night. " * 3
 
 
@@ -138,15 +140,17 @@ async def test_a_page_that_cannot_be_read_leaves_its_snippet_and_is_named(deploy
     script.searches = [
         found(*(result(script.serve(place, reply), f"{KEEPER} ({place})", place) for place, reply in places.items()))
     ]
+    script.searches[0].body = script.searches[0].body.replace(b'"organic": [', b'"organic": [%b, ' % ODD, 1)
     searched = await ask(deployment.web(pages=True, results=10), top_k=30)
     by_title = {hit.segment.title: hit.segment for hit in searched.hits}
-    assert set(by_title) == set(places)
+    assert set(by_title) == {"odd", *places}
     assert by_title["good.test/"].text == LAMP
     assert all(by_title[place].text == f"{KEEPER} ({place})" for place in places if place != "good.test/")
     assert by_title["gone.test/"].metadata["text_of"] == "snippet"
     assert searched.degraded is not None
-    assert searched.degraded.startswith("5 of 6 result pages could not be read")
+    assert searched.degraded.startswith("6 of 7 result pages could not be read")
     for reason in (
+        "\uff11\uff12\uff17.0.0.1 (its address cannot be read)",
         "gone.test (it answers with 404)",
         "inside.test (port 80 is not one of the web)",
         "large.test (it is too large)",

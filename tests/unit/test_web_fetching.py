@@ -262,6 +262,7 @@ async def test_the_charset_of_the_header_holds(web: ScriptedWeb, fetcher: PageFe
         ("gbk", "gbk", "text/html"),
         ("utf-8", "utf-8", "text/html; charset=punycode"),
         ("utf-8", "utf-8", "text/html; charset=no-such"),
+        ("utf-8", "utf-8", "text/html; charset*;charset*0*=%;*boundarycharset*0*"),
         ("utf-8", "utf-8-sig", "text/html; charset=utf-8"),
     ):
         body = said.format(declared).encode(actual, errors="replace")

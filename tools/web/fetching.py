@@ -6,6 +6,7 @@ redirect followed and nothing unpacked but by what is written here.
 
 import asyncio
 import codecs
+import re
 from dataclasses import dataclass
 
 import httpx2
@@ -20,6 +21,7 @@ MOST_REDIRECTS = 3
 MOST_ADDRESSES = 3  # of a host that are tried
 CONNECT_SECONDS = 5.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([\w:.-]{1,40})""", re.ASCII | re.IGNORECASE)
 _HEADERS = {
     "User-Agent": "Citewell",
     "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,text/markdown;q=0.8",
@@ -94,11 +96,12 @@ class PageFetcher:
     async def _page(self, target: Target, response: httpx2.Response) -> FetchedPage:
         if response.status_code != 200:
             raise WebUnavailable(f"it answers with {response.status_code}")
-        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        declared = response.headers.get("content-type", "")
+        media_type = declared.partition(";")[0].strip().lower()
         if media_type not in MEDIA_TYPES:
             raise WebUnavailable("it is no page of text")
         data = await read_body(response, self._max_bytes)
-        return FetchedPage(str(target.url), media_type, _in_utf8(data, response.charset_encoding))
+        return FetchedPage(str(target.url), media_type, _in_utf8(data, _CHARSET.search(declared)))
 
 
 def _next(target: Target, response: httpx2.Response) -> str:
@@ -112,7 +115,7 @@ def _next(target: Target, response: httpx2.Response) -> str:
     return str(url)
 
 
-def _in_utf8(data: bytes, charset: str | None) -> bytes:
+def _in_utf8(data: bytes, charset: re.Match[str] | None) -> bytes:
     """Bring a page to UTF-8 by the charset of its header, marked so that no other declaration within it counts.
 
     Where the header names none, or a wrong one, the page's own declaration has to do.
@@ -120,6 +123,6 @@ def _in_utf8(data: bytes, charset: str | None) -> bytes:
     if charset is None:
         return data
     try:
-        return codecs.BOM_UTF8 + decode(data, declared=charset).removeprefix("\ufeff").encode()
+        return codecs.BOM_UTF8 + decode(data, declared=charset[1]).removeprefix("\ufeff").encode()
     except (UnreadableDocument, UnicodeError):
         return data

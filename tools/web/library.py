@@ -7,6 +7,7 @@ time, as a document of the user who asked. The library's own searcher ranks it: 
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -167,7 +168,8 @@ def _document_id(identity: Identity, found: _Found) -> str:
 
 
 def _failures(found: Sequence[_Found]) -> str | None:
-    reasons = [f"{httpx2.URL(each.result.url).host} ({each.reason})" for each in found if each.reason]
+    # Split by hand: among what can't be read are addresses that no parser takes.
+    reasons = [f"{re.split('[/?#]', each.result.url)[2]} ({each.reason})" for each in found if each.reason]
     if not reasons:
         return None
     return _FAILED.format(failed=len(reasons), all=len(found), reasons=", ".join(reasons))
