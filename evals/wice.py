@@ -58,7 +58,8 @@ class WiCEReport(TypedDict):
 async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
     """Judge every claim against the whole page it cites. Raises InvalidRequest where the file cannot be read.
 
-    Evidence figures are means over the claims that have an annotated set, each against the set it matches best by F1.
+    Evidence figures are means over the supported and partially supported claims that have an annotated set, each
+    against the set that it matches best by F1.
     A file that lacks supported claims, or others, gives no AUROC and is refused too.
     """
     claims = load_wice(path)
@@ -76,7 +77,11 @@ async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
     headline = cross_validated if seen else shipped
     words = word_coverage(claims)
     threshold, balanced = best_threshold(words[supported], words[~supported])
-    matches = [best_match(found, c.evidence_sets) for found, c in zip(lines, claims, strict=True) if c.evidence_sets]
+    matches = [
+        best_match(found, claim.evidence_sets)
+        for found, claim in zip(lines, claims, strict=True)
+        if claim.evidence_sets and claim.label != "not_supported"
+    ]
     return WiCEReport(
         claims=len(claims),
         figures_of="cross-validation, since the shipped weights saw these claims" if seen else "the shipped weights",

@@ -15,7 +15,7 @@ from tools.claims.coverage import Coverage, Floats, coverage
 LEAST_GAIN = 0.1  # of the claim's weight
 MOST_SENTENCES = 4
 DENSITY = 0.2  # how much a sentence gains for being about little else than the claim
-USUAL_LENGTH = 4.0
+USUAL_LENGTH = 4.0  # in distinct terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +49,22 @@ def evidence(claim: str, segments: Sequence[Segment]) -> Evidence:
 
 def chosen_sentences(found: Coverage) -> list[tuple[int, float]]:
     """Choose sentences of a coverage, by index, with what each adds."""
-    weight = np.r_[found.terms.weight, found.grams.weight] / 2
-    held = np.vstack([found.terms.held, found.grams.held])
-    bonus = DENSITY * _density(found, weight @ held)
+    weight = found.weight
+    bonus = DENSITY * _density(found)
     chosen: list[tuple[int, float]] = []
-    while len(chosen) < min(MOST_SENTENCES, held.shape[1]):
-        gain = weight @ held
+    while len(chosen) < min(MOST_SENTENCES, len(found.sentences)):
+        gain = weight @ found.held
         worth = np.where(gain >= LEAST_GAIN, gain + bonus, -1.0)
         best = int(worth.argmax())
         if worth[best] < 0:
             break
         chosen.append((best, float(gain[best])))
-        weight = np.where(held[:, best], 0.0, weight)
+        weight = np.where(found.held[:, best], 0.0, weight)
     return chosen
 
 
-def _density(found: Coverage, cover: Floats) -> Floats:
+def _density(found: Coverage) -> Floats:
+    """Give the cover of each sentence by the root of its length, as a cosine does; short ones count as of one size."""
     lengths = np.array([max(USUAL_LENGTH, len(sentence.wording.vocabulary)) for sentence in found.sentences])
-    dense: Floats = cover * np.sqrt(USUAL_LENGTH / lengths)
+    dense: Floats = (found.weight @ found.held) * np.sqrt(USUAL_LENGTH / lengths)
     return dense
