@@ -1,6 +1,5 @@
 """Measure retrieval and quoted evidence on XQuAD, through the real graph with the extractive family."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,15 +7,13 @@ from statistics import fmean
 
 from typing_extensions import TypedDict
 
+from evals.asking import ask
 from evals.datasets.xquad import XQuADQuestion, load_xquad
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell
-from graph.errors import CitewellError
-from graph.events import RetrievalDecided, RunFailed, RunFinished
 from graph.evidence import Citation, Identity
 from graph.ports import SearchQuery
-from tools.runs import RunRequest
 
 Progress = Callable[[int, int], None]
 
@@ -25,6 +22,7 @@ class XQuADReport(TypedDict):
     """Shares are of all questions; ``quotes_mean`` is of the answered ones, latencies are of whole runs in ms."""
 
     questions: int
+    refuse_below: float
     recall_at_1: float
     recall_at_5: float
     quote_hit_top1: float
@@ -66,43 +64,32 @@ async def run_xquad(citewell: Citewell, path: Path, *, progress: Progress | None
             asked.append(await _ask(citewell, identity, question, ids[question.paragraph], canonical))
             if progress is not None:
                 progress(number, len(data.questions))
-    return _report(asked)
+    return _report(asked, citewell.library.settings.refuse_below)
 
 
 async def _ask(
     citewell: Citewell, identity: Identity, question: XQuADQuestion, gold: str, canonical: dict[str, str]
 ) -> _Asked:
     context = Context(workspace=identity.workspace, user=identity.user, model="extractive")
-    session = await citewell.library.sessions.create(identity)
-    began = time.perf_counter()
-    run = await citewell.runner.start(session.session_id, RunRequest(question.text, context))
-    end = await run.finished()
-    ms = (time.perf_counter() - began) * 1000
-    if isinstance(end, RunFailed):
-        raise CitewellError(f"A run failed: {end.message}")
-    asked = question.text
-    async for envelope in run.events():
-        if isinstance(envelope.event, RetrievalDecided):
-            asked = envelope.event.standalone_question
+    reply = await ask(citewell, context, question.text)
     found = await citewell.library.searcher.search(
-        SearchQuery(asked, identity, top_k=context.top_k, min_score=context.min_score)
+        SearchQuery(reply.question, identity, top_k=context.top_k, min_score=context.min_score)
     )
     paragraphs = list(dict.fromkeys(hit.segment.document_id for hit in found.hits))
-    citations = end.message["citations"]
     retrieved = {hit.segment.segment_id for hit in found.hits}
     return _Asked(
         rank=paragraphs.index(gold) + 1 if gold in paragraphs else None,
-        hits=_hits(end, gold, question.answers),
-        invalid=sum(not _valid(citation, canonical, retrieved) for citation in citations),
-        abstained=end.outcome == "abstained",
-        ms=ms,
+        hits=_hits(reply.citations, gold, question.answers),
+        invalid=sum(not _valid(citation, canonical, retrieved) for citation in reply.citations),
+        abstained=reply.end.outcome == "abstained",
+        ms=reply.ms,
     )
 
 
-def _hits(end: RunFinished, gold: str, answers: Sequence[str]) -> tuple[bool, ...]:
+def _hits(citations: Sequence[Citation], gold: str, answers: Sequence[str]) -> tuple[bool, ...]:
     return tuple(
         citation["document_id"] == gold and any(answer in citation["quote"] for answer in answers)
-        for citation in end.message["citations"]
+        for citation in citations
     )
 
 
@@ -111,13 +98,14 @@ def _valid(citation: Citation, canonical: dict[str, str], retrieved: set[str]) -
     return citation["segment_id"] in retrieved and text[citation["start"] : citation["end"]] == citation["quote"] != ""
 
 
-def _report(asked: Sequence[_Asked]) -> XQuADReport:
+def _report(asked: Sequence[_Asked], refuse_below: float) -> XQuADReport:
     def share(met: Callable[[_Asked], bool]) -> float:
         return round(sum(map(met, asked)) / len(asked), 4)
 
     times = sorted(each.ms for each in asked)
     return XQuADReport(
         questions=len(asked),
+        refuse_below=refuse_below,
         recall_at_1=share(lambda each: each.rank == 1),
         recall_at_5=share(lambda each: each.rank is not None and each.rank <= 5),
         quote_hit_top1=share(lambda each: each.hits[:1] == (True,)),
