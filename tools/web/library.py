@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 FETCHING_SHARE = 0.5  # of the seconds a run has left; the rest is for storing and ranking
 _WEB = UUID("d0f5a3a8-63c5-5b0f-8f0e-7f6d4b1c9a27")
+_HOST = re.compile(r"\A\w+://(\[[^]/]*]|[^/?#:]*)")
 _FAILED = "{failed} of {all} result pages could not be read, and what the search showed of them stands in: {reasons}."
 
 
@@ -169,7 +170,7 @@ def _document_id(identity: Identity, found: _Found) -> str:
 
 def _failures(found: Sequence[_Found]) -> str | None:
     # Split by hand: among what can't be read are addresses that no parser takes.
-    reasons = [f"{re.split('[/?#]', each.result.url)[2]} ({each.reason})" for each in found if each.reason]
+    reasons = [f"{''.join(_HOST.findall(each.result.url))} ({each.reason})" for each in found if each.reason]
     if not reasons:
         return None
     return _FAILED.format(failed=len(reasons), all=len(found), reasons=", ".join(reasons))
