@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from graph.errors import BudgetExhausted
 from graph.evidence import Hit
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, FaultySection
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, Family, FaultySection
 from graph.spending import Meter
 from graph.state import Turn
 from prompts import lines
@@ -41,18 +41,38 @@ def spent(server: ScriptedOpenAI, cap: str) -> Meter:
     ]
 
 
-async def written(server: ScriptedOpenAI, meter: Meter, **options: bool) -> list[Draft]:
-    drafts = scripted_family(server, **options).writer.write(QUESTION, HITS, language="en", meter=meter)
+@pytest.fixture
+async def family(scripted_openai: ScriptedOpenAI) -> Family:
+    """Give a family that has made its first calls: opening its clients takes seconds too."""
+    family = scripted_family(scripted_openai, thinking=True)
+    await family.grader.grade(QUESTION, HITS, meter=Meter())
+    await written(family, Meter())
+    scripted_openai.requests.clear()
+    return family
+
+
+async def written(family: Family, meter: Meter) -> list[Draft]:
+    drafts = family.writer.write(QUESTION, HITS, language="en", meter=meter)
     return [draft async for draft in drafts]
+
+
+async def ending_after(drafts: AsyncIterator[Draft], last: Draft, meter: Meter) -> list[Draft]:
+    """Read drafts, and let the seconds run out as soon as ``last`` has come."""
+    seen: list[Draft] = []
+    async for draft in drafts:
+        seen.append(draft)
+        left = meter.remaining()
+        if draft == last and meter.seconds_left and left:
+            meter.seconds_left -= left - 0.02
+    return seen
 
 
 CAPS = pytest.mark.parametrize("cap", ["model_calls", "tokens", "seconds"])
 
 
 @CAPS
-async def test_a_question_is_prepared_by_rule(scripted_openai, cap):
+async def test_a_question_is_prepared_by_rule(scripted_openai, family, cap):
     meter = spent(scripted_openai, cap)
-    family = scripted_family(scripted_openai)
     with no_longer_than(SECONDS):
         prepared = await family.preparer.prepare(
             "And when was it finished?", TURNS, search="auto", has_pages=False, meter=meter
@@ -69,25 +89,25 @@ async def test_a_question_is_prepared_by_rule(scripted_openai, cap):
         assert scripted_openai.requests == []
 
 
-async def test_small_talk_stays_small_talk(scripted_openai):
-    preparer = scripted_family(scripted_openai).preparer
+async def test_small_talk_stays_small_talk(scripted_openai, family):
+    preparer = family.preparer
     prepared = await preparer.prepare("Thanks!", [], search="auto", has_pages=False, meter=Meter(calls_left=0))
     assert (prepared.intent, prepared.needs_retrieval) == ("small_talk", False)
     assert prepared.fallback is not None
 
 
 @CAPS
-async def test_candidates_are_kept_by_their_search_score(scripted_openai, cap):
+async def test_candidates_are_kept_by_their_search_score(scripted_openai, family, cap):
     meter = spent(scripted_openai, cap)
-    grading = await scripted_family(scripted_openai).grader.grade(QUESTION, HITS, meter=meter)
+    grading = await family.grader.grade(QUESTION, HITS, meter=meter)
     assert grading.kept == ((BRIDGE.segment_id, 0.9), (BAKERY.segment_id, 0.4))
     assert grading.fallback is not None
     assert grading.fallback["code"] == "budget_exhausted"
 
 
 @CAPS
-async def test_the_sources_are_quoted_and_the_first_section_says_why(scripted_openai, cap):
-    drafts = await written(scripted_openai, spent(scripted_openai, cap))
+async def test_the_sources_are_quoted_and_the_first_section_says_why(scripted_openai, family, cap):
+    drafts = await written(family, spent(scripted_openai, cap))
     opened = [draft for draft in drafts if isinstance(draft, DraftOpened)]
     assert opened[0].fallback is not None
     assert opened[0].fallback["code"] == "budget_exhausted"
@@ -96,21 +116,22 @@ async def test_the_sources_are_quoted_and_the_first_section_says_why(scripted_op
     assert closed[0] == DraftClosed("The Cedar Bridge was finished in 1911.", (BRIDGE.segment_id,))
 
 
-async def test_thinking_is_no_answer_yet(scripted_openai):
+async def test_thinking_is_no_answer_yet(scripted_openai, family):
     scripted_openai.script(Reply([Think("Let me see…"), Hold()]))
-    drafts = await written(scripted_openai, Meter(seconds_left=SECONDS), thinking=True)
-    assert drafts[0] == DraftThought("Let me see…")
-    assert isinstance(drafts[1], DraftOpened)
-    assert drafts[1].fallback is not None
+    meter = Meter(seconds_left=60)
+    drafts = family.writer.write(QUESTION, HITS, language="en", meter=meter)
+    thought, opened, *_ = await ending_after(drafts, DraftThought("Let me see…"), meter)
+    assert thought == DraftThought("Let me see…")
+    assert isinstance(opened, DraftOpened)
+    assert opened.fallback is not None
 
 
-async def test_in_mid_answer_what_is_finished_stays_and_the_open_section_is_broken_off(scripted_openai):
+async def test_in_mid_answer_what_is_finished_stays_and_the_open_section_is_broken_off(scripted_openai, family):
     begun = '{"sections":[{"text":"In 1911.","source_ids":["' + BRIDGE.segment_id + '"]},{"text":"It carries tw'
     scripted_openai.script(Reply([Say(begun), Hold()]))
-    meter = Meter(seconds_left=SECONDS)
-    with no_longer_than(SECONDS):
-        drafts = await written(scripted_openai, meter)
-    assert drafts == [
+    meter = Meter(seconds_left=60)
+    drafts = family.writer.write(QUESTION, HITS, language="en", meter=meter)
+    assert await ending_after(drafts, DraftText("It carries tw"), meter) == [
         DraftOpened(),
         DraftText("In 1911."),
         DraftClosed("In 1911.", (BRIDGE.segment_id,)),
@@ -123,64 +144,72 @@ async def test_in_mid_answer_what_is_finished_stays_and_the_open_section_is_brok
     assert await asyncio.to_thread(scripted_openai.requests[0].wait_disconnected)
 
 
-async def test_an_answer_that_is_whole_is_not_marked_as_broken_off(scripted_openai):
-    whole = '{"sections":[{"text":"In 1911.","source_ids":[]}]}'
-    scripted_openai.script(Reply([Say(whole), Hold()]))
-    drafts = await written(scripted_openai, Meter(seconds_left=SECONDS))
-    assert drafts[-1] == DraftClosed("In 1911.", ())
+async def test_an_answer_that_is_whole_is_not_marked_as_broken_off(scripted_openai, family):
+    scripted_openai.script(Reply([Say('{"sections":[{"text":"In 1911.","source_ids":[]}]}'), Hold()]))
+    meter = Meter(seconds_left=60)
+    drafts = family.writer.write(QUESTION, HITS, language="en", meter=meter)
+    assert (await ending_after(drafts, DraftText("In 1911."), meter))[-1] == DraftClosed("In 1911.", ())
 
 
-async def test_a_reply_that_trickles_ends_with_the_seconds_too(scripted_openai):
-    scripted_openai.script(Reply([Say('{"sections":[{"text":"'), *[Say("a ")] * 20_000, Hold()]))
-    with no_longer_than(SECONDS):
-        drafts = await written(scripted_openai, Meter(seconds_left=SECONDS))
-    assert isinstance(drafts[-1], DraftClosed)
-    assert drafts[-1].text.endswith("…")
+async def test_a_reply_that_trickles_ends_with_the_seconds_too(scripted_openai, family):
+    scripted_openai.script(Reply([Say('{"sections":[{"text":"Begun'), *[Say(" a")] * 20_000, Hold()]))
+    meter = Meter(seconds_left=60)
+    drafts = family.writer.write(QUESTION, HITS, language="en", meter=meter)
+    closed = (await ending_after(drafts, DraftText("Begun"), meter))[-1]
+    assert isinstance(closed, DraftClosed)
+    assert closed.text.endswith("…")
+    assert len(closed.text) < 20_000
 
 
-async def test_revising_gives_up(scripted_openai):
-    writer, faulty = scripted_family(scripted_openai).writer, [FaultySection(0, "Wrong.", ())]
+async def test_revising_gives_up(scripted_openai, family):
+    writer, faulty = family.writer, [FaultySection(0, "Wrong.", ())]
     scripted_openai.script(Reply([Say('{"sections": ['), Hold()]))
     for meter in (Meter(seconds_left=SECONDS), Meter(calls_left=0)):
         with pytest.raises(BudgetExhausted):
             await writer.revise(QUESTION, faulty, HITS, language="en", meter=meter)
 
 
-async def converse(server: ScriptedOpenAI, meter: Meter, said: str, intent: str) -> list[Draft]:
-    writer = scripted_family(server).writer
-    drafts = writer.converse(said, [], language="zh", intent=intent, meter=meter)  # type: ignore[arg-type]
-    return [draft async for draft in drafts]
+def converse(family: Family, meter: Meter, said: str, intent: str) -> AsyncIterator[Draft]:
+    return family.writer.converse(said, [], language="zh", intent=intent, meter=meter)  # type: ignore[arg-type]
 
 
 @CAPS
-async def test_small_talk_gets_a_fixed_line_and_a_question_none(scripted_openai, cap):
-    opened, text, closed = await converse(scripted_openai, spent(scripted_openai, cap), "谢谢", "small_talk")
+async def test_small_talk_gets_a_fixed_line_and_a_question_none(scripted_openai, family, cap):
+    line = converse(family, spent(scripted_openai, cap), "谢谢", "small_talk")
+    opened, text, closed = [draft async for draft in line]
     assert isinstance(opened, DraftOpened)
     assert opened.fallback is not None
     assert (text, closed) == (DraftText(lines("zh").thanks), DraftClosed(lines("zh").thanks, ()))
-    assert await converse(scripted_openai, Meter(calls_left=0), "法国的首都是哪里？", "content_query") == []
+    none = converse(family, Meter(calls_left=0), "法国的首都是哪里？", "content_query")
+    assert [draft async for draft in none] == []
 
 
-async def test_a_reply_to_small_talk_is_broken_off(scripted_openai):
+async def test_a_reply_to_small_talk_is_broken_off(scripted_openai, family):
     scripted_openai.script(Reply([Say("You are [S"), Hold()]))
-    drafts = await converse(scripted_openai, Meter(seconds_left=SECONDS), "Thanks!", "small_talk")
-    assert drafts == [DraftOpened(), DraftText("You are"), DraftText(" [S…"), DraftClosed("You are [S…", ())]
+    meter = Meter(seconds_left=60)
+    drafts = converse(family, meter, "Thanks!", "small_talk")
+    assert await ending_after(drafts, DraftText("You are"), meter) == [
+        DraftOpened(),
+        DraftText("You are"),
+        DraftText(" [S…"),
+        DraftClosed("You are [S…", ()),
+    ]
 
 
-async def test_no_retry_waits_longer_than_what_is_left(scripted_openai):
+async def test_no_retry_waits_longer_than_what_is_left(scripted_openai, family):
     scripted_openai.script(status(429, headers={"Retry-After": "15"}))
     meter = Meter(seconds_left=5)
     with no_longer_than(0):
-        grading = await scripted_family(scripted_openai).grader.grade(QUESTION, HITS, meter=meter)
+        grading = await family.grader.grade(QUESTION, HITS, meter=meter)
     assert grading.fallback is not None
     assert (grading.fallback["code"], meter.exhausted, meter.calls) == ("budget_exhausted", "seconds", 1)
 
 
-async def test_a_cancelled_run_is_cancelled_and_not_out_of_time(scripted_openai):
+async def test_a_cancelled_run_is_cancelled_and_not_out_of_time(scripted_openai, family):
     hold = Hold()
     scripted_openai.script(Reply([hold]))
     meter = Meter(seconds_left=30)
-    writing = asyncio.create_task(written(scripted_openai, meter))
+    writing = asyncio.create_task(written(family, meter))
     await asyncio.to_thread(hold.wait_reached)
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
