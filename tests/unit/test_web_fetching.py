@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import os
 import zlib
 from collections.abc import AsyncIterator, Sequence
 
@@ -61,6 +62,13 @@ async def test_no_cookie_comes_back(web: ScriptedWeb, fetcher: PageFetcher) -> N
     await fetcher.fetch(web.serve("lamp.test/from", first))
     await fetcher.fetch(to)
     assert all("cookie" not in asked.headers for asked in web.asked)
+
+
+async def test_no_proxy_of_the_environment_is_used(web: ScriptedWeb) -> None:
+    os.environ.update(dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), "http://127.0.0.1:9"))
+    async with httpx2.AsyncHTTPTransport(verify=False) as transport:
+        fetcher = PageFetcher(web.guard, transport, max_bytes=MOST, seconds=SECONDS)
+        assert (await fetcher.fetch(web.serve("lamp.test/", page("Here.")))).data
 
 
 async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
