@@ -14,7 +14,7 @@ from tools.claims.coverage import Coverage, Floats, coverage
 
 LEAST_GAIN = 0.1  # of the claim's weight
 MOST_SENTENCES = 4
-DENSITY = 0.2  # how much a sentence gains for being about little else than the claim
+DENSITY = 0.3  # how much a sentence gains for being about little else than the claim
 USUAL_LENGTH = 4.0  # in distinct terms
 
 

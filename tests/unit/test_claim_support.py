@@ -1,0 +1,129 @@
+"""How far sources bear a claim: which sentences are its evidence, and an estimate that orders claims sanely."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.evidence import Segment
+from tools.claims.coverage import coverage
+from tools.claims.evidence import LEAST_GAIN, MOST_SENTENCES, evidence
+from tools.claims.support import FEATURES, SUPPORTED, features, support, support_weights
+
+
+def segments(*texts: str, title: str = "") -> list[Segment]:
+    return [Segment(f"d{n}", 0, 0, len(text), text, title=title) for n, text in enumerate(texts)]
+
+
+def quoted(claim: str, *texts: str) -> list[str]:
+    return [texts[each.segment][each.start : each.end] for each in evidence(claim, segments(*texts)).sentences]
+
+
+EN = (
+    "The Cedar Bridge over the Tarn was finished in 1911 and carries two lanes. The town has nine bakeries.",
+    "A market is held on Fridays in Mill Lane. Hugo Brandt drew the plans of the Cedar Bridge.",
+)
+ZH = ("雪松桥于1911年建成，有两条车道。镇上有九家面包店。", "每周五在磨坊巷举行集市。雪松桥的图纸由布兰特绘制。")
+VI = (
+    "Cầu Tuyết Tùng bắc qua sông Tarn được hoàn thành năm 1911 và có hai làn xe. Thị trấn có chín tiệm bánh.",
+    "Chợ họp vào thứ sáu ở ngõ Cối Xay. Hugo Brandt vẽ bản thiết kế của cầu Tuyết Tùng.",
+)
+TEXT = st.text(st.sampled_from("ab éđ你好。.!?\n#|-1, '\"A")) | st.text(max_size=40)
+
+
+@given(TEXT, st.lists(TEXT, max_size=4))
+def test_any_text_is_weighed_without_complaint(claim: str, texts: list[str]) -> None:
+    given_segments = segments(*texts)
+    found = evidence(claim, given_segments)
+    assert 0.0 <= support(claim, given_segments) <= 1.0
+    assert 0.0 <= found.cover <= 1.0 + 1e-9
+    assert len(found.sentences) <= MOST_SENTENCES
+    assert len(set(found.sentences)) == len(found.sentences)
+    for sentence in found.sentences:
+        text = given_segments[sentence.segment].text[sentence.start : sentence.end]
+        assert text == text.strip() != ""
+        assert sentence.gain >= LEAST_GAIN
+
+
+def test_a_second_sentence_is_evidence_where_it_adds_to_the_first() -> None:
+    claim = "The Cedar Bridge, finished in 1911, was drawn by Hugo Brandt."
+    assert set(quoted(claim, *EN)) == {
+        "The Cedar Bridge over the Tarn was finished in 1911 and carries two lanes.",
+        "Hugo Brandt drew the plans of the Cedar Bridge.",
+    }
+
+
+def test_a_sentence_that_only_repeats_is_no_evidence() -> None:
+    text = "The bridge was finished in 1911. The bridge was finished in 1911, they say."
+    assert quoted("The bridge was finished in 1911.", text) == ["The bridge was finished in 1911."]
+
+
+def test_nothing_is_evidence_for_a_claim_on_something_else() -> None:
+    found = evidence("Otters sleep at anchor off Lisbon.", segments(*EN))
+    assert (found.sentences, found.cover) == ((), 0.0)
+    assert support("Otters sleep at anchor off Lisbon.", []) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("texts", "falling"),
+    [
+        (
+            EN,
+            [
+                "The Cedar Bridge was finished in 1911.",
+                "The Cedar Bridge was finished in 1923 by Otto Lang.",
+                "Otters sleep in the harbour of Lisbon.",
+            ],
+        ),
+        (ZH, ["雪松桥有两条车道，1911年建成。", "雪松桥由建筑师朗格于1923年设计。", "里斯本港口的海獭正在睡觉。"]),
+        (
+            VI,
+            [
+                "Cầu Tuyết Tùng có hai làn xe, hoàn thành năm 1911.",
+                "Cầu Tuyết Tùng do Otto Lang xây dựng lại năm 1923.",
+                "Rái cá ngủ trong bến cảng Lisbon.",
+            ],
+        ),
+    ],
+    ids=["en", "zh", "vi"],
+)
+def test_support_falls_from_what_is_said_to_what_is_not(texts: tuple[str, ...], falling: list[str]) -> None:
+    scores = [support(claim, segments(*texts)) for claim in falling]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+    assert scores[0] >= SUPPORTED > scores[1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said", "changed"),
+    [
+        (
+            EN,
+            "The Cedar Bridge has carried two lanes since 1911.",
+            "The Cedar Bridge has carried two lanes since 1931.",
+        ),
+        (ZH, "雪松桥1911年建成后有两条车道。", "雪松桥1931年建成后有两条车道。"),
+        (VI, "Từ năm 1911 cầu Tuyết Tùng có hai làn xe.", "Từ năm 1931 cầu Tuyết Tùng có hai làn xe."),
+    ],
+    ids=["en", "zh", "vi"],
+)
+def test_a_number_that_no_source_has_costs_support(texts: tuple[str, ...], said: str, changed: str) -> None:
+    assert support(said, segments(*texts)) > support(changed, segments(*texts)) + 0.1
+
+
+def test_marks_of_thousands_do_not_make_another_number() -> None:
+    text = "Thành phố có 1.345.595 người."
+    same, other = "Thành phố có 1,345,595 người.", "Thành phố có 1,345,596 người."
+    assert support(same, segments(text)) > support(other, segments(text))
+
+
+def test_a_name_may_stand_in_the_title_alone() -> None:
+    claim, text = "The head of Harbour House is Ana Reyes.", "The head is Ana Reyes. She has held the post since May."
+    assert support(claim, segments(text, title="Harbour House")) > support(claim, segments(text, title="Staff"))
+
+
+def test_features_are_finite_and_those_of_the_shipped_weights() -> None:
+    row = features("One bridge.", coverage("One bridge.", segments(*EN)))
+    assert row.shape == (len(FEATURES),) == support_weights().weights.shape
+    assert np.isfinite(row).all()
+    assert np.isfinite(features("", coverage("", []))).all()
