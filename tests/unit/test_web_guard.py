@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph.errors import WebUnavailable
 from tools.web.addresses import is_public
-from tools.web.guard import Guard
+from tools.web.guard import Guard, resolve
 
 PUBLIC = "93.184.215.14"
 PUBLIC_6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
@@ -185,6 +185,13 @@ async def test_the_ports_of_the_web_may_be_named() -> None:
 async def test_a_host_that_is_not_known_is_refused(answer: Sequence[str] | OSError) -> None:
     with pytest.raises(WebUnavailable):
         await Guard(resolve=Names(answer)).check("http://example.com/")
+
+
+async def test_the_system_is_asked_for_addresses() -> None:
+    found = await resolve("localhost", 80)
+    assert found
+    assert not any(map(is_public, found))
+    assert len(found) == len(set(found))
 
 
 async def test_a_host_in_other_letters_is_asked_for_in_ascii() -> None:

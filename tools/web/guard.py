@@ -8,7 +8,9 @@ import asyncio
 import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 
 import httpx2
@@ -23,6 +25,9 @@ _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{1,6
 # Programs differ in whether 2130706433, 0x7f.1 and 0177.0.0.1 are addresses; no domain ends like that.
 _NUMERIC = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?", re.ASCII)
 
+# A lookup that hangs can't be stopped; in threads of its own it holds up nothing but other lookups.
+_RESOLVING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="resolve")
+
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -36,7 +41,8 @@ class Target:
 
 async def resolve(host: str, port: int) -> list[str]:
     """Ask the system for the addresses of a host. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_RESOLVING, ask)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
