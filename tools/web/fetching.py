@@ -101,7 +101,8 @@ class PageFetcher:
         if media_type not in MEDIA_TYPES:
             raise WebUnavailable("it is no page of text")
         data = await read_body(response, self._max_bytes)
-        return FetchedPage(str(target.url), media_type, _in_utf8(data, _CHARSET.search(declared)))
+        charset = _CHARSET.search(declared)
+        return FetchedPage(str(target.url), media_type, _in_utf8(data, charset[1]) if charset else data)
 
 
 def _next(target: Target, response: httpx2.Response) -> str:
@@ -115,14 +116,12 @@ def _next(target: Target, response: httpx2.Response) -> str:
     return str(url)
 
 
-def _in_utf8(data: bytes, charset: re.Match[str] | None) -> bytes:
+def _in_utf8(data: bytes, charset: str) -> bytes:
     """Bring a page to UTF-8 by the charset of its header, marked so that no other declaration within it counts.
 
-    Where the header names none, or a wrong one, the page's own declaration has to do.
+    Where the header is wrong, the page's own declaration has to do.
     """
-    if charset is None:
-        return data
     try:
-        return codecs.BOM_UTF8 + decode(data, declared=charset[1]).removeprefix("\ufeff").encode()
+        return codecs.BOM_UTF8 + decode(data, declared=charset).removeprefix("\ufeff").encode()
     except (UnreadableDocument, UnicodeError):
         return data
