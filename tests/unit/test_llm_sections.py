@@ -94,9 +94,9 @@ def test_an_empty_list_is_an_honest_no():
 
 @given(st.data())
 def test_prose_becomes_a_section_a_paragraph_citing_only_what_it_tags(data):
-    reply = f"First line,\nstill first.\n \nSecond [SEG={OFFERED[2]}].\n"
+    reply = f"First line,\nstill first [SEG=made:up].\n \nSecond [SEG={OFFERED[2]}].\n"
     assert sections(read(cuts(reply, data))) == [
-        DraftClosed("First line,\nstill first.", ()),
+        DraftClosed("First line,\nstill first.", (), unknown_ids=1),
         DraftClosed("Second.", (OFFERED[2],)),
     ]
 
