@@ -20,8 +20,9 @@ from graph.errors import InvalidRequest
 from graph.evidence import Verdict
 from graph.ports import ClaimChecker, WrittenSection
 from graph.spending import Meter
-from tools.claims.evidence import evidence
-from tools.claims.support import SUPPORTED, support, support_weights
+from tools.claims.coverage import Coverage, coverage
+from tools.claims.evidence import evidence_of
+from tools.claims.support import SUPPORTED, support_of, support_weights
 
 # The verdict on a claim of several sentences is that on its worst one.
 WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
@@ -68,8 +69,9 @@ async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
     pages = [page_of(claim) for claim in claims]
     supported = np.array([claim.label == "supported" for claim in claims])
     began = time.perf_counter()
-    scores = np.array([support(claim.text, page.segments) for claim, page in zip(claims, pages, strict=True)])
-    lines = [_evidence_lines(claim, page) for claim, page in zip(claims, pages, strict=True)]
+    found = [coverage(claim.text, page.segments) for claim, page in zip(claims, pages, strict=True)]
+    scores = np.array([support_of(claim.text, each) for claim, each in zip(claims, found, strict=True)])
+    lines = [_evidence_lines(each, page) for each, page in zip(found, pages, strict=True)]
     ms = (time.perf_counter() - began) * 1000 / len(claims)
     shipped = _figures(scores[supported], scores[~supported])
     cross_validated = held_out(support_rows(claims))
@@ -78,8 +80,8 @@ async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
     words = word_coverage(claims)
     threshold, balanced = best_threshold(words[supported], words[~supported])
     matches = [
-        best_match(found, claim.evidence_sets)
-        for found, claim in zip(lines, claims, strict=True)
+        best_match(chosen, claim.evidence_sets)
+        for chosen, claim in zip(lines, claims, strict=True)
         if claim.evidence_sets and claim.label != "not_supported"
     ]
     return WiCEReport(
@@ -97,7 +99,7 @@ async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
         evidence_precision=_mean([match.precision for match in matches]),
         evidence_recall=_mean([match.recall for match in matches]),
         evidence_f1=_mean([match.f1 for match in matches]),
-        evidence_lines=round(fmean(len(found) for found in lines), 3),
+        evidence_lines=round(fmean(len(chosen) for chosen in lines), 3),
         verdicts=await _verdicts(checker, claims, pages),
         ms_per_claim=round(ms, 1),
     )
@@ -109,8 +111,8 @@ def _figures(yes: Floats, no: Floats) -> SupportFigures:
     )
 
 
-def _evidence_lines(claim: WiCEClaim, page: WiCEPage) -> frozenset[int]:
-    chosen = evidence(claim.text, page.segments).sentences
+def _evidence_lines(found: Coverage, page: WiCEPage) -> frozenset[int]:
+    chosen = evidence_of(found).sentences
     return frozenset(line for each in chosen for line in page.lines(each.segment, each.start, each.end))
 
 

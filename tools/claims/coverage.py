@@ -65,7 +65,9 @@ def coverage(claim: str, segments: Sequence[Segment]) -> Coverage:
 
 
 def _held(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
-    return np.array([[unit in text for text in texts] for unit in units], dtype=bool).reshape(len(units), len(texts))
+    """Tell which text holds which unit: (units, texts)."""
+    held = np.array([[unit in text for text in texts] for unit in units], dtype=bool)
+    return held.reshape(len(units), len(texts))
 
 
 def _weight(held: Bools) -> Floats:

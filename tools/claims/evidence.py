@@ -38,7 +38,11 @@ class Evidence:
 
 def evidence(claim: str, segments: Sequence[Segment]) -> Evidence:
     """Find the few sentences of the segments that hold most of a claim's wording; none where no sentence does."""
-    found = coverage(claim, segments)
+    return evidence_of(coverage(claim, segments))
+
+
+def evidence_of(found: Coverage) -> Evidence:
+    """Find the same where the coverage is at hand."""
     chosen = chosen_sentences(found)
     sentences = tuple(
         EvidenceSentence(found.sentences[i].segment, found.sentences[i].start, found.sentences[i].end, gain)

@@ -90,7 +90,11 @@ def support_weights() -> SupportWeights:
 
 def support(claim: str, segments: Sequence[Segment]) -> float:
     """Estimate in [0, 1] how likely the segments bear the claim; 0 where they hold none of its words."""
-    found = coverage(claim, segments)
+    return support_of(claim, coverage(claim, segments))
+
+
+def support_of(claim: str, found: Coverage) -> float:
+    """Estimate the same where the coverage is at hand."""
     if not found.held.any():
         return 0.0
     fitted = support_weights()
