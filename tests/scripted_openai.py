@@ -9,7 +9,7 @@
 A reply goes to the first request that it is for: made with the prompt ``to``, holding the text ``when``, or any where
 neither is given. A request for which nothing is scripted gets a sensible reply: greetings and thanks are small talk,
 any other question stays as it is, every passage is kept, the answer quotes the first segment, and so does every section
-that is corrected; a query is worded anew each time, every claim is stated, every answer scores 7 of 10.
+that is corrected; a query is worded anew each time, every claim is the same as its quote, every answer scores 7 of 10.
 The fixture is ``scripted_openai``.
 """
 
@@ -322,8 +322,9 @@ def _another_query(prompt: str) -> str:
     return json.dumps({"query": query, "reason": "scripted"}, ensure_ascii=False)
 
 
-def _all_stated(prompt: str) -> str:
-    return json.dumps({number: "stated" for number in re.findall(r"^\[(\d+)\] Claim:", prompt, re.MULTILINE)})
+def _all_the_same(prompt: str) -> str:
+    numbers = re.findall(r"^\[(\d+)\] Claim:", prompt.rsplit("under its number.", 1)[1], re.MULTILINE)
+    return json.dumps({number: {"claimed": "it", "quoted": "it", "verdict": "same"} for number in numbers})
 
 
 def _useful(prompt: str) -> str:
@@ -336,7 +337,7 @@ SENSIBLE = {
     "generate_answer": _first_segment,
     "revise_sections": _first_segment_again,
     "rewrite_query": _another_query,
-    "check_claims": _all_stated,
+    "check_claims": _all_the_same,
     "assess_quality": _useful,
 }
 

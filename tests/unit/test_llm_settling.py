@@ -60,8 +60,9 @@ def verdicts_of(checked: Checked) -> list[list[Verdict]]:
 
 
 async def test_only_open_claims_are_asked_about_all_in_one_call(scripted_openai):
-    answers = {"1": "stated", "2": "contradicted", "3": "not_stated", "4": "unclear"}
-    scripted_openai.script(say(json.dumps(answers)))
+    words = ("same", "other", "open", "same")
+    replies = {str(n): {"claimed": "c", "quoted": "q", "verdict": word} for n, word in enumerate(words, start=1)}
+    scripted_openai.script(say(json.dumps(replies)))
     meter = Meter()
     _, settled = await settle(
         scripted_openai,
@@ -71,7 +72,7 @@ async def test_only_open_claims_are_asked_about_all_in_one_call(scripted_openai)
     )
     assert verdicts_of(settled) == [
         ["supported", "supported", "contradicted"],
-        ["contradicted", "unsupported", "unsupported", "unverified"],
+        ["contradicted", "unsupported", "unsupported", "supported"],
     ]
     assert (meter.calls, settled.fallback) == (1, None)
     first = settled.sections[0][1]
@@ -106,13 +107,13 @@ async def test_an_open_claim_without_a_quote_stays_open(scripted_openai):
     "reply",
     [
         say(""),
-        say("All of them are stated."),
-        say('{"1": "stat'),
+        say("All of them are the same."),
+        say('{"1": "sam'),
         say("{}"),
         say('{"1": "yes", "2": true}'),
-        say('{"7": "stated"}'),
-        say('{"verdicts": ["stated", "stated"]}'),
-        say('{"1": "stated", "2": "stated"}', finish_reason="length"),
+        say('{"7": "same"}'),
+        say('{"verdicts": ["same", "same"]}'),
+        say('{"1": "same", "2": "same"}', finish_reason="length"),
         status(401),
     ],
 )
@@ -125,7 +126,7 @@ async def test_where_the_reply_is_no_use_codes_verdicts_stand_and_it_is_said(scr
 
 
 async def test_claims_that_the_reply_leaves_out_or_misnames_stay_open(scripted_openai):
-    scripted_openai.script(say('{"2": "stated", "3": "perhaps", "9": "stated"}'))
+    scripted_openai.script(say('{"2": "same", "3": "perhaps", "9": "same"}'))
     _, settled = await settle(scripted_openai, ["unverified"] * 4)
     assert verdicts_of(settled) == [["unverified", "supported", "unverified", "unverified"]]
 
@@ -164,7 +165,9 @@ async def test_what_a_quote_says_to_the_model_is_not_in_our_voice(scripted_opena
 
 
 VERDICTS = st.lists(st.sampled_from(get_args(Verdict)), max_size=4)
-WORDS = st.sampled_from(["stated", "contradicted", "not_stated", "unclear", "", "STATED", None, 1])
+WORDS = st.sampled_from(
+    ["same", "contradicted", "open", "unclear", "", {"verdict": "other"}, {"verdict": ["same"]}, {}, "SAME", None, 1]
+)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

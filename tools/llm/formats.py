@@ -73,6 +73,10 @@ def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
 
 
 def settlement_schema(count: int, words: Sequence[str]) -> ReplySchema:
-    """Describe one of the words for each of ``count`` claims, under its number."""
-    word = {"type": "string", "enum": list(words)}
-    return ReplySchema("settlement", _object(**{str(number): word for number in range(1, count + 1)}))
+    """Describe a comparison for each of ``count`` claims, under its number, that ends in one of the words.
+
+    An object and no array, so that each claim is judged once without ``minItems``, which not every endpoint knows.
+    """
+    text = {"type": "string"}
+    comparison = _object(claimed=text, quoted=text, verdict={"type": "string", "enum": list(words)})
+    return ReplySchema("settlement", _object(**{str(number): comparison for number in range(1, count + 1)}))

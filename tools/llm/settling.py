@@ -20,11 +20,11 @@ from tools.llm.tokens import cut_to_tokens, estimate_tokens
 PROMPT = prompts.load("check_claims", "claims")
 CLAIM_TOKENS = 200
 QUOTE_TOKENS = 320
+MOST_CLAIMS = 20  # of one call; endpoints bound the size of a schema
 JUDGED: Mapping[str, tuple[Verdict, str]] = {
-    "stated": ("supported", "a model judged that the cited sentences state it"),
-    "contradicted": ("contradicted", "a model judged that the cited sentences contradict it"),
-    "not_stated": ("unsupported", "a model judged that the cited sentences do not state it"),
-    "unclear": ("unverified", "a model could not tell whether the cited sentences state it"),
+    "same": ("supported", "a model judged that the cited sentences state it"),
+    "other": ("contradicted", "a model judged that the cited sentences contradict it"),
+    "open": ("unsupported", "a model judged that the cited sentences do not state it"),
 }
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,8 @@ class LlmSettler:
     """ClaimChecker that lets code decide first, and asks the model about claims that code left ``unverified``.
 
     What code decided stands: the model neither raises a claim that code found contradicted or unsupported, nor is it
-    asked about one that code found supported.
+    asked about one that code found supported. It says in a few words what claim and quote each state before it judges:
+    a small model that gives the verdict alone gives all claims the same.
     """
 
     endpoint: Endpoint
@@ -78,7 +79,7 @@ class LlmSettler:
                     continue
                 question = f"[{len(asked) + 1}] Claim: {_line(claim.text, CLAIM_TOKENS)}\n{quotes}"
                 room -= estimate_tokens(question)
-                if room < 0:
+                if room < 0 or len(asked) == MOST_CLAIMS:
                     return asked
                 asked[s, c] = question
         return asked
@@ -87,15 +88,20 @@ class LlmSettler:
         text = await self.endpoint.read(
             messages(PROMPT, claims="\n\n".join(questions)),
             schema=settlement_schema(len(questions), list(JUDGED)),
-            max_characters=200 + 40 * len(questions),
+            max_characters=400 + 600 * len(questions),
             meter=meter,
         )
         reply = first_json_object(text)
-        words = {number: reply.get(str(number)) for number in range(1, len(questions) + 1)}
-        answers = {number: word for number, word in words.items() if isinstance(word, str) and word in JUDGED}
+        words = {number: _word(reply.get(str(number))) for number in range(1, len(questions) + 1)}
+        answers = {number: word for number, word in words.items() if word in JUDGED}
         if not answers:
             raise ModelReplyInvalid("The model's reply judges no claim.")
         return answers
+
+
+def _word(entry: object) -> str:
+    word = entry.get("verdict") if isinstance(entry, dict) else entry
+    return word if isinstance(word, str) else ""
 
 
 def _quotes(section: WrittenSection, claim: CheckedClaim) -> str:
