@@ -2,14 +2,11 @@
 
 import asyncio
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from graph.evidence import Segment
 from graph.ports import CheckedClaim, WrittenSection
 from graph.spending import Meter
 from tests.fakes import segment
-from tools.claims.checker import CodeChecker, verbatim_span
+from tools.claims.checker import CodeChecker
 
 
 def check(text: str, *segments: Segment) -> list[CheckedClaim]:
@@ -27,7 +24,9 @@ def test_a_sentence_that_stands_in_the_source_is_supported_by_its_exact_span() -
 
 def test_a_part_of_a_sentence_is_quoted_with_the_whole_of_it() -> None:
     source = segment("doc", 0, "It rains. Annual leave is 25 days a year, by law. It snows.")
-    assert verbatim_span("leave is 25 days", source.text) == (10, 49)
+    (claim,) = check("leave is 25 days", source)
+    assert claim.verdict == "unverified"
+    assert (claim.proofs[0].start, claim.proofs[0].end) == (10, 49)
 
 
 def test_a_part_of_a_sentence_is_not_supported_by_what_may_take_it_back() -> None:
@@ -47,7 +46,7 @@ def test_words_in_another_order_are_shown_but_not_called_support() -> None:
     (claim,) = check("Ben reports to Anna.", source)
     assert claim.verdict == "unverified"
     assert [(proof.start, proof.end) for proof in claim.proofs] == [(0, 20)]
-    assert "100%" in claim.reasons[0]
+    assert "another order" in claim.reasons[0]
 
 
 def test_a_sentence_of_other_words_is_unsupported_and_quotes_nothing() -> None:
@@ -58,14 +57,3 @@ def test_a_sentence_of_other_words_is_unsupported_and_quotes_nothing() -> None:
 def test_a_section_without_sources_is_unsupported() -> None:
     (claim,) = check("Anna reports to Ben.")
     assert (claim.verdict, claim.proofs) == ("unsupported", ())
-
-
-@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
-def test_what_stands_in_a_text_is_always_found_in_it(before: str, claim: str, after: str) -> None:
-    text = before + " " + claim + " " + after
-    span = verbatim_span(claim, text)
-    if not claim.split():
-        assert span is None
-    else:
-        assert span is not None
-        assert " ".join(claim.split()) in " ".join(text[slice(*span)].split())

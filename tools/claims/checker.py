@@ -1,112 +1,59 @@
-"""Prove what code alone can prove of a claim: that its sentence stands in the text it cites.
+"""Check by code what an answer claims: proofs from the text it cites, and verdicts with reasons.
 
-A claim that is a whole sentence of a cited segment, word for word, is supported. One that is only a part of a source
-sentence is not: what stands around it may take it back ("it is not true that ..."). For any other claim the source
-sentence that shares most of its words is its best span. Both are shown beside the claim, and neither is called support.
+Code settles what it can. A claim is supported only where a whole source sentence says the same, notation and light
+wording aside, and contradicted only where a concrete part of it conflicts; right words in an unproven relation stay
+unverified.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from graph.evidence import Segment
-from graph.ports import Checked, CheckedClaim, Proof, WrittenSection
+from graph.evidence import Origin, Segment
+from graph.ports import Checked, CheckedClaim, Dispute, Proof, WrittenSection
 from graph.spending import Meter
-from tools.sentences import sentences, trimmed
-from tools.terms import weigh_question
-
-SHARED_WORDS = 0.5
-PART = "it is a part of a longer source sentence"
-STOPS = ".!?…。！？"
+from tools.claims.disagreements import disputed
+from tools.claims.evidence import evidence
+from tools.claims.matching import matched
+from tools.claims.sources import Sources
+from tools.claims.splitting import claims_of
+from tools.claims.support import support
+from tools.claims.verdicts import Judgement, Place, judge
 
 
 class CodeChecker:
-    """ClaimChecker by code alone; its verdicts are supported, unverified and unsupported."""
+    """ClaimChecker by code alone; it never asks a model."""
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
-        """Check each sentence of each section against the segments it cites."""
-        return Checked(tuple(tuple(_claims(section)) for section in sections))
+        """Check each claim of each section against the segments it cites."""
+        return Checked(tuple(check_section(section) for section in sections))
 
 
-def _claims(section: WrittenSection) -> Iterator[CheckedClaim]:
-    for start, end in sentences(section.text):
-        start, end = trimmed(section.text, start, end)
-        if start < end:
-            yield _check(section.text[start:end], start, section.segments)
+def check_section(section: WrittenSection) -> tuple[CheckedClaim, ...]:
+    """Split a section into claims and decide on each, in order."""
+    sources = Sources(section.segments)
+    return tuple(_check(section, start, end, sources) for start, end in claims_of(section.text, sources))
 
 
-def _check(claim: str, start: int, segments: Sequence[Segment]) -> CheckedClaim:
-    end = start + len(claim)
-    standing = [(segment, span) for segment in segments if (span := verbatim_span(claim, segment.text))]
-    for segment, span in standing:
-        if _said(segment.text[slice(*span)]) == _said(claim):
-            return CheckedClaim(start, end, claim, "supported", (), (_proof(segment, span),))
-    if standing:
-        return CheckedClaim(start, end, claim, "unverified", (PART,), (_proof(*standing[0]),))
-    best = max(((_closest(claim, segment.text), segment) for segment in segments), key=_by_share, default=None)
-    if best is None:
-        return CheckedClaim(start, end, claim, "unsupported", ("the section cites no source",))
-    (share, span), segment = best
-    if share < SHARED_WORDS:
-        return CheckedClaim(start, end, claim, "unsupported", ("no sentence of the cited sources says this",))
-    reason = f"the closest source sentence has {share:.0%} of its words"
-    return CheckedClaim(start, end, claim, "unverified", (reason,), (_proof(segment, span),))
+def _check(section: WrittenSection, start: int, end: int, sources: Sources) -> CheckedClaim:
+    claim = section.text[start:end]
+    judgement = judge(claim, sources)
+    if section.origin == "matched":
+        judgement = matched(claim, judgement, sources)
+    places = judgement.places if judgement.verdict != "unverified" else _with_evidence(claim, judgement, sources)
+    proofs = tuple(_proof(sources.segments, place, section.origin) for place in places)
+    disputes: tuple[Dispute, ...] = ()
+    if judgement.verdict in ("supported", "unverified") and proofs and section.others:
+        disputes = disputed(claim, judgement.places, sources, section.others)
+    estimate = 1.0 if judgement.verdict == "supported" else support(claim, section.segments)
+    return CheckedClaim(start, end, claim, judgement.verdict, judgement.reasons, proofs, estimate, disputes)
 
 
-def _said(sentence: str) -> str:
-    """Give a sentence without what a quote may differ in: white space, and the stop at its end."""
-    return " ".join(sentence.split()).rstrip(STOPS)
+def _with_evidence(claim: str, judgement: Judgement, sources: Sources) -> tuple[Place, ...]:
+    """Add to the closest sentence those that hold what it lacks of the claim."""
+    chosen = [(one.segment, one.start, one.end) for one in evidence(claim, sources.segments).sentences]
+    return tuple(dict.fromkeys((*judgement.places, *chosen)))
 
 
-def _by_share(found: tuple[tuple[float, tuple[int, int]], Segment]) -> float:
-    return found[0][0]
-
-
-def _proof(segment: Segment, span: tuple[int, int]) -> Proof:
-    return Proof(segment.segment_id, segment.start + span[0], segment.start + span[1])
-
-
-def verbatim_span(claim: str, text: str) -> tuple[int, int] | None:
-    """Find where a claim stands in a text, white space aside, widened to the whole sentences it lies in."""
-    wanted = " ".join(claim.split())
-    flat, at = _flattened(text)
-    found = flat.find(wanted)
-    if found < 0 or not wanted:
-        return None
-    return whole_sentences(text, at[found], at[found + len(wanted) - 1] + 1)
-
-
-def whole_sentences(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a span to the sentences that it touches, without white space around them."""
-    touched = [span for span in sentences(text) if span[0] < end and start < span[1]]
-    return trimmed(text, touched[0][0], touched[-1][1])
-
-
-def _flattened(text: str) -> tuple[str, list[int]]:
-    """Collapse runs of white space to one space, keeping for each character left where it was."""
-    characters: list[str] = []
-    at: list[int] = []
-    for position, character in enumerate(text):
-        if not character.isspace():
-            characters.append(character)
-            at.append(position)
-        elif characters and characters[-1] != " ":
-            characters.append(" ")
-            at.append(position)
-    return "".join(characters), at
-
-
-def _closest(claim: str, text: str) -> tuple[float, tuple[int, int]]:
-    """Find the sentence that holds the largest share of the claim's words, with that share in [0, 1]."""
-    wanted = _terms(claim)
-    best = (0.0, (0, 0))
-    for start, end in sentences(text):
-        start, end = trimmed(text, start, end)
-        share = len(wanted & _terms(text[start:end])) / len(wanted) if wanted else 0.0
-        if share > best[0]:
-            best = (share, (start, end))
-    return best
-
-
-def _terms(text: str) -> set[int]:
-    """Give the ids of the words of a text; where a script has no spaces, of its pairs of characters."""
-    terms = weigh_question(text)
-    return set(terms.ids[terms.expected > 0].tolist())
+def _proof(segments: Sequence[Segment], place: Place, origin: Origin) -> Proof:
+    at, start, end = place
+    segment = segments[at]
+    return Proof(segment.segment_id, segment.start + start, segment.start + end, origin)

@@ -1,0 +1,439 @@
+"""Compare a claim with the source sentence closest to it, token by token, and say what became of what.
+
+Where two sentences are nearly the same, what differs decides: a number for a number, a name for a name, a word for its
+opposite is a conflict; another notation or a phrase of the same meaning is none; anything else proves nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tools.claims import cues
+from tools.claims.alignment import Edit, edits
+from tools.claims.dates import dates_agree, parts_of
+from tools.claims.function_words import DROPPABLE, FUNCTION_LETTERS, FUNCTION_WORDS
+from tools.claims.names import one_name
+from tools.claims.negation import accompanies
+from tools.claims.numerals import ZH_DIGITS, ZH_SCALES
+from tools.claims.readings import Reading
+from tools.claims.tokens import Token
+
+Finding = Literal["same", "part", "order", "differs", "conflict"]
+
+NEAR = 0.55  # share of a claim's content that must stand in a sentence before a difference is called a conflict
+VERY_NEAR = 0.75
+ALONE = 0.45  # enough where the claim is the sentence but for one run
+LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
+_SMALL = {"one": 1.0, "một": 1.0, "năm": 5.0, "zero": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a claim is to a sentence. ``near`` is the share in [0, 1] of its content that stands there in order."""
+
+    finding: Finding
+    near: float
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of tokens that has no equal opposite, without what may be left out anyway."""
+
+    reading: Reading
+    places: tuple[int, ...]
+
+    @property
+    def tokens(self) -> list[Token]:
+        return [self.reading.tokens[place] for place in self.places]
+
+    @property
+    def content(self) -> list[int]:
+        return [place for place in self.places if is_content(self.reading.tokens[place])]
+
+    @property
+    def said(self) -> str:
+        return self.reading.said(self.places[0], self.places[-1] + 1) if self.places else ""
+
+
+def is_content(token: Token) -> bool:
+    """Tell a token that says something from one that holds a sentence together."""
+    if token.kind == "letter":
+        return token.key not in FUNCTION_LETTERS
+    return token.key not in FUNCTION_WORDS
+
+
+def compare(
+    claim: Reading, source: Reading, begins: int = 0, known: Callable[[str], bool] = lambda run: False
+) -> Comparison:
+    """Compare a claim, from its token ``begins`` on, with a sentence.
+
+    ``known`` tells whether a run of letters stands somewhere in the evidence: a word swapped in from there is a name
+    more often than a paraphrase is.
+    """
+    keys = claim.keys[begins:]
+    found = edits(source.keys, keys)
+    content = sum(map(is_content, claim.tokens[begins:]))
+    if found is None:
+        return Comparison("differs", 0.0)
+    fresh = sum(is_content(claim.tokens[place + begins]) for edit in found for place in range(edit[2], edit[3]))
+    near = 1 - fresh / content if content else float(not found)
+    shifted = [(i, j, k + begins, m + begins) for i, j, k, m in found]
+    return _Difference(claim, source, near, known).judge(shifted)
+
+
+class _Difference:
+    """The differences of one claim and one sentence, sorted into what they mean."""
+
+    def __init__(self, claim: Reading, source: Reading, near: float, known: Callable[[str], bool]) -> None:
+        self.claim, self.source, self.near, self.known = claim, source, near, known
+        self.conflicts: list[str] = []
+        self.swapped: list[str] = []
+        self.added: list[_Run] = []
+        self.dropped: list[_Run] = []
+        self.replaced = 0
+        self.moved = False
+        self.alone = False
+
+    def judge(self, found: list[Edit]) -> Comparison:
+        found = self._coalesced([edit for edit in found if self._pair(edit) is not None])
+        pairs = self._without_moved([pair for edit in found if (pair := self._pair(edit)) is not None])
+        self.alone = len(pairs) == 1 and len(self.claim.tokens) - len(pairs[0][1].places) >= 3
+        for a, b, edit in pairs:
+            self._sort(a, b, edit)
+        self._leftovers()
+        self._polarity(pairs)
+        close = self.near >= NEAR or (self.alone and self.replaced == 1 and self.near >= 0.3)
+        if self.conflicts and close:
+            return Comparison("conflict", self.near, tuple(dict.fromkeys(self.conflicts)))
+        if pairs and (self.replaced or self.added or self.conflicts):
+            return Comparison("differs", self.near)
+        if self.moved:
+            return Comparison("order", self.near)
+        if self.dropped:
+            return Comparison("part", self.near)
+        if self.source.asks != self.claim.asks:
+            return Comparison("differs", self.near)
+        return Comparison("same", self.near)
+
+    def _coalesced(self, found: list[Edit]) -> list[Edit]:
+        """Join edits that one equal letter parts: two names of a script without spaces may share one by chance."""
+        joined: list[Edit] = []
+        for edit in found:
+            if joined and edit[0] - joined[-1][1] == 1 and edit[2] - joined[-1][3] == 1:
+                last = joined[-1]
+                if all(token.kind == "letter" for token in self.source.tokens[last[0] : edit[1]]):
+                    joined[-1] = (last[0], edit[1], last[2], edit[3])
+                    continue
+            joined.append(edit)
+        return joined
+
+    def _pair(self, edit: Edit) -> tuple[_Run, _Run, Edit] | None:
+        """Give both runs of an edit, or None where they say the same."""
+        i, j, k, m = edit
+        a, b = self._run(self.source, i, j), self._run(self.claim, k, m)
+        if not a.places and not b.places:
+            return None
+        if cues.same(self.source.keys, self.claim.keys, edit):
+            return None
+        if (a.places and b.places) and cues.same(self.source.keys, self.claim.keys, (*_bounds(a), *_bounds(b))):
+            return None
+        return a, b, edit
+
+    @staticmethod
+    def _run(reading: Reading, first: int, last: int) -> _Run:
+        return _Run(reading, tuple(place for place in range(first, last) if reading.keys[place] not in DROPPABLE))
+
+    def _without_moved(self, pairs: list[tuple[_Run, _Run, Edit]]) -> list[tuple[_Run, _Run, Edit]]:
+        """Take out what was only put elsewhere; the claim then has the right words in another order."""
+        lost = Counter(key for a, _, _ in pairs for key in _movable(a))
+        gained = Counter(key for _, b, _ in pairs for key in _movable(b))
+        common = lost & gained
+        if not common:
+            return pairs
+        self.moved = True
+        kept: list[tuple[_Run, _Run, Edit]] = []
+        left, right = common.copy(), common.copy()
+        for a, b, edit in pairs:
+            a, b = _less(a, left), _less(b, right)
+            if a.content or b.content or any(map(_turns, (a, b))):
+                kept.append((a, b, edit))
+        return kept
+
+    def _sort(self, a: _Run, b: _Run, edit: Edit) -> None:
+        if a.places and b.places:
+            self.replaced += 1
+            self._replaced(a, b, edit)
+        elif b.places:
+            if _counted(b) and b.tokens[0].kind == "unit" and b.tokens[0].key not in _LOOSE_UNITS and edit[0] > 0:
+                self._conflict(a.reading.said(edit[0] - 1, edit[0]), _with_number(b.reading, b.places[0]))
+            self.added.append(b)
+        else:
+            self.dropped.append(a)
+
+    def _replaced(self, a: _Run, b: _Run, edit: Edit) -> None:
+        if len(a.content) > LONGEST_RUN or len(b.content) > LONGEST_RUN:
+            self.added.append(b)
+            self.dropped.append(a)
+            return
+        before = len(self.conflicts)
+        self._numbers(a, b)
+        self._names(a, b)
+        if len(self.conflicts) == before and (
+            cues.opposed(self.source.keys, self.claim.keys, edit)
+            or cues.opposed(self.source.keys, self.claim.keys, (*_bounds(a), *_bounds(b)))
+        ):
+            self._conflict(a.said, b.said)
+        if len(self.conflicts) == before and self._letters(a, b, edit):
+            self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
+        self.added.append(b)
+        self.dropped.append(a)
+
+    def _conflict(self, source: str, claim: str) -> None:
+        self.conflicts.append(f"the source says {source}, the answer says {claim}")
+
+    def _numbers(self, a: _Run, b: _Run) -> None:
+        theirs, ours = _quantities(a), _quantities(b)
+        for one in list(theirs):
+            match = next((other for other in ours if _equal(a.reading.tokens[one], b.reading.tokens[other])), None)
+            if match is not None:
+                theirs.remove(one)
+                ours.remove(match)
+        for one, other in zip(theirs, ours, strict=False):
+            if _comparable(a.reading.tokens[one], b.reading.tokens[other]):
+                self._conflict(_with_unit(a.reading, one), _with_unit(b.reading, other))
+        units_a = [place for place in a.places if a.reading.tokens[place].kind == "unit"]
+        units_b = [place for place in b.places if b.reading.tokens[place].kind == "unit"]
+        if units_a and units_b and {a.reading.keys[p] for p in units_a}.isdisjoint(b.reading.keys[p] for p in units_b):
+            self._conflict(_with_number(a.reading, units_a[0]), _with_number(b.reading, units_b[0]))
+        elif bool(units_a) != bool(units_b) and _counted(a) and _counted(b):
+            unit = a.reading.keys[units_a[0]] if units_a else b.reading.keys[units_b[0]]
+            if unit not in _LOOSE_UNITS:
+                self._conflict(_with_number(a.reading, a.places[0]), _with_number(b.reading, b.places[0]))
+        for left, right in zip(a.tokens, b.tokens, strict=False):
+            if _figure(left) and _figure(left) == _figure(right) and left.key != right.key:
+                self._conflict(a.said, b.said)
+
+    def _names(self, a: _Run, b: _Run) -> None:
+        theirs = [place for place in a.places if a.reading.names[place]]
+        ours = [place for place in b.places if b.reading.names[place]]
+        if not theirs or not ours:
+            return
+        sure = max(a.reading.names[place] for place in theirs) + max(b.reading.names[place] for place in ours)
+        if sure < 3 and not (self._known_name(a, theirs) or self._known_name(b, ours)):
+            return
+        keys_a, keys_b = [a.reading.keys[p] for p in theirs], [b.reading.keys[p] for p in ours]
+        if one_name(keys_a, keys_b) or one_name([a.reading.keys[p] for p in a.places], keys_b):
+            return
+        self._conflict(a.said, b.said)
+
+    def _known_name(self, run: _Run, places: Sequence[int]) -> bool:
+        return any(run.reading.names[place] == 2 or self.known("^" + run.reading.keys[place]) for place in places)
+
+    def _letters(self, a: _Run, b: _Run, edit: Edit) -> bool:
+        """Tell a swapped word from a paraphrase in a script without spaces or capitals."""
+        if not (_nameable(a) and _nameable(b)) or not (_lettered(a) or _lettered(b)):
+            return False
+        one, other = _joined(a), _joined(b)
+        if len(one) == len(other) == 1 and one in _NUMERALS and other in _NUMERALS:
+            return True
+        if self.near < (ALONE if self.alone else VERY_NEAR) or not a.content or not b.content:
+            return False
+        if cues.is_cue(tuple(one)) and cues.is_cue(tuple(other)):
+            return False
+        if len(other) >= 2 and self.known(other) and not cues.is_cue(tuple(other)):
+            return True
+        alike = len(set(one) & set(other)) / min(len(one), len(other))
+        if alike > 1 / 3:
+            return False  # words that share a letter are synonyms more often than names
+        if max(len(one), len(other)) > 2 and min(len(a.content), len(b.content)) > 1:
+            return True  # as long as only names are
+        wide_one, wide_other = self._word(self.source, edit[0], edit[1]), self._word(self.claim, edit[2], edit[3])
+        return looks_like_name(one, wide_one) or looks_like_name(other, wide_other)
+
+    @staticmethod
+    def _word(reading: Reading, first: int, last: int) -> str:
+        return "".join(token.key for token in reading.tokens[max(0, first - 1) : last + 2] if token.kind == "letter")
+
+    @staticmethod
+    def _wide(reading: Reading, first: int, last: int) -> str:
+        return reading.said(max(0, first - 1), last + 1) if last - first == 1 else reading.said(first, last)
+
+    def _leftovers(self) -> None:
+        """Match a number that was dropped in one place with one that was added in another."""
+        if self.conflicts or self.near < NEAR:
+            return
+        lost = [(run.reading, place) for run in self.dropped for place in _quantities(run)]
+        gained = [(run.reading, place) for run in self.added for place in _quantities(run)]
+        lost = [one for one in lost if not any(_same_quantity(one, other) for other in gained)]
+        gained = [one for one in gained if not any(_same_quantity(one, other) for other in lost)]
+        if len(lost) == len(gained) == 1 and _comparable(
+            lost[0][0].tokens[lost[0][1]], gained[0][0].tokens[gained[0][1]]
+        ):
+            self._conflict(_with_unit(*lost[0]), _with_unit(*gained[0]))
+
+    def _polarity(self, pairs: Sequence[tuple[_Run, _Run, Edit]]) -> None:
+        theirs = [run for run, _, _ in pairs if _turns(run) and _little_else(run)]
+        ours = [run for _, run, _ in pairs if _turns(run) and _little_else(run)]
+        if bool(theirs) == bool(ours) or any(
+            _turns(run) for pair in pairs for run in pair[:2] if run not in (*theirs, *ours)
+        ):
+            return
+        theirs = [run for run in theirs if not _frames(run)]
+        if theirs:
+            if sum(map(_count_negations, theirs)) % 2:
+                self.conflicts.append(f"the source says {_around(theirs[0])}, the answer leaves that out")
+        elif sum(map(_count_negations, ours)) % 2:
+            self.conflicts.append(f"the answer says {_around(ours[0])}, the source does not")
+
+
+_LOOSE_UNITS = frozenset(("u:person", "u:times"))
+_NUMERALS = frozenset((*ZH_DIGITS, *ZH_SCALES))
+_TRANSLITERATED = frozenset(
+    "阿埃艾安奥巴班贝本比彼伯布查达戴丹德登迪蒂杜顿多厄恩尔法菲费芬弗福盖甘冈高戈格古哈海汉赫华霍基吉加贾杰金卡凯坎康考科克肯孔库拉莱赖兰朗劳勒雷蕾李里丽利莉林琳隆卢鲁路露伦罗洛马迈麦曼梅门蒙米密敏明莫姆穆纳娜奈南内尼宁纽努诺欧帕潘庞佩皮珀普奇契恰乔切琼热荣瑞若萨塞桑瑟森莎沙珊舍圣施史士斯丝斯思松苏索塔泰坦汤唐陶特忒提廷图托瓦万旺威韦维魏温沃乌武西希锡夏香肖歇谢辛休雅亚扬耶叶伊因英尤约泽扎詹珍朱兹佐茨黛蔓妮薇"
+)
+_PLACE_ENDINGS = frozenset("国州省市县区镇村山河江湖海洋岛港城堡宫寺院校馆队军党社族教会派系街路桥站人语岸")
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
+)
+
+
+def looks_like_name(run: str, wide: str) -> bool:
+    """Tell whether Chinese letters look like a name: transliterated, or with the ending of a place or group."""
+    if not run:
+        return False
+    foreign = sum(letter in _TRANSLITERATED for letter in run) / len(run)
+    if len(run) >= 2 and foreign >= 0.6:
+        return True
+    if run[-1] in _PLACE_ENDINGS or (
+        len(run) <= 2 and wide.find(run) >= 0 and wide[wide.find(run) + len(run) :][:1] in _PLACE_ENDINGS
+    ):
+        return True
+    return "·" in wide or (2 <= len(run) <= 3 and run[0] in _SURNAMES)
+
+
+def _bounds(run: _Run) -> tuple[int, int]:
+    return (run.places[0], run.places[-1] + 1) if run.places else (0, 0)
+
+
+def _movable(run: _Run) -> list[str]:
+    """Give what of a run can be found again elsewhere: words, and in scripts without spaces the run as a whole."""
+    if _lettered(run):
+        joined = _joined(run)
+        return [joined] if len(joined) > 1 and run.content else []
+    return [run.reading.keys[place] for place in run.content]
+
+
+def _less(run: _Run, moved: Counter[str]) -> _Run:
+    if _lettered(run):
+        joined = _joined(run)
+        if moved[joined] > 0:
+            moved[joined] -= 1
+            return _Run(run.reading, ())
+        return run
+    kept = []
+    for place in run.places:
+        key = run.reading.keys[place]
+        if moved[key] > 0:
+            moved[key] -= 1
+        else:
+            kept.append(place)
+    return _Run(run.reading, tuple(kept))
+
+
+def _lettered(run: _Run) -> bool:
+    return bool(run.places) and all(token.kind == "letter" for token in run.tokens)
+
+
+def _nameable(run: _Run) -> bool:
+    """Tell whether a run of letters, or of names in Latin ones, may be a name."""
+    return bool(run.places) and all(token.kind == "letter" or token.capital for token in run.tokens)
+
+
+def _joined(run: _Run) -> str:
+    return "".join(token.key for token in run.tokens)
+
+
+def _quantities(run: _Run) -> list[int]:
+    return [
+        place
+        for place in run.places
+        if _value(run.reading.tokens[place]) is not None or run.reading.tokens[place].kind in ("number", "date")
+    ]
+
+
+def _value(token: Token) -> float | None:
+    return token.value if token.value is not None else _SMALL.get(token.key)
+
+
+def _equal(one: Token, other: Token) -> bool:
+    """Tell whether two quantities agree; a date agrees with one that names fewer parts."""
+    if one.key == other.key:
+        return True
+    if one.kind == "date" and other.kind == "date":
+        return dates_agree(one.key, other.key)
+    if one.kind == "date" or other.kind == "date":
+        date, number = (one, other) if one.kind == "date" else (other, one)
+        return number.value is not None and number.value in parts_of(date.key)
+    a, b = _value(one), _value(other)
+    return a is not None and a == b
+
+
+def _comparable(one: Token, other: Token) -> bool:
+    """Tell whether one quantity for the other is a conflict: not where "one" is rather an article."""
+    return (one.kind in ("number", "date") and other.kind in ("number", "date")) or (
+        _value(one) != _value(other) and {one.kind, other.kind} & {"number"} != set()
+    )
+
+
+def _same_quantity(one: tuple[Reading, int], other: tuple[Reading, int]) -> bool:
+    return _equal(one[0].tokens[one[1]], other[0].tokens[other[1]])
+
+
+def _with_unit(reading: Reading, place: int) -> str:
+    after = place + 1
+    if after < len(reading.tokens) and (reading.tokens[after].kind in ("unit", "word")):
+        return reading.said(place, after + 1)
+    return reading.said(place, after)
+
+
+def _with_number(reading: Reading, place: int) -> str:
+    return reading.said(max(0, place - 1), place + 1)
+
+
+def _counted(run: _Run) -> bool:
+    """Tell whether a run says what a number before it counts."""
+    first = run.places[0]
+    return first > 0 and run.reading.tokens[first - 1].kind == "number" and is_content(run.reading.tokens[first])
+
+
+def _figure(token: Token) -> str:
+    """Give a word that holds digits without them ("n6", "boeing747"); empty where there are none."""
+    bare = "".join("0" if sign.isdigit() else sign for sign in token.key)
+    return bare if token.kind == "word" and bare != token.key else ""
+
+
+def _turns(run: _Run) -> bool:
+    return any(run.reading.negates[place] for place in run.places)
+
+
+def _count_negations(run: _Run) -> int:
+    return sum(run.reading.negates[place] for place in run.places)
+
+
+def _little_else(run: _Run) -> bool:
+    """Tell whether a run says little but "not": at most one word more, as in "did not win"."""
+    return (
+        sum(not run.reading.negates[place] and not accompanies(run.reading.tokens[place]) for place in run.places) <= 1
+    )
+
+
+def _frames(run: _Run) -> bool:
+    """Tell a clause cut off before a claim ("It is not true that"), whose effect on the rest only a reader can tell."""
+    return run.places[0] == 0 and len(run.places) > 3
+
+
+def _around(run: _Run) -> str:
+    first, last = run.places[0], run.places[-1]
+    return f'"{run.reading.said(max(0, first - 1), last + 2)}"'

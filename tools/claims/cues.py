@@ -1,0 +1,144 @@
+"""Know which phrases may stand for each other, and which of them are opposites."""
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+from tools.claims.readings import read
+
+_FILE = Path(__file__).with_name("cues.toml")
+_AFFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "de")
+_ENDINGS = (("less", "ful"), ("less", ""))
+_NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a diff shows only a part
+_SPELLINGS = (
+    ("our", "or"),
+    ("ise", "ize"),
+    ("isation", "ization"),
+    ("yse", "yze"),
+    ("re", "er"),
+    ("ogue", "og"),
+    ("ll", "l"),
+)
+
+Phrase = tuple[str, ...]
+
+
+@cache
+def _lexicon() -> tuple[Mapping[Phrase, frozenset[int]], Mapping[Phrase, frozenset[tuple[str, int]]], int]:
+    """Read the lexicon: the groups of a phrase, its fields with its group in each, and the longest phrase."""
+    content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    groups: dict[Phrase, set[int]] = defaultdict(set)
+    fields: dict[Phrase, set[tuple[str, int]]] = defaultdict(set)
+    for number, phrases in enumerate(content["same"]):
+        for phrase in phrases:
+            groups[_stems(read(phrase).keys)].add(number)
+    for name, rivals in content["fields"].items():
+        for number, phrases in enumerate(rivals):
+            for phrase in phrases:
+                fields[_stems(read(phrase).keys)].add((name, number))
+    longest = max(map(len, (*groups, *fields)))
+    return (
+        {phrase: frozenset(found) for phrase, found in groups.items()},
+        {phrase: frozenset(found) for phrase, found in fields.items()},
+        longest,
+    )
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """Cut the endings of English inflection; other words come back as they are."""
+    if not word.isascii() or not word.isalpha() or len(word) < 4:
+        return word
+    for ending, put in (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 - len(put):
+            if ending == "s" and word[-2] in "sui":
+                break
+            if ending == "es" and word[-3] not in "sxzh":
+                word = word[:-1]
+                break
+            word = word[: -len(ending)] + put
+            if not put and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _stems(keys: Sequence[str]) -> Phrase:
+    return tuple(stem(key) for key in keys)
+
+
+def same(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int, int]) -> bool:
+    """Tell whether a run of one sentence and the run of another that stands for it mean the same.
+
+    ``one`` and ``other`` are whole sentences, ``start`` the bounds of both runs. A phrase may reach over the tokens
+    around the runs, which are equal.
+    """
+    groups = _lexicon()[0]
+    return any(
+        groups.get(a, frozenset()) & groups.get(b, frozenset()) or _respelled(a, b)
+        for a, b in _widened(one, other, start)
+    )
+
+
+def opposed(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int, int]) -> bool:
+    """Tell whether a run of one sentence and the run of another that stands for it exclude each other."""
+    fields = _lexicon()[1]
+    for a, b in _widened(one, other, start):
+        left, right = fields.get(a), fields.get(b)
+        if left and right:
+            for name in {field for field, _ in left} & {field for field, _ in right}:
+                if not {group for field, group in left if field == name} & {
+                    group for field, group in right if field == name
+                }:
+                    return True
+        if len(a) == len(b) == 1 and _negated(a[0], b[0]):
+            return True
+    return False
+
+
+def is_cue(keys: Sequence[str]) -> bool:
+    """Tell whether a run is a phrase of the lexicon."""
+    groups, fields, _ = _lexicon()
+    phrase = _stems(keys)
+    return phrase in groups or phrase in fields
+
+
+def _widened(one: Sequence[str], other: Sequence[str], run: tuple[int, int, int, int]) -> list[tuple[Phrase, Phrase]]:
+    first, last, from_, to = run
+    longest = _lexicon()[2]
+    pairs: list[tuple[Phrase, Phrase]] = []
+    for before in range(_NEIGHBOURS + 1):
+        for after in range(_NEIGHBOURS + 1):
+            if first - before < 0 or from_ - before < 0 or last + after > len(one) or to + after > len(other):
+                continue
+            if last - first + before + after > longest or to - from_ + before + after > longest:
+                continue
+            a, b = one[first - before : last + after], other[from_ - before : to + after]
+            if a and b and a[:before] == b[:before] and (not after or a[-after:] == b[-after:]):
+                pairs.append((_stems(a), _stems(b)))
+    return pairs
+
+
+def _respelled(a: Phrase, b: Phrase) -> bool:
+    """Tell British from American spelling of one word."""
+    if len(a) != 1 or len(b) != 1 or min(len(a[0]), len(b[0])) < 4:
+        return False
+    return any(
+        a[0].replace(british, american) == b[0].replace(british, american)
+        for british, american in _SPELLINGS
+        if british in a[0] or british in b[0]
+    )
+
+
+def _negated(a: str, b: str) -> bool:
+    """Tell a word from the same word with an affix that turns it over: "legal" and "illegal", "careful" and "careless"."""
+    short, long = sorted((a, b), key=len)
+    if len(short) > 3 and any(long == affix + short for affix in _AFFIXES):
+        return True
+    return any(
+        a.endswith(one) and b.endswith(other) and a.removesuffix(one) == b.removesuffix(other) and len(a) > 6
+        for pair in _ENDINGS
+        for one, other in (pair, pair[::-1])
+    )

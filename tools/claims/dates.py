@@ -1,0 +1,146 @@
+"""Join the tokens of a date, in whatever order and language it is written, into one."""
+
+from collections.abc import Sequence
+
+from tools.claims.function_words import words
+from tools.claims.tokens import Token, date_key
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_WORDY = frozenset(("may", "march", "mar", "jan", "dec", "sep", "jun"))
+_VI_MONTHS = {"giêng": 1, "một": 11, "chạp": 12, "tư": 4, "năm": 5}
+_BEFORE_MONTH = words("in of since until by during from to late early mid and last next through")
+
+
+def join_dates(tokens: Sequence[Token]) -> list[Token]:
+    """Give the tokens with each date as one token of kind ``date``; a bare year stays a number."""
+    joined: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        found = _western(tokens, at) or _chinese(tokens, at) or _vietnamese(tokens, at)
+        if found is None:
+            joined.append(tokens[at])
+            at += 1
+            continue
+        (year, month, day), length = found
+        start, end = tokens[at].start, tokens[at + length - 1].end
+        if month is None and day is None and year is not None:
+            joined.append(Token(f"#{year}", start, end, "number", value=float(year)))
+        else:
+            joined.append(Token(date_key(year, month, day), start, end, "date"))
+        at += length
+    return joined
+
+
+Date = tuple[int | None, int | None, int | None]
+
+
+def parts_of(key: str) -> Date:
+    """Give year, month and day of a date's key."""
+    year, month, day = (int(part) if part else None for part in key[1:].rsplit("-", 2))
+    return year, month, day
+
+
+def dates_agree(one: str, other: str) -> bool:
+    """Tell whether two dates agree in every part that both name, and name one in common."""
+    shared = [(a, b) for a, b in zip(parts_of(one), parts_of(other), strict=True) if a is not None and b is not None]
+    return bool(shared) and all(a == b for a, b in shared)
+
+
+def _number(tokens: Sequence[Token], at: int, low: int, high: int) -> int | None:
+    if at >= len(tokens):
+        return None
+    value = tokens[at].value
+    return int(value) if value is not None and low <= value <= high and value == int(value) else None
+
+
+def _key(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].key if 0 <= at < len(tokens) else ""
+
+
+def _western(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
+    """Read "5 March 2020", "5th of March", "March 5, 2020", "March 2020", "March"."""
+    day = _number(tokens, at, 1, 31) if tokens[at].kind == "number" else None
+    if day is not None:
+        month_at = at + 1 + (_key(tokens, at + 1) == "of")
+        month = MONTHS.get(_key(tokens, month_at))
+        if month is None or not tokens[month_at].capital:
+            return None
+        year = _number(tokens, month_at + 1, 1000, 2200)
+        return (year, month, day), month_at + 1 - at + (year is not None)
+    month = MONTHS.get(tokens[at].key)
+    if month is None or not tokens[at].capital:
+        return None
+    day = _number(tokens, at + 1, 1, 31)
+    if day is not None:
+        year = _number(tokens, at + 2, 1000, 2200)
+        return (year, month, day), 2 + (year is not None)
+    year_at = at + 1 + (_key(tokens, at + 1) == "of")
+    year = _number(tokens, year_at, 1000, 2200)
+    if year is not None:
+        return (year, month, None), year_at + 1 - at
+    if tokens[at].key in _WORDY and _key(tokens, at - 1) not in _BEFORE_MONTH:
+        return None
+    return (None, month, None), 1
+
+
+def _chinese(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
+    """Read "2020年3月5日" and its parts; 25年 is a time, 1998年 a year."""
+    end = at
+    year = month = day = None
+    if _key(tokens, end + 1) == "年" and (year := _number(tokens, end, 1000, 2200)) is not None:
+        end += 2
+    if _key(tokens, end + 1) in ("月", "月份") and (month := _number(tokens, end, 1, 12)) is not None:
+        end += 2
+        if _key(tokens, end + 1) in ("日", "号", "號") and (day := _number(tokens, end, 1, 31)) is not None:
+            end += 2
+    return ((year, month, day), end - at) if end > at else None
+
+
+def _vietnamese(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
+    """Read "ngày 5 tháng 3 năm 2020" and its parts; "năm 2020" is a year."""
+    end = at
+    year = month = day = None
+    if _key(tokens, end) == "ngày":
+        day = _number(tokens, end + 1, 1, 31)
+        if day is None:
+            return None
+        end += 2
+    elif tokens[at].kind == "number" and _key(tokens, at + 1) == "tháng":
+        day = _number(tokens, at, 1, 31)
+        if day is None or _vi_month(tokens, at + 2) is None or tokens[at + 2].value is None:
+            return None
+        end += 1
+    if _key(tokens, end) == "tháng" and (month := _vi_month(tokens, end + 1)) is not None:
+        end += 2
+    elif day is not None:
+        return None
+    if _key(tokens, end) == "năm" and (year := _number(tokens, end + 1, 100, 2200)) is not None:
+        end += 2
+    elif month is not None and (year := _number(tokens, end, 1000, 2200)) is not None:
+        end += 1
+    return ((year, month, day), end - at) if end > at else None
+
+
+def _vi_month(tokens: Sequence[Token], at: int) -> int | None:
+    number = _number(tokens, at, 1, 12)
+    return number if number is not None else _VI_MONTHS.get(_key(tokens, at))

@@ -1,0 +1,103 @@
+"""Notice that two sources disagree: nearly the same sentence, with another number, date, name or sense."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.evidence import Segment
+from graph.ports import Dispute
+from tools.claims.alignment import common_in_order
+from tools.claims.comparison import compare, is_content
+from tools.claims.readings import Reading, read
+from tools.claims.sources import Sources, SourceSentence, analyse
+
+ALIKE = 0.7  # share of the longer sentence's content that both must have in order
+FEWEST = 3  # content tokens in common
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two sentences of two segments that can't both hold, in offsets of their canonical texts."""
+
+    one: Segment
+    one_start: int
+    one_end: int
+    other: Segment
+    other_start: int
+    other_end: int
+    reason: str
+
+
+def disputed(
+    claim: str, places: Sequence[tuple[int, int, int]], sources: Sources, others: Sequence[Segment]
+) -> tuple[Dispute, ...]:
+    """Give the sentences of other sources that conflict with a claim or with the sentence that proves it."""
+    texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
+    cited = {segment.segment_id for segment in sources.segments}
+    found: list[Dispute] = []
+    for other in others:
+        if other.segment_id in cited:
+            continue
+        for sentence in analyse(other.text).sentences:
+            reason = next((reason for text in texts if (reason := conflict(read(text), sentence.reading))), None)
+            if reason is not None:
+                found.append(
+                    Dispute(other.segment_id, other.start + sentence.start, other.start + sentence.end, reason)
+                )
+    return tuple(found)
+
+
+def disagreements(segments: Sequence[Segment]) -> list[Disagreement]:
+    """Find every pair of sentences, of two different segments, that conflict though they are nearly the same."""
+    found: list[Disagreement] = []
+    for at, one in enumerate(segments):
+        for other in segments[at + 1 :]:
+            found.extend(_between(one, other))
+    return found
+
+
+def _between(one: Segment, other: Segment) -> list[Disagreement]:
+    rivals = analyse(other.text).sentences
+    said = {rival.reading.keys for rival in rivals}
+    found: list[Disagreement] = []
+    for sentence in analyse(one.text).sentences:
+        if sentence.reading.keys in said:
+            continue
+        for rival in rivals:
+            if (reason := conflict(sentence.reading, rival.reading)) is not None:
+                found.append(_disagreement(one, sentence, other, rival, reason))
+    return found
+
+
+def _disagreement(
+    one: Segment, sentence: SourceSentence, other: Segment, rival: SourceSentence, reason: str
+) -> Disagreement:
+    return Disagreement(
+        one,
+        one.start + sentence.start,
+        one.start + sentence.end,
+        other,
+        other.start + rival.start,
+        other.start + rival.end,
+        reason,
+    )
+
+
+def conflict(one: Reading, other: Reading) -> str | None:
+    """Say in what two sentences conflict if they are nearly the same, else None."""
+    ours, theirs = _content(one), _content(other)
+    shorter, longer = sorted((len(ours), len(theirs)))
+    if shorter < FEWEST or shorter < ALIKE * longer or len(set(ours) & set(theirs)) < min(FEWEST, ALIKE * longer):
+        return None
+    shared = common_in_order(ours, theirs)
+    if shared < FEWEST or shared < ALIKE * longer:
+        return None
+    comparison = compare(one, other)
+    if comparison.finding != "conflict":
+        return None
+    return (
+        comparison.reasons[0].replace("the source says", "another source says").replace("the answer says", "this one")
+    )
+
+
+def _content(reading: Reading) -> list[str]:
+    return [token.key for token in reading.tokens if is_content(token)]

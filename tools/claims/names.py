@@ -1,0 +1,77 @@
+"""Tell which tokens of a sentence are names, as far as capitals tell."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from tools.claims.function_words import FUNCTION_WORDS
+from tools.claims.tokens import Token
+
+Certainty = Literal[0, 1, 2]  # no name; maybe, since a sentence begins with it; surely
+
+_GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|ein|eine|den|dem|von|mit|für|wird|sich|auf)\b")
+_TITLE_CASE = 0.7  # of the words of a sentence; above it capitals tell nothing
+_DEMONYMS = ("ese", "ish", "ian", "ean", "an", "ic", "i", "s", "n", "es", "'s")
+
+
+def names_among(tokens: Sequence[Token], folded: str) -> list[Certainty]:
+    """Say of each token how surely it is a name; a script without capitals has none."""
+    words = [token for token in tokens if token.kind == "word"]
+    capitals = sum(token.capital for token in words)
+    if not capitals or len(_GERMAN.findall(folded)) > 2:
+        return [0] * len(tokens)
+    shouted = len(words) > 4 and capitals > _TITLE_CASE * len(words)
+    found: list[Certainty] = []
+    for at, token in enumerate(tokens):
+        if token.kind != "word" or not token.capital or (token.key in FUNCTION_WORDS and not _acronym(token, folded)):
+            found.append(0)
+        elif shouted:
+            found.append(1)
+        elif at == 0 or _begins(folded, token.start):
+            following = tokens[at + 1] if at + 1 < len(tokens) else None
+            joined = following is not None and following.capital and folded[token.end : following.start] in (" ", "-")
+            sure = (joined and following is not None and following.key not in FUNCTION_WORDS) or _acronym(token, folded)
+            found.append(2 if sure else 1)
+        else:
+            found.append(2)
+    return found
+
+
+def _begins(folded: str, start: int) -> bool:
+    before = folded[max(0, start - 3) : start].rstrip()
+    return not before or before[-1] in '".!?:(*-#'
+
+
+def _acronym(token: Token, folded: str) -> bool:
+    written = folded[token.start : token.end]
+    return len(written) > 1 and any(sign.isupper() for sign in written[1:])
+
+
+def one_name(these: Sequence[str], those: Sequence[str]) -> bool:
+    """Tell whether two runs of words may name the same: a part of a name, its initials, its adjective."""
+    if not these or not those:
+        return False
+    short, long = sorted((tuple(these), tuple(those)), key=len)
+    if set(short) <= set(long):
+        return True
+    if len(short) == 1 and len(long) > 1 and short[0] == "".join(word[0] for word in long):
+        return True
+    if all(any(_initial(a, b) for b in long) for a in short):
+        return True
+    return len(short) == len(long) and all(_akin(a, b) for a, b in zip(short, long, strict=True))
+
+
+def _initial(a: str, b: str) -> bool:
+    return a == b or (min(len(a), len(b)) == 1 and a[0] == b[0])
+
+
+def _akin(a: str, b: str) -> bool:
+    """Tell a country from its adjective, a name from its plural."""
+    if a == b:
+        return True
+    shared = 0
+    while shared < min(len(a), len(b)) and a[shared] == b[shared]:
+        shared += 1
+    return (
+        shared >= 3 and a[shared:] in ("", "y", "e", "a", *_DEMONYMS) and b[shared:] in ("", "y", "e", "a", *_DEMONYMS)
+    )

@@ -1,0 +1,116 @@
+"""Analyse the segments that a claim is checked against, each once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log
+
+from graph.evidence import Segment
+from tools.claims.comparison import is_content
+from tools.claims.cues import stem
+from tools.claims.readings import Reading, read
+from tools.sentences import sentences, trimmed
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSentence:
+    """A whole sentence of a segment, in offsets of its text, and what it holds."""
+
+    start: int
+    end: int
+    reading: Reading
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A segment's text in sentences, in order; blank ones are left out."""
+
+    sentences: tuple[SourceSentence, ...]
+    terms: frozenset[str]
+    capitals: frozenset[str]
+    flat: str
+
+
+@lru_cache(maxsize=2048)
+def analyse(text: str) -> SourceText:
+    """Split and read a text once. Takes time linear in the text."""
+    found: list[SourceSentence] = []
+    for start, end in sentences(text):
+        start, end = trimmed(text, start, end)
+        if start < end:
+            reading = read(text[start:end])
+            found.append(SourceSentence(start, end, reading, terms_of(reading)))
+    return SourceText(
+        tuple(found),
+        frozenset(term for sentence in found for term in sentence.terms),
+        frozenset(
+            sentence.reading.keys[at]
+            for sentence in found
+            for at, name in enumerate(sentence.reading.names)
+            if name == 2
+        ),
+        "\n".join("".join(sentence.reading.keys) for sentence in found),
+    )
+
+
+def terms_of(reading: Reading, begins: int = 0) -> frozenset[str]:
+    """Give what a sentence is looked up by: stems of its content, and pairs of letters in scripts without spaces."""
+    found: set[str] = set()
+    past = ""
+    for token in reading.tokens[begins:]:
+        if token.kind == "letter":
+            if past:
+                found.add(past + token.key)
+            elif is_content(token):
+                found.add(token.key)
+            past = token.key
+            continue
+        past = ""
+        if is_content(token):
+            found.add(stem(token.key))
+    return frozenset(found)
+
+
+class Sources:
+    """The segments that one claim may rest on."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self.segments = tuple(segments)
+        self.texts = tuple(analyse(segment.text) for segment in segments)
+        self.places = [(at, sentence) for at, text in enumerate(self.texts) for sentence in text.sentences]
+        headings = {term for segment in segments for term in terms_of(read(f"{segment.title} . {segment.heading}"))}
+        self.terms = frozenset[str]().union(headings, *(text.terms for text in self.texts))
+        self.capitals = frozenset[str]().union(*(text.capitals for text in self.texts))
+        counts: dict[str, int] = {}
+        for _, sentence in self.places:
+            for term in sentence.terms:
+                counts[term] = counts.get(term, 0) + 1
+        self._counts = counts
+
+    def weight(self, term: str) -> float:
+        """Give how much a term tells, by its rarity among the sentences."""
+        return log(1 + (len(self.places) + 1) / (self._counts.get(term, 0) + 0.5))
+
+    def known(self, run: str) -> bool:
+        """Tell whether letters stand twice in the text, or ``^word`` is a name in the midst of a sentence."""
+        if run.startswith("^"):
+            return run[1:] in self.capitals
+        return any(run in text.flat for text in self.texts)
+
+    def closest(self, terms: frozenset[str], most: int) -> list[tuple[float, int, SourceSentence]]:
+        """Give the sentences that hold most of the terms: share of their weight in [0, 1], segment, sentence."""
+        weights = {term: self.weight(term) for term in terms}
+        total = sum(weights.values())
+        if not total:
+            return []
+        scored = [
+            (sum(weights[term] for term in terms & sentence.terms) / total, at, sentence)
+            for at, sentence in self.places
+        ]
+        scored.sort(key=lambda found: -found[0])
+        return [found for found in scored[:most] if found[0] > 0]
+
+    def cover(self, terms: frozenset[str]) -> float:
+        """Give the share of the terms that stands anywhere in the sources; 1 where there is none to look for."""
+        return len(terms & self.terms) / len(terms) if terms else 1.0

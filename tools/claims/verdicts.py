@@ -1,0 +1,240 @@
+"""Decide what a claim's sources prove of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from graph.evidence import Verdict
+from tools.claims.comparison import Comparison, Finding, compare
+from tools.claims.frames import frame_end, opener_end
+from tools.claims.function_words import FUNCTION_WORDS
+from tools.claims.readings import Reading, read
+from tools.claims.sources import Sources, SourceSentence, terms_of
+from tools.languages import language
+
+CLOSEST = 4  # sentences that a claim is compared with
+LEAST_COVER = 0.5  # share of a claim's terms that must stand in its sources for it to be more than unsupported
+LEAST_LETTER_COVER = 0.4  # the same of pairs of letters, which a paraphrase breaks more easily
+PART = "it is a part of a longer source sentence"
+ORDER = "the same words stand in another order in the source"
+UNSAID = "no sentence of the cited sources says this"
+FOREIGN = "it is in another language than its sources"
+
+_PROVEN: tuple[Finding, ...] = ("same", "part", "order")
+
+Place = tuple[int, int, int]  # segment, start, end
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict with its reasons and the source sentences it rests on, the closest first."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    near: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    comparison: Comparison
+    places: tuple[Place, ...]
+
+
+def judge(claim: str, sources: Sources) -> Judgement:
+    """Decide on one claim. Takes time linear in the sources, beside a fixed number of sentence comparisons."""
+    if not sources.places:
+        return Judgement("unsupported", ("the section cites no source",))
+    reading = read(claim)
+    if not reading.tokens:
+        return _wordless(claim, sources)
+    if exact := _verbatim(reading, sources):
+        return Judgement("supported", (), exact, 1.0)
+    begins = _behind(reading, frame_end(reading.folded))
+    found = _comparisons(reading, begins, sources)
+    for finding in ("same", "part", "order"):
+        for candidate in found:
+            if candidate.comparison.finding == finding == "same":
+                return Judgement("supported", (), candidate.places, candidate.comparison.near)
+            if candidate.comparison.finding == finding:
+                reason = PART if finding == "part" else ORDER
+                return Judgement("unverified", (reason,), candidate.places, candidate.comparison.near)
+    terms = terms_of(reading, begins)
+    best = _best(found)
+    if best is not None and best.comparison.finding == "conflict":
+        return Judgement("contradicted", best.comparison.reasons, best.places, best.comparison.near)
+    if _foreign(claim, sources, terms):
+        return _across(reading, begins, sources, best)
+    if best is None:
+        return Judgement("unsupported", (UNSAID,))
+    if missing := _missing(reading, begins, sources):
+        return Judgement("unsupported", missing)
+    letters = sum(token.kind == "letter" for token in reading.tokens) * 2 > len(reading.tokens)
+    if sources.cover(terms) < (LEAST_LETTER_COVER if letters else LEAST_COVER):
+        return Judgement("unsupported", (UNSAID,))
+    near = best.comparison.near
+    return Judgement("unverified", (f"the closest source sentence has {near:.0%} of its words",), best.places, near)
+
+
+def _wordless(claim: str, sources: Sources) -> Judgement:
+    """Decide on a claim without words or symbols, which only its very characters can prove."""
+    said = "".join(claim.split())
+    for at, sentence in sources.places:
+        if "".join(sources.segments[at].text[sentence.start : sentence.end].split()) == said:
+            return Judgement("supported", (), ((at, sentence.start, sentence.end),), 1.0)
+    return Judgement("unsupported", (UNSAID,))
+
+
+def _verbatim(claim: Reading, sources: Sources) -> tuple[Place, ...]:
+    """Find consecutive whole sentences that say just what the claim says, notation aside."""
+    for at, text in enumerate(sources.texts):
+        for first, sentence in enumerate(text.sentences):
+            keys = sentence.reading.keys
+            if not keys or claim.keys[: len(keys)] != keys:
+                continue
+            last, said, spans = first, keys, [sentence]
+            while len(said) < len(claim.keys) and last + 1 < len(text.sentences):
+                last += 1
+                said = said + text.sentences[last].reading.keys
+                spans.append(text.sentences[last])
+                if claim.keys[: len(said)] != said:
+                    break
+            if said == claim.keys and spans[-1].reading.asks == claim.asks:
+                return tuple((at, span.start, span.end) for span in spans if span.reading.tokens)
+    return ()
+
+
+def _behind(reading: Reading, offset: int) -> int:
+    """Give the first token that begins at an offset or later; the whole claim where nothing would be left."""
+    begins = next((at for at, token in enumerate(reading.tokens) if token.start >= offset), 0)
+    return begins if len(reading.tokens) - begins >= 2 else 0
+
+
+def _comparisons(claim: Reading, begins: int, sources: Sources) -> list[_Found]:
+    closest = sources.closest(terms_of(claim, begins), CLOSEST)
+    starts = {begins, _behind(claim, opener_end(claim.folded, frame_end(claim.folded)))}
+    framed = claim.folded[: frame_end(claim.folded)].casefold()
+    found: list[_Found] = []
+    for _, at, sentence in closest:
+        place = ((at, sentence.start, sentence.end),)
+        also = {0} if framed and sentence.reading.folded.casefold().startswith(framed) else set[int]()
+        found.append(_Found(_compare_all(claim, starts | also, sentence.reading, sources), place))
+    if not any(one.comparison.finding == "same" for one in found):
+        found.extend(_pairs(claim, begins, closest[:3], sources))
+    return found
+
+
+def _compare_all(claim: Reading, starts: set[int], source: Reading, sources: Sources) -> Comparison:
+    """Compare with and without what the claim or the source may begin with."""
+    shorter = _without_opener(source)
+    results = [
+        compare(claim, reading, start, sources.known)
+        for reading in ((source, shorter) if shorter is not None else (source,))
+        for start in starts
+    ]
+    return min(results, key=_preference)
+
+
+def _preference(result: Comparison) -> tuple[int, float]:
+    rank = _PROVEN.index(result.finding) if result.finding in _PROVEN else len(_PROVEN)
+    return rank, -result.near
+
+
+def _without_opener(source: Reading) -> Reading | None:
+    end = opener_end(source.folded)
+    return read(source.folded[end:]) if 0 < end < len(source.folded) else None
+
+
+def _pairs(
+    claim: Reading, begins: int, closest: Sequence[tuple[float, int, SourceSentence]], sources: Sources
+) -> list[_Found]:
+    """Compare with two sentences as one, for a claim that joins what two of them say."""
+    found: list[_Found] = []
+    terms = terms_of(claim, begins)
+    for (_, at, one), (_, to, other) in permutations(closest, 2):
+        if one is other or not (terms & one.terms) - other.terms or not (terms & other.terms) - one.terms:
+            continue
+        if len(terms & (one.terms | other.terms)) < 0.9 * len(terms):
+            continue
+        joined = read(f"{one.reading.folded.rstrip(' .。')} and {other.reading.folded}")
+        places = ((at, one.start, one.end), (to, other.start, other.end))
+        comparison = compare(claim, joined, begins, sources.known)
+        if comparison.finding == "same":
+            found.append(_Found(comparison, places))
+    return found
+
+
+def _best(found: Sequence[_Found]) -> _Found | None:
+    """Choose the nearest sentence; of two about as near, the one that does not conflict."""
+    if not found:
+        return None
+    nearest = max(one.comparison.near for one in found)
+    level = [one for one in found if one.comparison.near >= nearest - 0.02]
+    return min(level, key=lambda one: (one.comparison.finding == "conflict", -one.comparison.near))
+
+
+def _foreign(claim: str, sources: Sources, terms: frozenset[str]) -> bool:
+    """Tell whether none of the sources is in the claim's language."""
+    if sources.cover(terms) >= LEAST_COVER:
+        return False
+    spoken = language(claim, default="")
+    return bool(spoken) and all(language(segment.text[:2000], default=spoken) != spoken for segment in sources.segments)
+
+
+def _across(reading: Reading, begins: int, sources: Sources, best: _Found | None) -> Judgement:
+    if missing := _missing(reading, begins, sources, only_numbers=True):
+        return Judgement("unsupported", missing)
+    if best is None:
+        at, sentence = sources.places[0]
+        return Judgement("unverified", (FOREIGN,), ((at, sentence.start, sentence.end),))
+    return Judgement("unverified", (FOREIGN,), best.places, best.comparison.near)
+
+
+def _missing(claim: Reading, begins: int, sources: Sources, *, only_numbers: bool = False) -> tuple[str, ...]:
+    """Say which number or name of a claim stands nowhere in its sources."""
+    reasons: list[str] = []
+    values = {
+        value for text in sources.texts for sentence in text.sentences for value in quantities_of(sentence.reading)
+    }
+    for at in range(begins, len(claim.tokens)):
+        token = claim.tokens[at]
+        if token.kind in ("number", "date") and not (_readings_of(token.key) & values) and not _spelled(claim, at):
+            reasons.append(f"{claim.said(at, at + 1)} stands nowhere in the sources")
+        elif not only_numbers and claim.names[at] == 2 and token.key not in FUNCTION_WORDS:
+            if not terms_of(read(token.key)) <= sources.terms and not _akin(token.key, sources):
+                reasons.append(f"the name {claim.said(at, at + 1)} stands nowhere in the sources")
+    return tuple(dict.fromkeys(reasons))
+
+
+def _spelled(claim: Reading, at: int) -> bool:
+    """Tell a small number in words, which may be counted from the sources, from one in digits."""
+    token = claim.tokens[at]
+    return token.value is not None and token.value <= 10 and not any(sign.isdigit() for sign in claim.said(at, at + 1))
+
+
+def quantities_of(reading: Reading) -> frozenset[str]:
+    """Give every number of a sentence, and of every date its parts."""
+    return frozenset(value for key in reading.keys if key[:1] in "#@" for value in _readings_of(key)) | {
+        "#1" for key in reading.keys if key in ("one", "một", "一")
+    }
+
+
+def _readings_of(key: str) -> frozenset[str]:
+    if key.startswith("@"):
+        from tools.claims.dates import parts_of
+
+        year, month, day = parts_of(key)
+        return (
+            frozenset((f"#{year}",))
+            if year is not None
+            else frozenset((f"@{month}",))
+            if day is None
+            else frozenset((f"#{day}",))
+        )
+    return frozenset((key, key.rstrip("s")))
+
+
+def _akin(name: str, sources: Sources) -> bool:
+    """Tell whether a name stands in the sources as its adjective, plural, or initials do."""
+    stem = name[: max(4, len(name) - 3)]
+    return any(term.startswith(stem) for term in sources.terms)
