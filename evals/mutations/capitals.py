@@ -10,7 +10,7 @@ UPPER = "".join(chr(code) for code in range(0x41, 0x1EFF) if chr(code).isupper()
 _WORD = rf"[{UPPER}][^\W\d_]*(?:[-–’'][{UPPER}][^\W\d_]+)*"
 _OPENS = re.compile(r"(?:^|[.!?:;]\s+|[\"“”'‘(\[–—-])\s*$")
 
-Sort = Callable[[str, str, str], str]
+Sort = Callable[[str, str, str], str | None]
 
 
 @lru_cache
@@ -25,7 +25,7 @@ def capital_names(
     """Give the runs of capitalised words that are names, in order.
 
     A run that opens a sentence or a quotation counts only where it also stands inside a sentence of the paragraph.
-    ``sort`` is told the name, what stands before it in the sentence, and the paragraph.
+    ``sort`` is told the name, what stands before it in the sentence, and the paragraph; it gives None for no name.
     """
     found: list[Name] = []
     for run in _runs(connectors).finditer(sentence):
@@ -41,5 +41,6 @@ def capital_names(
             continue
         if _OPENS.search(sentence[:start]) and not re.search(rf"[^\W\d_,] {re.escape(text)}\b", paragraph):
             continue
-        found.append(Name(start, start + len(text), text, sort(text, sentence[:start], paragraph)))
+        if (kept := sort(text, sentence[:start], paragraph)) is not None:
+            found.append(Name(start, start + len(text), text, kept))
     return found

@@ -16,6 +16,7 @@ RELATION = "relation"
 _QUANTITIES = ("number", "scale", "unit", "date")
 _PAIRED = tuple(map(tuple, ("()", "[]", "“”", "«»", "（）", "《》", "「」", "【】")))
 _LONGEST = 700
+_MARKER = re.compile(r"(?:\d{1,2}|[A-Z])\. ")  # of a list, or the second half of a name with initials
 _EACH = {"scale": 4, "unit": 3, "number": 2, "date": 2}  # the rarer a kind's cues, the more is made of each sentence
 
 
@@ -72,6 +73,8 @@ def _whole(text: str) -> bool:
     if any(text.count(opening) != text.count(closing) for opening, closing in _PAIRED) or text.count('"') % 2:
         return False
     if "?" in text or "？" in text:
+        return False
+    if _MARKER.match(text):
         return False
     first = text.lstrip("\"“'‘(《「")[:1]
     return text.rstrip("\"”’')）」")[-1:] in {".", "。", "!", "！"} and bool(first) and not first.islower()
@@ -172,8 +175,8 @@ def _new(claim: str, sentence: _Sentence) -> bool:
 def _shares_words(name: str, text: str, language: Language) -> bool:
     if not language.spaced:
         return name in text or text in name or any(part in text for part in name.split("·") if len(part) > 1)
-    words = set(re.findall(r"\w+", text.casefold()))
-    return any(word in words for word in re.findall(r"\w{3,}", name.casefold()))
+    stems = {word[:5] for word in re.findall(r"\w+", text.casefold())}  # "Islam" and "Islamic" are one name
+    return any(word[:5] in stems for word in re.findall(r"\w{3,}", name.casefold()))
 
 
 def _mended(claim: str, language: Language) -> str:

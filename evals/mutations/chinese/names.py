@@ -19,7 +19,9 @@ _CITIES = (
     "圣地亚哥 洛桑 日内瓦 伊斯坦布尔 开罗 内罗毕 杰克逊维尔 弗雷斯诺 纽卡斯尔 南安普顿 "
     "维多利亚州 加利福尼亚州 佛罗里达州"
 )
-_OTHER = "欧洲 亚洲 非洲 北美 南美 天主教 新教 佛教 伊斯兰教 道教 路德宗 卫理公会 蒙古人 汉人 维京人 诺曼人"
+_CONTINENTS = "欧洲 亚洲 非洲 北美 南美"
+_FAITHS = "天主教 新教 佛教 伊斯兰教 道教 路德宗 卫理公会"
+_PEOPLES = "蒙古人 汉人 维京人 诺曼人 法兰克人"
 
 
 def _any(words: str) -> str:
@@ -30,10 +32,12 @@ _NAMES = re.compile(
     rf"(?P<person>[{_SOUNDS}]{{1,6}}(?:[·‧•・][{_SOUNDS}]{{1,6}})+)"
     rf"|(?P<country>{_any(_COUNTRIES)})(?![人语军裔籍])"
     rf"|(?P<city>{_any(_CITIES)})"
-    rf"|(?P<other>{_any(_OTHER)})"
+    rf"|(?P<continent>{_any(_CONTINENTS)})"
+    rf"|(?P<faith>{_any(_FAITHS)})"
+    rf"|(?P<people>{_any(_PEOPLES)})"
     r"|(?P<title>(?<=《)[^《》]{2,20}(?=》))"
-    r"|(?P<latin>(?<![\w.·-])[A-Z][a-z]{2,}(?: [A-Z][a-z]+){0,3}(?![\w-]))"
-    r"|(?P<letters>(?<![\w.+-])[A-Z]{2,6}(?![\w+-]))"
+    r"|(?P<latin>(?<![\w.·(（-])[A-Z][a-z]{2,}(?: [A-Z][a-z]+){0,3}(?![\w-]))"
+    r"|(?P<letters>(?<![\w.+(（-])[A-Z]{2,6}(?![\w+-]))"
     rf"|(?P<sound>(?<![{_SOUNDS}·])[{_SOUNDS}]{{3,6}}(?![{_SOUNDS}·教语]))"
 )
 

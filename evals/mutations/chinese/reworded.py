@@ -37,14 +37,14 @@ PARAPHRASES = {
         swap(
             rf"(?<![第十百千万{DIGITS}两数几多每之周星期成])[两三四五六七八九](?=[个名位次座家种支条所项])", _in_digits
         ),
-        swap(r"(?<![\d.,])(\d{1,4}(?:\.\d{1,2})?)([万亿])(?![万亿])", _plain_number),
+        swap(r"(?<![\d.,到至–-])(\d{1,4}(?:\.\d{1,2})?)([万亿])(?![万亿])", _plain_number),
         swap(r"(?<![\d.,-])(\d{1,2}(?:\.\d+)?)%", lambda match, random: f"百分之{match[1]}"),
         swap(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)", lambda match, random: match[0].replace(",", "")),
     ),
     "date_notation": (
         swap(r"(?<=月)(\d{1,2})日", lambda match, random: f"{match[1]}号"),
         swap(
-            r"(?<!\d)(?:1[5-9]\d\d|20[01]\d)(?=年(?!代))",
+            r"(?<![\d–-])(?:1[5-9]\d\d|20[01]\d)(?=年(?!代))",
             lambda match, random: "".join("〇一二三四五六七八九"[int(digit)] for digit in match[0]),
         ),
         swap(
@@ -61,7 +61,7 @@ PARAPHRASES = {
 由于(?=[^于]) > 因为
 目前 > 现在
 大约 > 约
-(?<=[^纽])约(?=\d) > 大约
+(?<=[^纽大约])约(?=\d) > 大约
 建立(?!者) > 创建
 位于 > 地处
 著名 > 知名
@@ -80,7 +80,6 @@ PARAPHRASES = {
 迅速 > 快速
 同时 > 与此同时
 拥有 > 具有
-主要 > 主要地
 非常 > 十分
 已经 > 已
 """,

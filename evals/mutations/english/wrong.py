@@ -10,7 +10,7 @@ _BOUNDED = not_after(
     "than over under least most nearly almost above below exceeding beyond within to around about approximately "
     "roughly some between"
 )
-_NOT_A_NUMBER = r"(?<![\w.,/:–+$£€-])" + _BOUNDED
+_NOT_A_NUMBER = r"(?<![\w.,/:–+$£€\[-])" + _BOUNDED
 _NUMBER = rf"{_NOT_A_NUMBER}(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,3}}|\d{{5,}})(?:\.\d+)?"
 _NOT_A_DATE = rf"(?!\w|[,.:/–]\d|-\d|(?:st|nd|rd|th)\b|,? {A_MONTH}|½|°)"
 _MONEY = rf"(?<=[$£€]){_NUMBER.removeprefix(_NOT_A_NUMBER)}(?!\w|[,.]\d)"
@@ -49,7 +49,8 @@ longer <> shorter
 older <> younger
 earlier <> later
 stronger <> weaker
-greater > lesser
+greater(?= than) > smaller
+greater(?! than) > lesser
 faster > slower
 better > worse
 largest <> smallest
@@ -127,7 +128,7 @@ never > always
 no longer > still
 (was|were) (named|called|built|founded|born|killed|elected|used|made|given|known|considered) > \1 never \2
 nor > and
-no(?= [a-z]+(?:s|ity|ment|ion)?\b)(?! (?:longer|one|doubt)) > ample
+no(?= [a-z]+(?:s|ity|ment|ion)?\b)(?! (?:longer|one|doubt|less|more|fewer)) > ample
 """
 
 _UNITS = (

@@ -65,7 +65,7 @@ trở thành > thành
 (?<!bày )quốc gia(?= (?:này|đó|châu|khác|có|nào)) > nước
 hiện nay > ngày nay
 bởi vì > vì
-(?<!bởi )(?<!vậy )vì(?= (?!vậy|thế)\w) > bởi vì
+(?<!bởi )(?<!vậy )(?<!trị )vì(?= (?!vậy|thế)\w) > bởi vì
 tuy nhiên, > nhưng
 chẳng hạn như > như
 ví dụ như > chẳng hạn như

@@ -21,7 +21,7 @@ _GETS = (
 MUTATIONS = {
     "number": (
         swap(
-            BOUNDED + r"(?<![\w.,/:–+$£€-])(?<!năm )(?<!tháng )(?<!ngày )(?<!Năm )(?<!Ngày )"
+            BOUNDED + r"(?<![\w.,/:–+$£€\[-])(?<!năm )(?<!tháng )(?<!ngày )(?<!Năm )(?<!Ngày )"
             r"(?:\d{1,3}(?:[.,]\d{3})+|\d{1,3}|\d{5,})(?:[.,]\d{1,2})?(?![\w/½°:–-]|[.,]\d| tháng \d)",
             other_digits,
         ),
@@ -93,20 +93,20 @@ chưa(?= \w) > đã
         r"""
 tăng lên > giảm xuống
 gia tăng > suy giảm
-tăng(?! cường) > giảm
-giảm > tăng
+(?<!gia )tăng(?! cường) > giảm
+(?<!suy )(?<!sụt )giảm > tăng
 ủng hộ > phản đối
 phản đối > ủng hộ
 cho phép > ngăn cấm
 cấm > cho phép
-chấp nhận > bác bỏ
+(?<!bất )chấp nhận(?! thức) > bác bỏ
 từ chối > đồng ý
 thành công > thất bại
 thất bại > thành công
 chiến thắng > thua trận
 đánh bại > để thua
 giành được > đánh mất
-hợp pháp > phi pháp
+(?<!bất )(?<!tính )(?<!chuẩn )hợp pháp > phi pháp
 bất hợp pháp > hợp pháp
 bắt đầu > kết thúc
 mở rộng > thu hẹp
@@ -170,8 +170,8 @@ trước khi > sau khi
 sau khi > trước khi
 (?<!trong )trước(?= (?:năm|thế|chiến|cuộc|ngày|tháng)) > sau
 sau(?= (?:năm|thế|chiến|cuộc|ngày|tháng|Thế)) > trước
-đầu tiên > cuối cùng
-cuối cùng(?! ,) > đầu tiên
+đầu tiên(?!,) > cuối cùng
+cuối cùng(?! ?,) > đầu tiên
 luôn(?: luôn)? > không bao giờ
 thường(?: xuyên)?(?= (?!dân|trực|vụ)\w) > hiếm khi
 chủ yếu > chỉ một phần nhỏ
