@@ -12,7 +12,9 @@ from tools.extractive.answer_types import asked_type
 from tools.extractive.candidates import candidates, shape_of
 from tools.extractive.features import FEATURES, evidence
 from tools.extractive.fitted import fitted_weights
-from tools.extractive.reader import read
+from tools.extractive.grader import ANSWERABLE
+from tools.extractive.reader import read, relevances
+from tools.extractive.whole_page import about_whole_page
 from tools.extractive.wording import flattened, question_wording
 from tools.static_embedding import bundled_embedder
 
@@ -125,3 +127,63 @@ def test_a_question_is_stripped_of_what_frames_it() -> None:
     assert question_wording("What is the AI act?").terms == ("ai", "act")
     assert question_wording("Who was it?").terms == ("who", "was", "it")
     assert flattened("Ｆｕｌｌ  Width， 中 文") == " full width中文 "
+
+
+LIGHTHOUSE = (
+    "The lighthouse on Gull Island was built in 1898. Its lamp turns once in twelve seconds. A keeper lived in it "
+    "until 1974, when the lamp was made to light itself.",
+    "海鸥岛上的灯塔建于1898年。灯塔的灯每十二秒旋转一圈。1974年以前一直有守塔人住在那里。",
+    "Ngọn hải đăng trên đảo Hải Âu được xây dựng vào năm 1898. Ngọn đèn quay một vòng trong mười hai giây. Người gác "
+    "đèn sống ở đó cho đến năm 1974.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "answered", "not_answered"),
+    [
+        (LIGHTHOUSE[0], "When was the lighthouse on Gull Island built?", "Who paid for the harbour bridge in Porto?"),
+        (LIGHTHOUSE[1], "海鸥岛上的灯塔建于哪一年？", "里斯本办公室的密码是什么？"),
+        (LIGHTHOUSE[2], "Ngọn hải đăng trên đảo Hải Âu được xây dựng năm nào?", "Giá vé tàu đi Huế là bao nhiêu?"),
+    ],
+)
+def test_a_selected_page_is_judged_by_what_stands_in_it(text: str, answered: str, not_answered: str) -> None:
+    for score in (1.0, 0.01):
+        assert read(answered, hits(text, score=score, kind="page")).answerable > ANSWERABLE
+        assert read(not_answered, hits(text, score=score, kind="page")).answerable < ANSWERABLE
+    page, found = hits(text, "The tea house opens at nine.", score=1.0, kind="page")
+    beside = [page, replace(found, score=0.9, kind="search")]
+    assert read(answered, beside).answerable >= read(answered, [page]).answerable
+
+
+def test_a_page_counts_as_much_as_the_best_that_was_found() -> None:
+    page, found, worse = hits("a", "b", "c", score=1.0, kind="page")
+    assert relevances([page]) == [1.0]
+    assert relevances([page, replace(found, score=0.7, kind="search"), replace(worse, score=0.4, kind="web")]) == [
+        0.7,
+        0.7,
+        0.4,
+    ]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Summarise this page",
+        "What is this document about?",
+        "What does page 3 say?",
+        "总结一下这篇文章",
+        "这一页讲了什么？",
+        "Tóm tắt trang này",
+        "Tài liệu này nói về gì?",
+    ],
+)
+def test_a_question_about_a_whole_page_is_answered_by_any_page(question: str) -> None:
+    assert read(question, hits(LIGHTHOUSE[0], kind="page")).answerable == 1.0
+    assert read(question, hits(LIGHTHOUSE[0])).answerable < ANSWERABLE
+
+
+@pytest.mark.parametrize(
+    "question", ["How do I delete a page?", "文章的作者是谁？", "Ngày phép?", "What is the limit?"]
+)
+def test_a_question_about_a_thing_is_none_about_a_page(question: str) -> None:
+    assert not about_whole_page(question)

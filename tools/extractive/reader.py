@@ -18,6 +18,7 @@ from tools.extractive.likeness import likeness
 from tools.extractive.membership import membership
 from tools.extractive.parts import parts
 from tools.extractive.signals import found_signals, page_signals
+from tools.extractive.whole_page import about_whole_page
 from tools.extractive.wording import question_wording
 
 # Set by hand, since no data set at hand holds such lines: prose wins where both say as much. Headings are never quoted.
@@ -110,8 +111,13 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
 
 
 def _answerable(seen: Look, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit]) -> float:
-    """Give the chance that the answer stands in the pages or in what was found, each judged by itself."""
+    """Give the chance that the answer stands in the pages or in what was found, each judged by itself.
+
+    A question about a page as a whole shares no word with it, and is answered by any page.
+    """
     weights = fitted_weights()
+    if pages and about_whole_page(seen.question):
+        return 1.0
     if len(pages) == len(hits):
         return float(weights.page.chance(seen.page_signals(scores)))
     if not pages:

@@ -16,7 +16,8 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
         should can could may might must what which who whom whose when where why how many much long often old it its he
         she they them him his her hers their theirs we us our ours you your yours i me my mine if while during not no
         yes s t d ll re ve m don didn doesn isn aren wasn weren please tell explain describe give show list name also
-        just really any some such other type kind sort called
+        just really any some such other type kind sort called want wants need needs look looks like get gets got let
+        make makes made use uses used using way ways work works take takes give gives given happen happens happened
         """
     ),
     "vi": _words(

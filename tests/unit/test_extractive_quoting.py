@@ -1,0 +1,52 @@
+"""What is quoted: what answers, of a search; what belongs to the answer, of a page."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.evidence import Hit, Segment, SourceKind
+from tools.extractive.quoting import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, quotes
+from tools.extractive.reader import read_parts
+
+PAGE = """# Ferry timetable
+
+The ferry to Gull Island leaves at eight and at noon. The ferry takes forty minutes. A ticket for the ferry costs six
+euros. Children travel on the ferry free of charge. Dogs may travel on the ferry on a lead. The ferry does not sail in
+a storm. The ferry carries no cars. The island has one inn."""
+CHANCES = st.lists(st.floats(0.01, 0.99), max_size=7)
+
+
+def hit(text: str, kind: SourceKind) -> Hit:
+    return Hit(Segment("d", 0, 0, len(text), text), 0.9, kind)
+
+
+@given(CHANCES, st.integers(1, 7))
+def test_the_best_set_is_the_best_of_all_sets(chances: list[float], most: int) -> None:
+    def worth(chosen: tuple[int, ...]) -> float:
+        return 2 * sum(chances[i] for i in chosen) / (len(chosen) + sum(chances))
+
+    best = best_set(chances, most)
+    assert len(set(best)) == len(best) <= most
+    sets = [each for size in range(1, min(most, len(chances)) + 1) for each in combinations(range(len(chances)), size)]
+    assert bool(best) == bool(sets)
+    if sets:
+        assert worth(tuple(best)) == pytest.approx(max(map(worth, sets)))
+
+
+@pytest.mark.parametrize(("kind", "most"), [("page", MOST_PAGE_QUOTES), ("search", MOST_QUOTES)])
+def test_a_page_is_quoted_at_greater_length_than_what_a_search_found(kind: SourceKind, most: int) -> None:
+    source = hit(PAGE, kind)
+    chosen = quotes(read_parts("What should I know about the ferry?", [source]), [source])
+    assert 1 < len(chosen) <= most
+    assert all(quote.text in PAGE and not quote.text.startswith("#") for quote in chosen)
+    assert len({quote.text for quote in chosen}) == len(chosen)
+    if kind == "page":
+        assert len(chosen) > MOST_QUOTES
+
+
+def test_what_answers_best_comes_first_on_a_page_too() -> None:
+    source = hit(PAGE, "page")
+    chosen = quotes(read_parts("How much does a ticket for the ferry cost?", [source]), [source])
+    assert "six\neuros" in chosen[0].text
