@@ -4,40 +4,86 @@ Only what the model reads is changed; quotes and offsets come from storage. Repl
 document about such tags can still be asked about.
 """
 
+import html
 import re
 
-INVISIBLE = "\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
-_GAP = f"[{INVISIBLE}]*"
+from tools.llm.disguises import INVISIBLE, plain_letters, without_invisible
+
+_GAP = f"[{INVISIBLE}*_~`]{{0,6}}"
+_WIDE_GAP = rf"[\s{INVISIBLE}*_~`\\|.-]{{0,8}}"
+_EQUALS = rf"[=＝﹦꞊](?:[=＝\s{INVISIBLE}])*"
 TAG = re.compile(
-    rf"(?:[\[［【〔〚⟦][\s{INVISIBLE}]{{0,8}})?(?<!\w)"
-    rf"[SsＳｓſ]{_GAP}[EeＥｅ]{_GAP}[GgＧｇ][\s{INVISIBLE}]*[=＝][=＝{INVISIBLE}]*"
+    rf"(?:[\[［【〔〚⟦({{<]{_WIDE_GAP})?(?<!\w)[SsＳｓſ]{_GAP}[EeＥｅ]{_GAP}[GgＧｇ][\s{INVISIBLE}*_~`]{{0,8}}{_EQUALS}"
+    rf"|[\[［【]{_WIDE_GAP}[SsＳｓſ]{_WIDE_GAP}[EeＥｅ]{_WIDE_GAP}[GgＧｇ]{_WIDE_GAP}(?:{_EQUALS}|[:：])"
 )
-SPECIAL_TOKEN = re.compile(r"<(?=\s*[|｜])|(?<=[|｜])>")
+SPECIAL_TOKEN = re.compile(r"[<＜](?=\s*[|｜])|(?<=[|｜])[>＞]")
+_TAGS = (
+    "s|bos|eos|pad|unk|sys|system|user|human|assistant|developer|tool|tools|think|thinking|thought|reasoning|scratchpad|"
+    "reflection|segments?|passages?|question|conversation|context|documents?|sources?|search_results?|instructions?|"
+    "prompt|system_prompt|user_query|query|answer|untrusted|message|observation|invoke|parameters?|"
+    "(?:[a-z]{1,12}:)?(?:function|tool)_?(?:calls?|response|results?|use|outputs?)|function_calls|"
+    "(?:im|start|end|begin)_?(?:start|end|of_(?:turn|text|image|sentence))|[a-z]{1,8}_token"
+)
 CONTROL_TAG = re.compile(
-    r"<{1,2}\s*(/?)\s*(s|bos|eos|sys|system|user|assistant|think|thinking|segments|question|conversation|tool_call|"
-    r"tool_response|(?:start|end)_of_turn|(?:begin|end)_of_text)\s*/?\s*>{1,2}",
+    rf"<{{1,2}}\s*(/?)\s*({_TAGS})((?:\s+[\w:-]+\s*=[^<>\n]{{0,200}})?)\s*/?\s*>{{1,2}}", re.IGNORECASE
+)
+INSTRUCTION = re.compile(
+    r"\[\s*(/?(?:INST|SYS|SYSTEM|SYSTEM_PROMPT|ASSISTANT|USER|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|THINK))\s*\]",
     re.IGNORECASE,
 )
-INSTRUCTION = re.compile(r"\[\s*(/?INST)\s*\]", re.IGNORECASE)
+_ROLES = (
+    "system|assistant|user|human|developer|tool|ai|chatgpt|model|"
+    "systeme|système|utilisateur|assistante|sistema|asistente|usuario|assistente|utente|usuário|"
+    "benutzer|nutzer|assistent|gebruiker|пользователь|ассистент|система|kullanıcı|asistan|sistem|"
+    "系统|系統|助手|用户|用戶|人类|开发者|システム|アシスタント|ユーザー|시스템|어시스턴트|사용자|"
+    "hệ thống|trợ lý|người dùng|المستخدم|المساعد|النظام"
+)
+_OF_A_ROLE = r"(?:[ \t]+(?:note|notes|message|prompt|instructions?|override|update))?"
+_LABELS = "segments|passages|conversation|last message|sections to correct|tried|[a-z' ]{0,80}, as json"
+_START = r"(?:^|(?<=[\r\v\f\x85\u2028\u2029]))[ \t\u3000\xa0>#*_\-]*+"
 ROLE = re.compile(
-    r"^([\s>#*_]*(?:system|assistant|user|human|developer|tool|系统|助手|用户|hệ thống|trợ lý)[ \t*_]*)[:：]",
+    rf"({_START}(?:(?:{_ROLES}|question){_OF_A_ROLE}[ \t*_]*+|(?<=[#* \t])(?:instructions?|response|input)[ \t*_]*+"
+    rf"|(?:{_LABELS})[ \t*_]*(?=[:：][ \t\r]*$)))[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
+_KEYS = "sections|source_ids|standalone_question|needs_retrieval|relevant|utility|tool_calls|tool_call_id|function_call"
 ANSWER_KEY = re.compile(
-    r'\\?["“”＂](sections|source_ids|standalone_question|needs_retrieval|relevant)\\?["“”＂](?=\s*[:：])'
+    rf'\\?["“”＂]({_KEYS}|role(?=\\?["“”＂]\s*[:：]\s*\\?["“”＂](?:{_ROLES})))\\?["“”＂](?=\s*[:：])', re.IGNORECASE
+)
+REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (TAG, " (seg "),
+    (SPECIAL_TOKEN, " "),
+    (CONTROL_TAG, r"(\1\2\3)"),
+    (INSTRUCTION, r"(\1)"),
+    (ROLE, r"\1 -"),
+    (ANSWER_KEY, r"'\1'"),
 )
 
 
 def neutralise(text: str) -> str:
-    """Rewrite what looks like a segment tag, a role marker, a template's token or a key of our replies."""
-    text = TAG.sub(" (seg ", text)
-    text = SPECIAL_TOKEN.sub(" ", text)
-    text = CONTROL_TAG.sub(r"(\1\2)", text)
-    text = INSTRUCTION.sub(r"(\1)", text)
-    text = ROLE.sub(r"\1 -", text)
-    return ANSWER_KEY.sub(r"'\1'", text)
+    """Rewrite what looks like a segment tag, a role marker, a template's token or a key of our replies.
+
+    A line in which such a thing hides behind entities, or behind letters that look like others, is read as it looks.
+    """
+    text = without_invisible(text)
+    if not text.isascii() or "&" in text or "\\u" in text:
+        text = "\n".join(_unmasked(line) for line in text.split("\n"))
+    return _rewritten(text)[0]
 
 
 def one_line(text: str) -> str:
     """Neutralise a title or heading and bring it to a single line of at most 200 characters."""
-    return neutralise(" ".join(text.split()))[:200]
+    return " ".join(neutralise(" ".join(text.split())).split())[:200]
+
+
+def _unmasked(line: str) -> str:
+    read = plain_letters(html.unescape(line))
+    return read if read != line and _rewritten(read)[1] > _rewritten(line)[1] else line
+
+
+def _rewritten(text: str) -> tuple[str, int]:
+    count = 0
+    for pattern, replacement in REPLACEMENTS:
+        text, found = pattern.subn(replacement, text)
+        count += found
+    return text, count
