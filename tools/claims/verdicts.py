@@ -214,9 +214,9 @@ def _spelled(claim: Reading, at: int) -> bool:
 
 def quantities_of(reading: Reading) -> frozenset[str]:
     """Give every number of a sentence, and of every date its parts."""
-    return frozenset(value for key in reading.keys if key[:1] in "#@" for value in _readings_of(key)) | {
-        "#1" for key in reading.keys if key in ("one", "một", "一")
-    }
+    return frozenset(
+        value for key in reading.keys if len(key) > 1 and key[0] in "#@" for value in _readings_of(key)
+    ) | {"#1" for key in reading.keys if key in ("one", "một", "一")}
 
 
 def _readings_of(key: str) -> frozenset[str]:
