@@ -1,5 +1,6 @@
 """Whether what an old answer quotes still stands: checked against today's text whenever a session is read."""
 
+import asyncio
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +67,9 @@ async def check_freshness(
     stale = list(dict.fromkeys(c["document_id"] for c in cited if not _stayed(c, segments)))
     pages = await reader.read_pages(stale, identity) if stale else []
     texts = {page.document_id: TodaysText(page) for page in pages}
-    return [_told(body, segments, texts) for body in bodies]
+    if not texts:
+        return [_told(body, segments, texts) for body in bodies]
+    return await asyncio.to_thread(lambda: [_told(body, segments, texts) for body in bodies])
 
 
 def _told(body: dict[str, Any], segments: Mapping[str, Segment], texts: Mapping[str, TodaysText]) -> dict[str, Any]:
