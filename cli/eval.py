@@ -161,6 +161,27 @@ async def _wice(path: Path, as_json: bool) -> Exit:
     return Exit.OK
 
 
+@evaluate.command()
+def injection(
+    path: Annotated[Path, typer.Option("--path", help="The folder of the attack corpora.", show_default=False)],
+    most: Annotated[
+        int | None, typer.Option("--most", min=1, help="Attacks and benign texts at most.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Plant attacks in documents, ask the extractive family and a model that obeys, and count what comes out."""
+    run(_injection(path, most, as_json), as_json=as_json)
+
+
+async def _injection(path: Path, most: int | None, as_json: bool) -> Exit:
+    from evals.injection import run_injection
+
+    with _progress() as progress:
+        report = await run_injection(settings_for(), path, most=most, progress=progress)
+    _show(report, as_json=as_json)
+    return Exit.OK
+
+
 @evaluate.command("small-talk")
 def small_talk(as_json: AsJson = False) -> None:
     """Tell 100 questions from 100 lines of small talk."""
