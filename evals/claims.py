@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from evals.datasets.xquad import load_xquad
 from evals.mutations.cases import VERBATIM, Case, load_cases
 from evals.mutations.languages import LANGUAGES
-from evals.mutations.making import RELATION, Paragraph, make_cases
+from evals.mutations.making import FRESH, RELATION, Paragraph, make_cases
 from graph.errors import InvalidRequest
 from graph.evidence import Segment, Verdict
 from graph.ports import ClaimChecker, WrittenSection
@@ -45,8 +45,9 @@ class Rewording(TypedDict):
 
 
 class LanguageReport(TypedDict):
-    """Shares in [0, 1]. ``caught`` is of all false claims but those of the kind ``relation``.
+    """Shares in [0, 1]. ``caught`` is of the ``n_mutants`` false claims that are not of the kinds named here.
 
+    ``caught_fresh`` is of those whose kind ends in ``_fresh``: their cues were written after the checker.
     ``relation_supported`` is the share of right words in a wrong relation that passed as supported. A figure that
     has nothing to be counted from is None.
     """
@@ -56,6 +57,7 @@ class LanguageReport(TypedDict):
     n_verbatim: int
     n_paraphrases: int
     caught: float | None
+    caught_fresh: float | None
     false_alarms_verbatim: float | None
     false_alarms_paraphrase: float | None
     supported_verbatim: float | None
@@ -123,7 +125,9 @@ def _language(decided: Sequence[tuple[Case, Verdict]]) -> LanguageReport:
     verbatim = [verdict for case, verdict in decided if case.supported and case.kind == VERBATIM]
     reworded = _by_kind((case, verdict) for case, verdict in decided if case.supported and case.kind != VERBATIM)
     wrong = _by_kind((case, verdict) for case, verdict in decided if not case.supported)
-    caught = [verdict for kind, verdicts in wrong.items() if kind != RELATION for verdict in verdicts]
+    fresh = [verdict for kind, verdicts in wrong.items() if kind.endswith(FRESH) for verdict in verdicts]
+    shown = [kind for kind in wrong if kind != RELATION and not kind.endswith(FRESH)]
+    caught = [verdict for kind in shown for verdict in wrong[kind]]
     paraphrases = [verdict for verdicts in reworded.values() for verdict in verdicts]
     return LanguageReport(
         n=len(decided),
@@ -131,6 +135,7 @@ def _language(decided: Sequence[tuple[Case, Verdict]]) -> LanguageReport:
         n_verbatim=len(verbatim),
         n_paraphrases=len(paraphrases),
         caught=_caught(caught) if caught else None,
+        caught_fresh=_caught(fresh) if fresh else None,
         false_alarms_verbatim=_caught(verbatim) if verbatim else None,
         false_alarms_paraphrase=_caught(paraphrases) if paraphrases else None,
         supported_verbatim=_share(verbatim, "supported") if verbatim else None,

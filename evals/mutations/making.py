@@ -13,6 +13,7 @@ from evals.mutations.swaps import edits
 from tools.sentences import sentences, trimmed
 
 RELATION = "relation"
+FRESH = "_fresh"  # ends the kinds whose cues the author of the checker has seen nothing of
 _QUANTITIES = ("number", "scale", "unit", "date")
 _PAIRED = tuple(map(tuple, ("()", "[]", "“”", "«»", "（）", "《》", "「」", "【】")))
 _LONGEST = 700

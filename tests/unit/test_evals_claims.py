@@ -170,13 +170,15 @@ async def test_a_set_is_counted_by_language_and_kind(settings: Settings) -> None
         Case(evidence, "It carries two lanes.", "en", "number", False),
         Case(evidence, "Nobody buys turnips during carnival.", "en", "frame", True),
         Case(evidence, "It carries two lanes.", "en", RELATION, False),
+        Case(evidence, "It carries two lanes.", "en", "quantifier_fresh", False),
         Case("河上有一座桥。", "河上有一座桥。", "zh", "verbatim", True),
     ]
     told: list[tuple[int, int]] = []
     report = await run_claims(settings, cases, progress=lambda done, of: told.append((done, of)))
     english = report["languages"]["en"]
-    assert (english["n"], english["n_mutants"], english["n_verbatim"], english["n_paraphrases"]) == (5, 2, 1, 1)
+    assert (english["n"], english["n_mutants"], english["n_verbatim"], english["n_paraphrases"]) == (6, 2, 1, 1)
     assert english["caught"] == 0.5
+    assert english["caught_fresh"] == 0.0
     assert english["kinds"]["number"]["n"] == 2
     assert english["kinds"]["number"]["supported"] == 0.5
     assert english["false_alarms_verbatim"] == 0.0
@@ -186,7 +188,7 @@ async def test_a_set_is_counted_by_language_and_kind(settings: Settings) -> None
     chinese = report["languages"]["zh"]
     assert chinese["caught"] is None
     assert (chinese["supported_verbatim"], chinese["kinds"]) == (1.0, {})
-    assert told[-1] == (6, 6)
+    assert told[-1] == (7, 7)
 
 
 class Scripted:

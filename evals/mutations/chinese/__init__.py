@@ -2,6 +2,7 @@
 
 import re
 
+from evals.mutations.chinese.fresh import FRESH
 from evals.mutations.chinese.names import chinese_names
 from evals.mutations.chinese.reworded import PARAPHRASES
 from evals.mutations.chinese.wrong import MUTATIONS
@@ -18,7 +19,7 @@ def _tidy(text: str) -> str:
 
 CHINESE = Language(
     code="zh",
-    mutations=MUTATIONS,
+    mutations={**MUTATIONS, **FRESH},
     paraphrases=PARAPHRASES,
     frames=("据资料记载，", "文中提到，", "根据原文，", "资料显示，", "文章指出，"),
     names=chinese_names,

@@ -2,6 +2,7 @@
 
 import re
 
+from evals.mutations.english.fresh import FRESH
 from evals.mutations.english.names import english_names
 from evals.mutations.english.reworded import PARAPHRASES
 from evals.mutations.english.wrong import MUTATIONS
@@ -14,7 +15,7 @@ _OPENER = re.compile(
 
 ENGLISH = Language(
     code="en",
-    mutations=MUTATIONS,
+    mutations={**MUTATIONS, **FRESH},
     paraphrases=PARAPHRASES,
     frames=(
         "According to the source, ",

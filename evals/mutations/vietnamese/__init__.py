@@ -3,6 +3,7 @@
 import re
 
 from evals.mutations.language import Language
+from evals.mutations.vietnamese.fresh import FRESH
 from evals.mutations.vietnamese.names import vietnamese_names
 from evals.mutations.vietnamese.reworded import PARAPHRASES
 from evals.mutations.vietnamese.wrong import MUTATIONS
@@ -14,7 +15,7 @@ _OPENER = re.compile(
 
 VIETNAMESE = Language(
     code="vi",
-    mutations=MUTATIONS,
+    mutations={**MUTATIONS, **FRESH},
     paraphrases=PARAPHRASES,
     frames=(
         "Theo tài liệu, ",
