@@ -19,6 +19,7 @@ BRIDGE = [
     "The Cedar Bridge was finished in 1911.",
     "It carries two lanes.",
     "The bakery opens at six.",
+    "Write to us @ the town hall.",
 ]
 
 
