@@ -5,13 +5,15 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.events import Dropped, SourcesGraded
-from graph.evidence import Hit
+from graph.evidence import Hit, Segment
+from graph.page_references import names_page, page_references
 from graph.ports import Grading, RelevanceGrader, SegmentReader
 from graph.sources import describe, strongest
 from graph.spending import Meter
-from graph.state import SourceRow, State, subject
+from graph.state import Candidate, SourceRow, State, subject
 
 BELOW = "scored below min_score"
+OFF_PAGE = "stands on another page than the question names"
 
 
 class GradeSegmentsUpdate(TypedDict):
@@ -34,10 +36,11 @@ async def grade_segments(
     sources = list(state.sources)
     wanted = [*(row["segment_id"] for row in sources), *candidates]
     by_id = {s.segment_id: s for s in await reader.read_segments(wanted, runtime.context.identity)}
+    elsewhere = _off_page(state, candidates, by_id)
     hits = [
         Hit(by_id[row["segment_id"]], row["score"], row["kind"])
         for row in candidates.values()
-        if row["segment_id"] in by_id
+        if row["segment_id"] in by_id and row["segment_id"] not in elsewhere
     ]
     grading = await grader.grade(subject(state), hits, meter=meter) if hits else Grading(())
     for segment_id, score in grading.kept:
@@ -46,8 +49,24 @@ async def grade_segments(
     runtime.stream_writer(
         SourcesGraded(
             sources=[describe(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
-            dropped=[*(Dropped(segment_id=s, reason=reason) for s, reason in grading.dropped), *weak],
+            dropped=[
+                *(Dropped(segment_id=s, reason=reason) for s, reason in grading.dropped),
+                *(Dropped(segment_id=s, reason=OFF_PAGE) for s in elsewhere),
+                *weak,
+            ],
             fallback=grading.fallback,
         )
     )
     return {"sources": sources, "graded": [*state.graded, *candidates], "rounds": state.rounds + 1}
+
+
+def _off_page(state: State, candidates: dict[str, Candidate], by_id: dict[str, Segment]) -> list[str]:
+    """List what a search brought from other pages of documents whose pages the question names and that were read."""
+    references = page_references(state.asked) or page_references(state.standalone_question)
+    found = [(row, by_id[segment_id]) for segment_id, row in candidates.items() if segment_id in by_id]
+    read = {s.document_id for row, s in found if row["kind"] == "page" and names_page(references, s.page_idx)}
+    return [
+        s.segment_id
+        for row, s in found
+        if row["kind"] == "search" and s.document_id in read and not names_page(references, s.page_idx)
+    ]

@@ -11,11 +11,11 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, Segment
+from graph.page_references import names_page, page_references
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher
 from graph.spending import Meter
 from graph.state import Candidate, State
 from nodes.page_budget import best_fitting, fit_whole, tokens_of
-from nodes.page_references import names_page, page_references
 
 PAGE_SCORE = 1.0
 FOUND_WITHIN = 30  # segments that the search of one page may find, beside their neighbours

@@ -92,6 +92,15 @@ async def test_a_page_named_by_its_number_is_read_before_all_else() -> None:
     assert reports(session) == ({}, {"notes": (2, 30), "book": (1, 9)}, [])
 
 
+async def test_the_search_brings_no_other_page_of_a_document_whose_page_is_named() -> None:
+    book = document("book", [f"annual leave {page} " for page in range(4)], pages=True)
+    session = Asked(MemoryLibrary([*book, *document("notes", ["annual leave "], pages=True)]))
+    state = await session.ask("annual leave on page 3", pages=["book"])
+    assert [row["segment_id"] for row in state.sources] == ["book:2", "notes:0"]
+    dropped = {row["segment_id"]: row["reason"] for row in session.told("sources_graded")[0].dropped}
+    assert dropped == {f"book:{page}": "stands on another page than the question names" for page in (0, 1, 3)}
+
+
 async def test_a_range_of_pages_in_other_languages() -> None:
     book = document("book", [f"leave {page} " for page in range(9)], pages=True)
     for question in ("第三至五页讲什么", "các trang 3-5 nói gì", "What is on pages three to five?"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.page_references import names_page, page_references
+from graph.page_references import names_page, page_references, without_page_references
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,20 @@ def test_pages_are_read(question: str, pages: list[tuple[int, int]]) -> None:
 )
 def test_what_only_looks_like_one_is_none(question: str) -> None:
     assert page_references(question) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What does page 3 say about leave?", "What does say about leave?"),
+        ("Summarise pages three to four.", "Summarise ."),
+        ("第三页说了什么？", "说了什么？"),
+        ("Các trang 3-5 nói gì?", "nói gì?"),
+        ("How many pages are there?", "How many pages are there?"),
+    ],
+)
+def test_what_is_asked_of_the_pages_is_left(question: str, rest: str) -> None:
+    assert without_page_references(question) == rest
 
 
 def test_a_page_is_counted_from_1_and_its_index_from_0() -> None:

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from graph.page_references import without_page_references
 from tools.extractive.wording import stem, telling_words
 
 _ENGLISH = """
@@ -12,7 +13,7 @@ _ENGLISH = """
 """
 _VIETNAMESE = """
     trang tài liệu bài viết văn đoạn này nội dung tóm tắt chính ý nói giải thích tổng quan khái quát ngắn gọn điểm nghĩa
-    chủ đề giúp về gồm đề cập
+    chủ đề giúp về gồm đề cập gì những
 """
 _NAMES_THE_PAGE = frozenset(stem(word) for words in (_ENGLISH, _VIETNAMESE) for word in words.split())
 _CHINESE = re.compile(
@@ -24,5 +25,5 @@ _CHINESE = re.compile(
 @lru_cache(maxsize=256)
 def about_whole_page(question: str) -> bool:
     """Tell whether no word of a question names anything but a page, its number, and what to do with it."""
-    words = telling_words(question).split()
+    words = telling_words(without_page_references(question)).split()
     return all(word.isdigit() or stem(word) in _NAMES_THE_PAGE or _CHINESE.fullmatch(word) for word in words)

@@ -83,6 +83,14 @@ def page_references(question: str) -> tuple[range, ...]:
     return tuple(dict.fromkeys(ordered))
 
 
+def without_page_references(question: str) -> str:
+    """Leave out of a question the pages that it names, so that what it asks of them is left."""
+    text = unicodedata.normalize("NFC", question)
+    for pattern in (_HAN_LIST, _COUNTED, _LIST, _ORDINAL_PAGE):
+        text = pattern.sub(" ", text)
+    return " ".join(text.split())
+
+
 def names_page(references: tuple[range, ...], page_idx: int | None) -> bool:
     """Tell whether a 0-based page is among those named."""
     return page_idx is not None and any(page_idx + 1 in pages for pages in references)
