@@ -49,6 +49,10 @@ class _Run:
         return [self.reading.tokens[place] for place in self.places]
 
     @property
+    def keys(self) -> list[str]:
+        return [self.reading.keys[place] for place in self.places]
+
+    @property
     def content(self) -> list[int]:
         return [place for place in self.places if is_content(self.reading.tokens[place])]
 
@@ -65,12 +69,18 @@ def is_content(token: Token) -> bool:
 
 
 def compare(
-    claim: Reading, source: Reading, begins: int = 0, known: Callable[[str], bool] = lambda run: False
+    claim: Reading,
+    source: Reading,
+    begins: int = 0,
+    known: Callable[[str], bool] = lambda run: False,
+    *,
+    copies: bool = False,
 ) -> Comparison:
     """Compare a claim, from its token ``begins`` on, with a sentence.
 
     ``known`` tells whether a run of letters stands somewhere in the evidence: a word swapped in from there is a name
-    more often than a paraphrase is.
+    more often than a paraphrase is. ``copies`` says that both are source sentences: nobody copies a sentence and
+    puts one word for another in it who does not mean another thing.
     """
     keys = claim.keys[begins:]
     found = edits(source.keys, keys)
@@ -80,16 +90,17 @@ def compare(
     fresh = sum(is_content(claim.tokens[place + begins]) for edit in found for place in range(edit[2], edit[3]))
     near = 1 - fresh / content if content else float(not found)
     shifted = [(i, j, k + begins, m + begins) for i, j, k, m in found]
-    return _Difference(claim, source, near, known).judge(shifted)
+    return _Difference(claim, source, near, known, copies=copies).judge(shifted)
 
 
 class _Difference:
     """The differences of one claim and one sentence, sorted into what they mean."""
 
-    def __init__(self, claim: Reading, source: Reading, near: float, known: Callable[[str], bool]) -> None:
-        self.claim, self.source, self.near, self.known = claim, source, near, known
+    def __init__(
+        self, claim: Reading, source: Reading, near: float, known: Callable[[str], bool], *, copies: bool
+    ) -> None:
+        self.claim, self.source, self.near, self.known, self.copies = claim, source, near, known, copies
         self.conflicts: list[str] = []
-        self.swapped: list[str] = []
         self.added: list[_Run] = []
         self.dropped: list[_Run] = []
         self.replaced = 0
@@ -134,6 +145,8 @@ class _Difference:
         i, j, k, m = edit
         a, b = self._run(self.source, i, j), self._run(self.claim, k, m)
         if not a.places and not b.places:
+            return None
+        if [key.rstrip("?") for key in a.keys] == [key.rstrip("?") for key in b.keys]:
             return None
         if cues.same(self.source.keys, self.claim.keys, edit):
             return None
@@ -187,8 +200,19 @@ class _Difference:
             self._conflict(a.said, b.said)
         if len(self.conflicts) == before and self._letters(a, b, edit):
             self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
+        if len(self.conflicts) == before and self.copies and self._another_word(a, b):
+            self._conflict(a.said, b.said)
         self.added.append(b)
         self.dropped.append(a)
+
+    def _another_word(self, a: _Run, b: _Run) -> bool:
+        """Tell whether a copy of a sentence differs in one word, which no other form of the word stands for."""
+        if not self.alone or self.near < VERY_NEAR or not a.content or not b.content:
+            return False
+        if _lettered(a) and _lettered(b):
+            return not set(_joined(a)) & set(_joined(b))
+        theirs = {cues.stem(a.reading.keys[place])[:4] for place in a.places}
+        return theirs.isdisjoint(cues.stem(b.reading.keys[place])[:4] for place in b.places)
 
     def _conflict(self, source: str, claim: str) -> None:
         self.conflicts.append(f"the source says {source}, the answer says {claim}")
@@ -393,7 +417,10 @@ def _same_quantity(one: tuple[Reading, int], other: tuple[Reading, int]) -> bool
 
 def _with_unit(reading: Reading, place: int) -> str:
     after = place + 1
-    if after < len(reading.tokens) and (reading.tokens[after].kind in ("unit", "word")):
+    value = reading.tokens[place].value
+    if value is not None and 1000 <= value <= 2200 and len(reading.said(place, after)) == 4:
+        return reading.said(place, after)  # a year
+    if after < len(reading.tokens) and (reading.tokens[after].kind == "unit" or is_content(reading.tokens[after])):
         return reading.said(place, after + 1)
     return reading.said(place, after)
 

@@ -36,6 +36,8 @@ def join_dates(tokens: Sequence[Token]) -> list[Token]:
     joined: list[Token] = []
     at = 0
     while at < len(tokens):
+        if tokens[at].key == "ngày" and at + 1 < len(tokens) and tokens[at + 1].kind == "date":
+            at += 1
         found = _western(tokens, at) or _chinese(tokens, at) or _vietnamese(tokens, at)
         if found is None:
             joined.append(tokens[at])
@@ -56,13 +58,20 @@ Date = tuple[int | None, int | None, int | None]
 
 def parts_of(key: str) -> Date:
     """Give year, month and day of a date's key."""
-    year, month, day = (int(part) if part else None for part in key[1:].rsplit("-", 2))
+    year, month, day = (int(part) if part else None for part in key[1:].rstrip("?").rsplit("-", 2))
     return year, month, day
 
 
 def dates_agree(one: str, other: str) -> bool:
     """Tell whether two dates agree in every part that both name, and name one in common."""
-    shared = [(a, b) for a, b in zip(parts_of(one), parts_of(other), strict=True) if a is not None and b is not None]
+    if one != other and "?" in one + other:
+        year, month, day = parts_of(one)
+        return _agree((year, month, day), parts_of(other)) or _agree((year, day, month), parts_of(other))
+    return _agree(parts_of(one), parts_of(other))
+
+
+def _agree(one: Date, other: Date) -> bool:
+    shared = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     return bool(shared) and all(a == b for a, b in shared)
 
 

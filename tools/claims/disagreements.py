@@ -11,6 +11,7 @@ from tools.claims.readings import Reading, read
 from tools.claims.sources import Sources, SourceSentence, analyse
 
 ALIKE = 0.7  # share of the longer sentence's content that both must have in order
+HALF = 0.5
 FEWEST = 3  # content tokens in common
 
 
@@ -86,17 +87,25 @@ def conflict(one: Reading, other: Reading) -> str | None:
     """Say in what two sentences conflict if they are nearly the same, else None."""
     ours, theirs = _content(one), _content(other)
     shorter, longer = sorted((len(ours), len(theirs)))
-    if shorter < FEWEST or shorter < ALIKE * longer or len(set(ours) & set(theirs)) < min(FEWEST, ALIKE * longer):
+    if shorter < FEWEST or shorter < HALF * longer or len(set(ours) & set(theirs)) < max(FEWEST, HALF * shorter):
         return None
     shared = common_in_order(ours, theirs)
-    if shared < FEWEST or shared < ALIKE * longer:
+    if shared < FEWEST or (shared < ALIKE * longer and _around(one.keys, other.keys) < ALIKE):
         return None
-    comparison = compare(one, other)
+    comparison = compare(one, other, copies=True)
     if comparison.finding != "conflict":
         return None
     return (
         comparison.reasons[0].replace("the source says", "another source says").replace("the answer says", "this one")
     )
+
+
+def _around(one: Sequence[str], other: Sequence[str]) -> float:
+    """Give the share of the longer of two sequences that both begin and end with."""
+    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
+    head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
+    tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)
+    return (head + tail) / longest
 
 
 def _content(reading: Reading) -> list[str]:

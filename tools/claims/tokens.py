@@ -41,6 +41,7 @@ _COUNTED = frozenset(
 )
 _NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
+LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
 _ORDINAL_TAILS = frozenset(("st", "nd", "rd", "th"))
 _CONTRACTED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "'d", "'s": "'s"}
 _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "gonna": "going to"}
@@ -127,6 +128,9 @@ def _add_word(found: list[Token], piece: str, start: int) -> None:
 
 def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
     start, end = match.span("number")
+    if len(match["number"]) > LONGEST_NUMBER:
+        found.append(Token("#" + match["number"], start, match.end(), "number"))
+        return
     value = read_digits(match["number"])
     if _MINUS.search(folded[max(0, start - 2) : start]):
         value, start = -value, start - 1
@@ -149,6 +153,9 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
     before = folded[max(0, start - 1) : start]
     around = piece + after
     counts = len(piece) > 1 or (after[:1] and after[0] in _COUNTED) or before in ("第", "十")
+    if len(piece) > LONGEST_NUMBER:
+        found.append(Token("#" + piece, start, end, "number"))
+        return
     if counts and not any(around.startswith(phrase) for phrase in _NO_NUMBER):
         value = read_chinese(piece)
         if value is not None:
@@ -160,6 +167,8 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
 def _scaled(piece: str) -> float:
     """Read digits with Chinese scales: "3.5万", "1亿2000万"."""
     total = 0.0
+    if len(piece) > 2 * LONGEST_NUMBER:
+        return float(sum(map(ord, piece)))  # no number that anybody means
     for digits, scales in re.findall(rf"(\d[\d,.]*)\s?([{_ZH_SCALE}]+)", piece):
         value = read_digits(digits.rstrip(".,"))
         for scale in scales:
@@ -173,9 +182,10 @@ def _written_date(match: re.Match[str], start: int, end: int) -> Token:
     year, month, day = parts if match["iso"] is not None else reversed(parts)
     if month > 12 >= day:
         month, day = day, month  # as Americans write it
-    return Token(date_key(year, month, day), start, end, "date")
+    unsure = match["slashed"] is not None and month <= 12 and day <= 12 and month != day
+    return Token(date_key(year, month, day) + ("?" if unsure else ""), start, end, "date")
 
 
 def date_key(year: int | None, month: int | None, day: int | None) -> str:
-    """Give the key of a date; a part that is not known is left empty."""
+    """Give the key of a date; a part that is not known is left empty, and "?" says that day and month may be swapped."""
     return "@" + "-".join("" if part is None else str(part) for part in (year, month, day))

@@ -1,0 +1,68 @@
+"""Sources that say nearly the same, with another number, date, name or sense, are noticed; others are not."""
+
+import pytest
+
+from graph.ports import WrittenSection
+from tests.fakes import segment
+from tools.claims.checker import check_section
+from tools.claims.disagreements import disagreements
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        (
+            "The bridge was opened to traffic in 2001 by the mayor.",
+            "The bridge was opened to traffic in 1998 by the mayor.",
+            "another source says 1998, this one 2001",
+        ),
+        (
+            "The novel was written by Clara Diaz in Lisbon.",
+            "The novel was written by Emma Stone in Lisbon.",
+            "another source says Emma Stone, this one Clara Diaz",
+        ),
+        ("The shop is open on public holidays.", "The shop is not open on public holidays.", None),
+        ("这座桥于2001年由市长正式开放通车。", "这座桥于1998年由市长正式开放通车。", None),
+        ("2020年夏季奥运会在东京举行并取得成功。", "2020年夏季奥运会在大阪举行并取得成功。", None),
+        (
+            "Cây cầu được khánh thành vào năm 2001 bởi thị trưởng.",
+            "Cây cầu được khánh thành vào năm 1998 bởi thị trưởng.",
+            None,
+        ),
+    ],
+)
+def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
+    one: str, other: str, reason: str | None
+) -> None:
+    own, rival = segment("own", 0, one), segment("rival", 2, "Some words before. " + other, start=100)
+    (claim,) = check_section(WrittenSection(one, (own,), (own, rival)))
+    (dispute,) = claim.disputes
+    assert claim.verdict == "supported"
+    assert dispute.segment_id == "rival:2"
+    assert rival.text[dispute.start - 100 : dispute.end - 100].endswith(other)
+    assert reason is None or dispute.reason == reason
+    (found,) = disagreements([own, rival])
+    assert (found.one, found.other, found.other_start) == (own, rival, dispute.start)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The bridge was opened in 2001.", "The tunnel was closed in 1998."),
+        ("The bridge was opened to traffic in 2001.", "The bridge was opened to traffic in 2001."),
+        ("The bridge was opened in 2001.", "The bridge, which was opened in 2001, is 300 metres long."),
+        ("Anna Berg was born in Oslo in 1950.", "Ben Okafor studied law in Lagos from 1970 to 1975."),
+        ("约翰出生于1950年。", "玛丽在1970年毕业于牛津大学。"),
+        ("About 40 percent of it is forest.", "Roughly 40% of it is forest."),
+    ],
+)
+def test_different_or_equal_sentences_do_not_disagree(one: str, other: str) -> None:
+    own, rival = segment("own", 0, one), segment("rival", 0, other)
+    assert disagreements([own, rival]) == []
+    assert check_section(WrittenSection(one, (own,), (rival,)))[0].disputes == ()
+
+
+def test_a_contradicted_claim_is_not_disputed() -> None:
+    own, rival = segment("own", 0, "The tower is 120 metres tall."), segment("rival", 0, "The tower is 90 metres tall.")
+    (claim,) = check_section(WrittenSection("The tower is 150 metres tall.", (own,), (rival,)))
+    assert (claim.verdict, claim.disputes) == ("contradicted", ())

@@ -1,0 +1,237 @@
+"""Verdicts by kind of difference, in English, Chinese and Vietnamese, on sentences made up for it."""
+
+import pytest
+
+from graph.evidence import Verdict
+from graph.ports import CheckedClaim, WrittenSection
+from tests.fakes import segment
+from tools.claims.checker import check_section
+
+HANDBOOK = (
+    "Full-time staff get 25 days of annual leave. Leave that is not used by 31 March 2021 expires. "
+    "The office in Hanoi opened on 5 March 2020 with twelve employees. Anna Berg reports to Ben Okafor, who founded "
+    "the company before the merger. About 40% of the budget, or $3.5 million, goes to research. "
+    "Most teams do not work on Saturdays. The tower is 120 metres tall. All visitors must wear a badge."
+)
+ZH = (
+    "全职员工每年享有二十五天年假。公司于2020年3月5日在河内成立，最初有十二名员工。约翰·史密斯在合并之前担任董事长。"
+    "研究经费约占预算的40%，即350万美元。大多数团队周六不上班。这座塔高120米。所有访客必须佩戴胸牌。李明住在北京。"
+)
+VI = (
+    "Nhân viên toàn thời gian được nghỉ hai mươi lăm ngày mỗi năm. Văn phòng Hà Nội mở cửa vào ngày 5 tháng 3 năm 2020 "
+    "với mười hai nhân viên. Nguyễn Văn An điều hành công ty trước khi sáp nhập. Khoảng 28,5% ngân sách, tức 3,5 triệu "
+    "đô la, được dành cho nghiên cứu. Hầu hết các nhóm không làm việc vào thứ bảy. Tòa tháp cao 120 mét. "
+    "Tất cả khách phải đeo thẻ. Thành phố có 1.345.595 người."
+)
+
+
+def check(claim: str, text: str) -> CheckedClaim:
+    (checked,) = check_section(WrittenSection(claim, (segment("doc", 0, text),)))
+    return checked
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        # the very sentence, with other white space, quotes, case and stops
+        (HANDBOOK, "Full-time staff get 25 days of annual leave."),
+        (HANDBOOK, "full–time  staff get 25 days\nof annual leave"),
+        (HANDBOOK, "“The tower is 120 metres tall”"),
+        (ZH, "这座塔高 120 米"),
+        (VI, "Tòa tháp cao 120 mét"),
+        # another notation
+        (HANDBOOK, "Full-time staff get twenty-five days of annual leave."),
+        (HANDBOOK, "The office in Hanoi opened on March 5th, 2020 with 12 employees."),
+        (HANDBOOK, "The office in Hanoi opened on 2020-03-05 with twelve employees."),
+        (HANDBOOK, "About 40 percent of the budget, or 3,500,000 dollars, goes to research."),
+        (HANDBOOK, "Most teams don't work on Saturdays."),
+        (ZH, "全职员工每年享有25天年假。"),
+        (ZH, "研究经费约占预算的百分之四十，即3500000美元。"),
+        (VI, "Nhân viên toàn thời gian được nghỉ 25 ngày mỗi năm."),
+        (VI, "Văn phòng Hà Nội mở cửa vào ngày 5/3/2020 với 12 nhân viên."),
+        (VI, "Khoảng 28.5 phần trăm ngân sách, tức 3.500.000 đô la, được dành cho nghiên cứu."),
+        (VI, "Thành phố có 1,345,595 người."),
+        # what adds nothing
+        (HANDBOOK, "According to the handbook, full-time staff get 25 days of annual leave."),
+        (HANDBOOK, "Full-time staff get 25 days of annual leave [1]."),
+        (HANDBOOK, "- The tower is 120 metres tall."),
+        (ZH, "根据手册，所有访客必须佩戴胸牌。"),
+        (VI, "Theo tài liệu, tất cả khách phải đeo thẻ."),
+        # light wording
+        (HANDBOOK, "Roughly 40% of the budget, or $3.5 million, goes to research."),
+        (HANDBOOK, "The majority of teams do not work on Saturdays."),
+        (ZH, "研究经费大约占预算的40%，即350万美元。"),
+        (VI, "Xấp xỉ 28,5% ngân sách, tức 3,5 triệu đô la, được dành cho nghiên cứu."),
+    ],
+)
+def test_the_same_in_other_writing_is_supported(text: str, claim: str) -> None:
+    found = check(claim, text)
+    assert (found.verdict, found.reasons) == ("supported", ())
+    assert found.proofs
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "source_says", "answer_says"),
+    [
+        # numbers
+        (HANDBOOK, "Full-time staff get 30 days of annual leave.", "25 days", "30 days"),
+        (HANDBOOK, "Full-time staff get thirty-five days of annual leave.", "25 days", "thirty-five days"),
+        (HANDBOOK, "According to the handbook, full-time staff get 30 days of annual leave.", "25 days", "30 days"),
+        (HANDBOOK, "About 45% of the budget, or $3.5 million, goes to research.", "40%", "45%"),
+        (ZH, "全职员工每年享有三十五天年假。", "二十五天", "三十五天"),
+        (VI, "Nhân viên toàn thời gian được nghỉ ba mươi ngày mỗi năm.", "hai mươi lăm ngày", "ba mươi ngày"),
+        (VI, "Thành phố có 1.345.596 người.", "1.345.595", "1.345.596"),
+        # scale
+        (HANDBOOK, "About 40% of the budget, or $3.5 billion, goes to research.", "3.5 million", "3.5 billion"),
+        (ZH, "研究经费约占预算的40%，即350亿美元。", "350万", "350亿"),
+        (VI, "Khoảng 28,5% ngân sách, tức 3,5 tỷ đô la, được dành cho nghiên cứu.", "3,5 triệu", "3,5 tỷ"),
+        # units
+        (HANDBOOK, "Full-time staff get 25 weeks of annual leave.", "25 days", "25 weeks"),
+        (HANDBOOK, "The tower is 120 feet tall.", "120 metres", "120 feet"),
+        (HANDBOOK, "About 40% of the budget, or €3.5 million, goes to research.", "$", "€"),
+        (ZH, "这座塔高120英尺。", "120米", "120英尺"),
+        (VI, "Tòa tháp cao 120 feet.", "120 mét", "120 feet"),
+        # dates
+        (HANDBOOK, "The office in Hanoi opened on 5 May 2020 with twelve employees.", "5 March 2020", "5 May 2020"),
+        (HANDBOOK, "The office in Hanoi opened on 2020-03-06 with twelve employees.", "5 March 2020", "2020-03-06"),
+        (HANDBOOK, "Leave that is not used by 31 March 2022 expires.", "31 March 2021", "31 March 2022"),
+        (ZH, "公司于2020年4月5日在河内成立，最初有十二名员工。", "2020年3月5日", "2020年4月5日"),
+        (VI, "Văn phòng Hà Nội mở cửa vào ngày 5 tháng 3 năm 2021 với mười hai nhân viên.", "2020", "2021"),
+        # names
+        (HANDBOOK, "The office in Lisbon opened on 5 March 2020 with twelve employees.", "Hanoi", "Lisbon"),
+        (
+            HANDBOOK,
+            "Clara Diaz reports to Ben Okafor, who founded the company before the merger.",
+            "Anna Berg",
+            "Clara",
+        ),
+        (ZH, "玛丽·琼斯在合并之前担任董事长。", "约翰", "玛丽"),
+        (VI, "Trần Thị Bình điều hành công ty trước khi sáp nhập.", "Nguyễn", "Trần"),
+        # order in time, quantifiers, comparisons, obligation
+        (HANDBOOK, "Anna Berg reports to Ben Okafor, who founded the company after the merger.", "before", "after"),
+        (HANDBOOK, "Few teams do not work on Saturdays.", "Most", "Few"),
+        (HANDBOOK, "Some visitors must wear a badge.", "All", "Some"),
+        (ZH, "约翰·史密斯在合并之后担任董事长。", "前", "后"),
+        (ZH, "少数团队周六不上班。", "大多", "少"),
+        (VI, "Nguyễn Văn An điều hành công ty sau khi sáp nhập.", "trước", "sau"),
+        (VI, "Một số khách phải đeo thẻ.", "Tất cả", "Một số"),
+    ],
+)
+def test_a_concrete_conflict_is_contradicted_with_both_sides_named(
+    text: str, claim: str, source_says: str, answer_says: str
+) -> None:
+    found = check(claim, text)
+    assert found.verdict == "contradicted", found
+    said, _, answered = found.reasons[0].partition(", the answer says ")
+    assert source_says in said and answer_says in answered, found.reasons
+    assert found.proofs
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (HANDBOOK, "Most teams work on Saturdays."),
+        (HANDBOOK, "Full-time staff do not get 25 days of annual leave."),
+        (HANDBOOK, "The tower isn't 120 metres tall."),
+        (HANDBOOK, "It is not true that the tower is 120 metres tall."),
+        (ZH, "大多数团队周六上班。"),
+        (ZH, "全职员工每年不享有二十五天年假。"),
+        (ZH, "李明不住在北京。"),
+        (VI, "Hầu hết các nhóm làm việc vào thứ bảy."),
+        (VI, "Tòa tháp không cao 120 mét."),
+        (VI, "Tất cả khách không phải đeo thẻ."),
+    ],
+)
+def test_a_negation_put_in_or_left_out_is_contradicted(text: str, claim: str) -> None:
+    found = check(claim, text)
+    assert found.verdict == "contradicted", found
+    assert "says" in found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Anna reports to Ben.", "Ben reports to Anna."),
+        ("Alpha Corp bought Beta Ltd in 2019.", "Beta Ltd bought Alpha Corp in 2019."),
+        ("It is not true that staff get 30 days.", "staff get 30 days."),
+        ("Some people believe that the earth is flat.", "The earth is flat."),
+        ("Staff who joined before 2019 get 30 days of leave.", "Staff get 30 days of leave."),
+        ("如果下雨，比赛将取消。", "比赛将取消。"),
+        ("张伟向李娜汇报工作。", "李娜向张伟汇报工作。"),
+        ("An báo cáo cho Bình mỗi tuần.", "Bình báo cáo cho An mỗi tuần."),
+        (
+            "The museum was designed by a local architect in 1998.",
+            "In 1998 a local architect drew up plans for the museum.",
+        ),
+        ("Is the tower open on Sundays?", "The tower is open on Sundays."),
+    ],
+)
+def test_right_words_in_an_unproven_relation_stay_unverified_and_show_the_closest_sentence(
+    text: str, claim: str
+) -> None:
+    found = check(claim, text)
+    assert found.verdict == "unverified", found
+    assert found.proofs and found.reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (HANDBOOK, "Penguins live in Antarctica."),
+        (HANDBOOK, "The cafeteria serves lunch until three o'clock."),
+        (HANDBOOK, "Staff receive an allowance of 700 euros for the gym."),
+        (ZH, "企鹅生活在南极洲。"),
+        (VI, "Chim cánh cụt sống ở Nam Cực."),
+    ],
+)
+def test_what_the_sources_do_not_hold_is_unsupported_and_shows_nothing(text: str, claim: str) -> None:
+    found = check(claim, text)
+    assert (found.verdict, found.proofs) == ("unsupported", ())
+    assert found.reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (HANDBOOK, "全职员工有二十五天年假。"),
+        (HANDBOOK, "Nhân viên được nghỉ 25 ngày."),
+        (ZH, "Full-time staff get 25 days of leave every year."),
+        (VI, "Most teams are off on Saturdays."),
+    ],
+)
+def test_a_claim_in_another_language_is_not_refuted_by_missing_words(text: str, claim: str) -> None:
+    found = check(claim, text)
+    assert (found.verdict, found.reasons) == ("unverified", ("it is in another language than its sources",))
+
+
+def test_a_number_that_stands_nowhere_counts_in_any_language() -> None:
+    assert check("全职员工有四十四天年假。", HANDBOOK).verdict == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Staff are entitled to 25 days off each year.",
+        "The office opened in Hanoi in March 2020.",
+        "The research budget is $3.5 million.",
+        "Ben Okafor founded the company.",
+        "Visitors need a badge.",
+    ],
+)
+def test_an_honest_rewording_raises_no_alarm(claim: str) -> None:
+    assert check(claim, HANDBOOK).verdict in ("supported", "unverified")
+
+
+def test_a_claim_may_rest_on_two_sentences() -> None:
+    found = check("The tower is 120 metres tall and all visitors must wear a badge.", HANDBOOK)
+    assert found.verdict == "supported"
+    assert [HANDBOOK[proof.start : proof.end] for proof in found.proofs] == [
+        "The tower is 120 metres tall.",
+        "All visitors must wear a badge.",
+    ]
+
+
+def test_a_joining_word_may_be_left_out_but_not_a_condition() -> None:
+    text = "However, the tower is closed in winter. Unless it snows, the park is open."
+    assert check("The tower is closed in winter.", text).verdict == "supported"
+    assert check("The park is open.", text).verdict == "unverified"
