@@ -31,7 +31,7 @@ async def rewrite_query(
         named = ", ".join(str(index + 1) for index in state.repairing)
         reason = f"looking again for what section {named} claims"
         runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
-        return {"query": query, "tried": [*state.tried, query], "repairs": state.repairs + 1}
+        return {"query": query, "repairs": state.repairs + 1}
     rewriting = await rewriter.rewrite(state.standalone_question, state.tried, language=state.language, meter=meter)
     query = "" if rewriting.query in state.tried else rewriting.query
     attempt = state.rewrites + 1

@@ -10,7 +10,7 @@ from tests.graph.asking import Asked, proven
 GOOD = quote("Staff get 25 days of annual leave.", "handbook:0")
 WRONG = quote("Salaries are paid on the 21st.", "handbook:1")
 RIGHT = Revision(1, "Salaries are paid on the 28th.", ("handbook:1",))
-QUESTION = "annual leave and salaries are paid"
+QUESTION = "staff get days of annual salaries are paid"
 
 
 def writer(*revisions: list[Revision], wrong: str = "Salaries are paid on the 21st.") -> ScriptedFamily:
