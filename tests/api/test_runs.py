@@ -88,6 +88,16 @@ async def test_a_passage_of_no_document_is_cited_from_a_document_of_its_own(clie
     assert {source["source_type"] for source in message["sources"]} == {"selection"}
 
 
+async def test_a_page_named_by_its_number_alone_answers(client: httpx.AsyncClient) -> None:
+    pages = ["The fee is 10 euros for adults.", "The club opens at nine.", "The fee is 30 euros for members."]
+    body = {"title": "Club rules", "text": "\f".join(pages)}
+    document_id = (await client.post("/api/documents", json=body)).json()["document_id"]
+    for question in ("What is the fee on page 3?", "What does page three say?"):
+        asked = await ask(client, await new_session(client), question=question, page_ids=[document_id], stream=False)
+        quotes = [(citation["page_idx"], citation["quote"]) for citation in asked.json()["message"]["citations"]]
+        assert quotes == [(2, pages[2])], question
+
+
 async def test_a_web_that_is_not_configured_is_said_and_the_library_answers(client: httpx.AsyncClient) -> None:
     events = events_of(await ask(client, await new_session(client), web="also"))
     assert [event["kind"] for event in events if event["type"] == "search_failed"] == ["web"]

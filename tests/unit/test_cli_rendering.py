@@ -130,6 +130,24 @@ def test_a_citation_shows_document_heading_page_offsets_verdict_and_quote() -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"freshness": "fresh"}, "characters 7–20 · supported"),
+        ({"freshness": "changed"}, "characters 7–20 · supported, since changed"),
+        ({"freshness": "deleted"}, "characters 7–20 · supported, since deleted"),
+        (
+            {"freshness": "moved", "now": {"start": 90, "end": 103, "page_idx": 4}},
+            "characters 7–20 · supported, since moved to 90–103, page 5",
+        ),
+    ],
+)
+def test_an_old_citation_says_what_has_become_of_its_quote(changes: dict[str, Any], line: str) -> None:
+    out = console()
+    show_citations(out, [citation(**changes)], [source()])
+    assert " ".join(shown(out).split("“")[0].splitlines()[1:]).split() == line.split()
+
+
 def test_what_came_nearest_shows_its_relevance() -> None:
     out = console()
     show_nearest(out, [source(page_idx=None)])
