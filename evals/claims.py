@@ -48,8 +48,8 @@ class LanguageReport(TypedDict):
     """Shares in [0, 1]. ``caught`` is of the ``n_mutants`` false claims that are not of the kinds named here.
 
     ``caught_fresh`` is of those whose kind ends in ``_fresh``: their cues were written after the checker.
-    ``relation_supported`` is the share of right words in a wrong relation that passed as supported. A figure that
-    has nothing to be counted from is None.
+    ``relation_supported`` is the share of right words in a wrong relation that passed as supported. Of no
+    claim at all nothing is caught wrongly; any other figure is then None.
     """
 
     n: int
@@ -58,8 +58,8 @@ class LanguageReport(TypedDict):
     n_paraphrases: int
     caught: float | None
     caught_fresh: float | None
-    false_alarms_verbatim: float | None
-    false_alarms_paraphrase: float | None
+    false_alarms_verbatim: float
+    false_alarms_paraphrase: float
     supported_verbatim: float | None
     supported_paraphrase: float | None
     relation_supported: float | None
@@ -136,8 +136,8 @@ def _language(decided: Sequence[tuple[Case, Verdict]]) -> LanguageReport:
         n_paraphrases=len(paraphrases),
         caught=_caught(caught) if caught else None,
         caught_fresh=_caught(fresh) if fresh else None,
-        false_alarms_verbatim=_caught(verbatim) if verbatim else None,
-        false_alarms_paraphrase=_caught(paraphrases) if paraphrases else None,
+        false_alarms_verbatim=_caught(verbatim),
+        false_alarms_paraphrase=_caught(paraphrases),
         supported_verbatim=_share(verbatim, "supported") if verbatim else None,
         supported_paraphrase=_share(paraphrases, "supported") if paraphrases else None,
         relation_supported=_share(wrong[RELATION], "supported") if RELATION in wrong else None,
@@ -172,4 +172,4 @@ def _caught(verdicts: Sequence[Verdict]) -> float:
 
 
 def _share(verdicts: Sequence[Verdict], *which: Verdict) -> float:
-    return round(sum(verdict in which for verdict in verdicts) / len(verdicts), 4)
+    return round(sum(verdict in which for verdict in verdicts) / max(1, len(verdicts)), 4)
