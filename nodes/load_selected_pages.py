@@ -110,7 +110,7 @@ async def _within_budget(
             read[each.page.document_id] = list(each.segments)
         long = [each for each, fit in zip(group, fits, strict=True) if not fit]
         room -= sum(tokens_of(each.segments) for each in whole)
-        if long:
+        if long and room > 0:
             ranked = await _ranked(long, state.query or state.standalone_question, runtime, searcher)
             for each, segments in zip(long, best_fitting(ranked, room), strict=True):
                 read[each.page.document_id] = sorted(segments, key=lambda segment: segment.segment_index)
