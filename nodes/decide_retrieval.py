@@ -64,7 +64,6 @@ async def decide_retrieval(
     )
     nowhere_to_look = not rounds(state, runtime.context)
     asked = preparation.standalone_question
-    query = f"{asked} {state.selected_text}".strip()
     needs_retrieval = preparation.needs_retrieval and not nowhere_to_look
     runtime.stream_writer(
         RetrievalDecided(
@@ -83,8 +82,8 @@ async def decide_retrieval(
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
         "language": preparation.language,
-        "query": query,
-        "tried": [query],
+        "query": asked,
+        "tried": [asked],
         "rounds": 0,
         "rewrites": 0,
         "candidates": Overwrite([]),

@@ -22,12 +22,13 @@ async def search_segments(
 ) -> SearchSegmentsUpdate:
     """Gather candidates from the library, within the spaces and pages that the run allows.
 
+    A marked passage is looked for with the question; it goes to our own library alone, never to the web.
     What scores below ``min_score`` is gathered too: grading drops it, and a refusal names it as what came nearest.
     A failing search fails the run, after saying so, unless selected pages were read beside it.
     """
     context = runtime.context
     query = SearchQuery(
-        text=state.query,
+        text=f"{state.query} {state.selected_text}".strip(),
         identity=context.identity,
         top_k=context.top_k,
         min_score=0.0,
