@@ -24,20 +24,22 @@ _DESTINATION = re.compile(
 )
 _LOOSE = re.compile(r"\((?P<target>[^()\n]{0,2000})\)|\((?P<open>\S*)")
 _LABEL = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
+_LINE = r"(?:^|(?<=\r))[ \t>*+\-]*(?:\d{1,9}[.)][ \t]+)?"
+_BREAK = r"[ \t]*(?:\r\n?|\n)?[ \t]*"
 _DEFINITION = re.compile(
-    r"^[ \t>*+\-]*(?:\d{1,9}[.)][ \t]+)?\[(?P<label>[^\[\]]{1,999})\]:[ \t]*\n?[ \t]*(?P<target><[^<>\n]*>|\S+)"
-    r"(?P<title>[ \t]*\n?[ \t]+(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?[ \t]*$",
+    _LINE + r"\[(?P<label>[^\[\]]{1,999})\]:" + _BREAK + r"(?P<target><[^<>\n\r]*>|[^\x00-\x20]+)"
+    r"(?P<title>" + _BREAK + r"(?<=\s)(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?[^\S\n]*(?:$|(?<=\r))",
     re.MULTILINE,
 )
-DEFINITION_BEGUN = re.compile(r"^[ \t>*+\-]*(?:\d{1,9}[.)][ \t]+)?\[[^\[\]]{1,999}\]:", re.MULTILINE)
+DEFINITION_BEGUN = re.compile(_LINE + r"\[[^\[\]]{1,999}\]:", re.MULTILINE)
 _PLAIN_WORD = re.compile(r"[^\W_][\w-]*[,;]?")
 _MARK = re.compile(r"\s*[\^\W\d_]*\s*")
-_POINTED = re.compile(r"<(?P<target>[A-Za-z][A-Za-z0-9+.\-]{0,31}:[^\s<>]*|[!-;=?A-Z\[-~]+@[^\s<>@\"']+)>")
+_POINTED = re.compile(r"<(?P<target>[A-Za-z][A-Za-z0-9+.\-]{0,31}:[^\x00-\x20<>]*|[!-;=?A-Z\[-~]+@[^\s<>@\"']+)>")
 _ADDRESS = re.compile(
     r"""(?P<target>
       (?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,31}://[^\s<]+
     | (?:https?|ftp)://[^\s<]+
-    | (?<![A-Za-z0-9/.\-])www\.[^\s<]+
+    | (?<![A-Za-z0-9.\-])www\.[^\s<]+
     | (?<![A-Za-z0-9])(?:mailto|xmpp|tel|sms|javascript|vbscript|livescript|file|blob|magnet|view-source):[^\s<]+
     | (?<![A-Za-z0-9])data:(?:[a-z]+/[a-z0-9+.\-]+[;,]|[;,])[^\s<]*
     | (?<![:/A-Za-z0-9_])//[A-Za-z0-9\-_~%]+(?:\.[A-Za-z0-9\-_~%]+)+[^\s<]*
@@ -76,7 +78,9 @@ class Construct:
 def constructs(raw: str) -> list[Construct]:
     """Find the constructs of a text by place, the outer before what it holds."""
     read = view(raw)
-    found = [*_definitions(read), *_bracketed(read), *_tags(read), *_pointed(read), *_addresses(read)]
+    found = [*_definitions(read), *_bracketed(read), *_addresses(read)]
+    for reading in read.readings():
+        found += [*_tags(reading), *_pointed(reading)]
     return sorted(found, key=lambda each: (each.start, -each.end))
 
 
@@ -119,9 +123,12 @@ def _bracketed(read: View) -> Iterator[Construct]:
         elif label := _LABEL.match(text, closing.end()):
             to = _key(label["label"]) or _key(text[opening + 1 : closing.start()])
             referring: Kind = "image" if kind == "image" else "reference"
+            plain = _MARK.fullmatch(shown) or re.search(r"[A-Za-z0-9_\])]$", text[:start][-1:])
+            if kind == "link" and plain:
+                continue  # "[1][2]" and "m[i][j]": no definition that could make them links goes out unless held
             if to in defined:
                 yield _made(read, start, label.end(), referring, (defined[to].strip("<>"),), shown, False)
-            elif kind == "image" or not (_MARK.fullmatch(shown) or re.search(r"[A-Za-z0-9_\])]$", text[:start][-1:])):
+            else:
                 yield _made(read, start, label.end(), referring, (f"[{to}]",), shown)
 
 
@@ -181,5 +188,7 @@ def _addresses(read: View) -> Iterator[Construct]:
         start, stop = read.place(found.start()), read.place(found.start() + len(short))
         if stop <= start:
             continue
-        apart = "" if short == run and read.text[end : end + 1] < "\x80" else f"{read.raw[start:stop]} "
+        after = read.place(found.end())
+        runs_on = short != run or read.text[end : end + 1] >= "\x80" or read.raw[after : after + 1] in ("&", "\\")
+        apart = f"{read.raw[start:stop]} " if runs_on else ""
         yield Construct(start, stop, "autolink", (short,), GONE, False, apart)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 _BEGUN = re.compile(r"<(?=/?[A-Za-z]|[!?][A-Za-z\[-])")
 _WHOLE = re.compile(r"<(?:!--.*?-->|[/!?]?[A-Za-z\[](?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>)", re.DOTALL)
 _NAME = re.compile(r"<[/!?]?([A-Za-z][^\s/>]*)")
-_POINTED = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>]*>")  # an address in angle brackets, found as one
+_POINTED = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>]*>")  # an address in angle brackets, found as one
 _ATTRIBUTE = re.compile(r"([^\s/>=\"'][^\s/>=]*)(?:\s*=\s*(?:\"([^\"]*)\"?|'([^']*)'?|([^\s>]*)))?")
 _STYLE_LEADS = re.compile(r"url|image|@import|src|expression|behavior|binding|\\|/\*", re.IGNORECASE)
 _INERT = """class id align valign colspan rowspan span width height border title alt lang dir start type name value

@@ -28,6 +28,10 @@ class View:
     def place(self, position: int) -> int:
         return position if self.places is None else self.places[position]
 
+    def readings(self) -> "tuple[View, ...]":
+        """Give this reading and the raw one: in a tag, an entity for a quote or a bracket closes nothing."""
+        return (self,) if self.places is None else (self, View(self.raw, self.raw, None))
+
     def span(self, start: int, end: int) -> str:
         """Give the raw text behind a part of the view."""
         return self.raw[self.place(start) : self.place(end)]

@@ -156,8 +156,9 @@ def _spans(read: View) -> Iterator[tuple[int, int | None]]:
     closed = set(pairs.values())
     yield from ((read.place(start), read.place(end + 1)) for end, start in pairs.items())
     yield from ((read.place(at.start()), None) for at in re.finditer(r"\[", read.text) if at.start() not in closed)
-    for start, end in tags_begun(read.text):
-        yield read.place(start), None if end is None else read.place(end)
+    for reading in read.readings():
+        for start, end in tags_begun(reading.text):
+            yield reading.place(start), None if end is None else reading.place(end)
 
 
 def _parts(text: str, cut: int) -> bool:
