@@ -108,15 +108,18 @@ def _once(text: str, held: HeldLinks) -> tuple[str, list[Removed]]:
     removed: list[Removed] = []
     done = 0
     inside: list[str] = []  # targets of held constructs around the place
+    inside_end = 0
     for each in constructs(text):
         raw = text[each.start : each.end]
         if each.start < done:
             continue
         if held.hold(raw, each):
-            inside += [normal_target(target) for target in each.targets if not each.apart]
-            stands = each.apart or raw
-            if stands == raw:
+            within = each.start < inside_end
+            if not each.apart or within:  # what ends an address inside a tag or link is their own business
+                inside += [normal_target(target) for target in each.targets]
+                inside_end = max(inside_end, each.end)
                 continue
+            stands = each.apart
         elif each.kind == "autolink" and any(target.startswith(normal_target(each.target)) for target in inside):
             continue
         else:

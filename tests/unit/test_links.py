@@ -161,6 +161,7 @@ def test_text_without_links_stays_as_it_is(text: str) -> None:
         "See [the guide][g].\n\n[g]: https://docs.example/guide?a=1",
         "Take [it](/forms/leave.pdf).",
         "Take <a href='/forms/leave.pdf'>it</a>.",
+        'Take <a href="https://docs.example/guide?a=1">it</a>.',
         "Write to help@firm.example or <mailto:help@firm.example>.",
         "See https://wiki.example/page/ for all.",
         "[both](https://docs.example/%67uide?a=1) and ![i](/forms/leave.pdf)",
