@@ -48,8 +48,8 @@ class LanguageReport(TypedDict):
     """Shares in [0, 1]. ``caught`` is of the ``n_mutants`` false claims that are not of the kinds named here.
 
     ``caught_fresh`` is of those whose kind ends in ``_fresh``: their cues were written after the checker.
-    ``relation_supported`` is the share of right words in a wrong relation that passed as supported. Of no
-    claim at all nothing is caught wrongly; any other figure is then None.
+    ``relation_supported`` is the share of right words in a wrong relation that passed as supported. A
+    figure with nothing to count is None, false alarms are then 0.
     """
 
     n: int
