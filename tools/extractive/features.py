@@ -17,6 +17,10 @@ from tools.extractive.wording import flattened, question_wording
 
 Floats = NDArray[np.float64]
 
+# Whether there is an answer must mean the same in a library of five sentences, all on one subject, as in one of
+# thousands: rarity is counted as if this many sentences on other subjects stood among the candidates.
+OTHER_SENTENCES = 20
+
 FEATURES = (
     "terms",  # share of the question's term weight in the sentence
     "small_grams",  # the same over small and large character grams
@@ -41,9 +45,9 @@ class Evidence:
     """The candidates of one question by their features, and the covers that tell whether it has an answer."""
 
     features: Floats  # (candidates, FEATURES)
-    small_grams: Floats  # (candidates,) cover by small and by middle grams
+    small_grams: Floats  # (candidates,) cover by small and by middle grams, steadied
     middle_grams: Floats
-    segment_grams: Floats  # (segments,) cover by middle grams of whole segments
+    segment_grams: Floats  # (segments,) cover by middle grams of whole segments, steadied
     segment_share: Floats  # (segments,) share of the middle grams in whole segments and their headings, unweighted
     missing_terms: int  # how many of the question's terms no candidate has
 
@@ -90,11 +94,12 @@ def evidence(
         "first": (~follows).astype(np.float64),
     }
     by_segment = _by_segment(middle, owner, len(segments))
+    steady = _idf(middle, OTHER_SENTENCES)
     return Evidence(
         features=np.column_stack([columns[name] for name in FEATURES]),
-        small_grams=columns["small_grams"],
-        middle_grams=grams,
-        segment_grams=_cover(middle_weight, by_segment),
+        small_grams=_cover(_idf(small, OTHER_SENTENCES), small),
+        middle_grams=_cover(steady, middle),
+        segment_grams=_cover(steady, by_segment),
         segment_share=(by_segment | heads).mean(axis=0) if len(middle) else np.zeros(len(segments)),
         missing_terms=int((~terms.any(axis=1)).sum()),
     )
@@ -111,10 +116,10 @@ def log_odds(score: Floats) -> Floats:
     return np.asarray(np.log(kept / (1 - kept)), dtype=np.float64)
 
 
-def _idf(present: NDArray[np.bool_]) -> Floats:
-    """Weigh rows by their rarity among the candidates, as BM25 does."""
+def _idf(present: NDArray[np.bool_], others: int = 0) -> Floats:
+    """Weigh rows by their rarity among the candidates and ``others`` that hold none of them, as BM25 does."""
     found = present.sum(axis=1)
-    weight: Floats = np.log1p((present.shape[1] - found + 0.5) / (found + 0.5))
+    weight: Floats = np.log1p((present.shape[1] + others - found + 0.5) / (found + 0.5))
     return weight
 
 

@@ -28,11 +28,12 @@ def membership(pool: Sequence[Candidate], found: Evidence, scores: Floats, alike
     """Compute the features, shape (candidates, MEMBERSHIP); ``scores`` are the reader's."""
     deviation = alike.sentences - alike.sentences.mean()
     lengths = np.log([len(candidate.text) for candidate in pool])
+    grams = found.features[:, FEATURES.index("small_grams")]
     columns: dict[str, Floats] = {
         "behind_best": scores - scores.max(),
         "likeness": deviation,
         "likeness_behind_best": alike.sentences - alike.sentences.max(),
-        "grams_behind_best": found.small_grams - found.small_grams.max(),
+        "grams_behind_best": grams - grams.max(),
         "length": lengths - lengths.mean(),
         "first": found.features[:, FEATURES.index("first")],
         "likeness_after": np.r_[deviation[1:], 0.0],
