@@ -2,11 +2,15 @@
 
 import asyncio
 
-from graph.evidence import Segment
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.evidence import Origin, Segment
 from graph.ports import CheckedClaim, WrittenSection
 from graph.spending import Meter
 from tests.fakes import segment
-from tools.claims.checker import CodeChecker
+from tools.claims.checker import CodeChecker, check_section
+from tools.sentences import sentences, trimmed
 
 
 def check(text: str, *segments: Segment) -> list[CheckedClaim]:
@@ -57,3 +61,79 @@ def test_a_sentence_of_other_words_is_unsupported_and_quotes_nothing() -> None:
 def test_a_section_without_sources_is_unsupported() -> None:
     (claim,) = check("Anna reports to Ben.")
     assert (claim.verdict, claim.proofs) == ("unsupported", ())
+
+
+PIECES = st.sampled_from(
+    [
+        "The tower",
+        "is",
+        "not",
+        "25",
+        "days",
+        "twenty-five",
+        "3.5 million",
+        "Anna Berg",
+        "5 March 2020",
+        "U.S.",
+        "e.g.",
+        "[1]",
+        "- ",
+        "1. ",
+        "\n",
+        "\n\n",
+        ". ",
+        "? ",
+        "“",
+        "”",
+        "这座塔高",
+        "二十五",
+        "。",
+        "，",
+        "không",
+        "hai mươi lăm năm",
+        "Hà Nội",
+        "👍",
+        "e\u0301",
+        "km²",
+        "½",
+        " ",
+    ]
+)
+TEXTS = st.one_of(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=120))
+
+
+@given(TEXTS)
+def test_whole_sentences_of_any_text_are_supported_by_their_own_spans(text: str) -> None:
+    source = segment("doc", 0, text, start=7)
+    for claim in check(text, source):
+        assert text[claim.start : claim.end] == claim.text
+        assert claim.verdict == "supported"
+        assert all(7 <= proof.start < proof.end <= 7 + len(text) for proof in claim.proofs)
+
+
+@given(TEXTS, st.integers(0, 20))
+def test_any_one_sentence_alone_is_supported(text: str, which: int) -> None:
+    spans = [trimmed(text, start, end) for start, end in sentences(text)]
+    spans = [span for span in spans if span[0] < span[1]]
+    if not spans:
+        return
+    start, end = spans[which % len(spans)]
+    claims = check(text[start:end], segment("doc", 0, text))
+    assert {claim.verdict for claim in claims} <= {"supported"}
+
+
+@given(TEXTS, TEXTS, st.sampled_from(["cited", "matched"]))
+def test_every_proof_is_whole_sentences_of_its_segment(answer: str, text: str, origin: Origin) -> None:
+    source = segment("doc", 4, text, start=1000)
+    borders = {trimmed(text, start, end) for start, end in sentences(text)}
+    past = 0
+    for claim in check_section(WrittenSection(answer, (source,), (source,), origin)):
+        assert past <= claim.start < claim.end
+        assert answer[claim.start : claim.end] == claim.text
+        assert 0.0 <= claim.support <= 1.0
+        assert bool(claim.proofs) == (claim.verdict != "unsupported")
+        assert bool(claim.reasons) == (claim.verdict != "supported")
+        for proof in claim.proofs:
+            assert (proof.segment_id, proof.origin) == ("doc:4", origin)
+            assert (proof.start - 1000, proof.end - 1000) in borders
+        past = claim.end

@@ -12,7 +12,7 @@ from typing import Literal
 from tools.claims import cues
 from tools.claims.alignment import Edit, edits
 from tools.claims.dates import dates_agree, parts_of
-from tools.claims.function_words import DROPPABLE, FUNCTION_LETTERS, FUNCTION_WORDS
+from tools.claims.function_words import DROPPABLE, FUNCTION_LETTERS, FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS
 from tools.claims.names import one_name
 from tools.claims.negation import accompanies
 from tools.claims.numerals import ZH_DIGITS, ZH_SCALES
@@ -25,7 +25,7 @@ NEAR = 0.55  # share of a claim's content that must stand in a sentence before a
 VERY_NEAR = 0.75
 ALONE = 0.45  # enough where the claim is the sentence but for one run
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
-_SMALL = {"one": 1.0, "một": 1.0, "năm": 5.0, "zero": 0.0}
+_SMALL = {"second": 2.0, "one": 1.0, "một": 1.0, "năm": 5.0, "zero": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ def is_content(token: Token) -> bool:
     """Tell a token that says something from one that holds a sentence together."""
     if token.kind == "letter":
         return token.key not in FUNCTION_LETTERS
-    return token.key not in FUNCTION_WORDS
+    return token.key not in FUNCTION_WORDS or (
+        token.capital and token.start > 0 and token.key in VIETNAMESE_FUNCTION_WORDS
+    )
 
 
 def compare(
@@ -243,6 +245,9 @@ class _Difference:
         theirs = [place for place in a.places if a.reading.names[place]]
         ours = [place for place in b.places if b.reading.names[place]]
         if not theirs or not ours:
+            named, other = (theirs, b) if theirs else (ours, a)
+            if named and self.alone and _quantities(other) and self.near >= NEAR:
+                self._conflict(a.said, b.said)
             return
         sure = max(a.reading.names[place] for place in theirs) + max(b.reading.names[place] for place in ours)
         if sure < 3 and not (self._known_name(a, theirs) or self._known_name(b, ours)):

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
+from tools.claims.quantities import UNITS
 from tools.claims.readings import read
 
 _FILE = Path(__file__).with_name("cues.toml")
 _AFFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "de")
 _ENDINGS = (("less", "ful"), ("less", ""))
+_SHORTENED = (("'s", "is"), ("'s", "has"), ("'d", "would"), ("'d", "had"))
 _NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a diff shows only a part
 _SPELLINGS = (
     ("our", "or"),
@@ -34,6 +36,9 @@ def _lexicon() -> tuple[Mapping[Phrase, frozenset[int]], Mapping[Phrase, frozens
     for number, phrases in enumerate(content["same"]):
         for phrase in phrases:
             groups[_stems(read(phrase).keys)].add(number)
+    for number, (short, whole) in enumerate(_SHORTENED):
+        groups[(short,)].add(-1 - number)
+        groups[(whole,)].add(-1 - number)
     for name, rivals in content["fields"].items():
         for number, phrases in enumerate(rivals):
             for phrase in phrases:
@@ -93,6 +98,9 @@ def opposed(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int
                     group for field, group in right if field == name
                 }:
                     return True
+        measures = UNITS.get(a), UNITS.get(b)
+        if all(measures) and measures[0] != measures[1]:
+            return True
         if len(a) == len(b) == 1 and _negated(a[0], b[0]):
             return True
     return False
@@ -133,7 +141,7 @@ def _respelled(a: Phrase, b: Phrase) -> bool:
 
 
 def _negated(a: str, b: str) -> bool:
-    """Tell a word from the same word with an affix that turns it over: "legal" and "illegal", "careful" and "careless"."""
+    """Tell a word from the same word turned over: "legal" and "illegal", "careful" and "careless"."""
     short, long = sorted((a, b), key=len)
     if len(short) > 3 and any(long == affix + short for affix in _AFFIXES):
         return True

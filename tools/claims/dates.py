@@ -96,6 +96,8 @@ def _western(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
             return None
         year = _number(tokens, month_at + 1, 1000, 2200)
         return (year, month, day), month_at + 1 - at + (year is not None)
+    if tokens[at].key == "year" and (year := _number(tokens, at + 1, 1000, 2200)) is not None:
+        return (year, None, None), 2
     month = MONTHS.get(tokens[at].key)
     if month is None or not tokens[at].capital:
         return None

@@ -18,7 +18,8 @@ _TABLE = str.maketrans(
     }
 )
 _REFERENCE_MARK = re.compile(
-    r"\[(?:\^?\d{1,4}(?:[,;]\s?\d{1,4})*|\^\w{1,20}|ref:\d{1,4}|note \d+|nb \d+|citation needed|cần dẫn nguồn|来源请求)\]"
+    r"\[(?:\^?\d{1,4}(?:[,;]\s?\d{1,4})*"
+    r"|\^\w{1,20}|ref:\d{1,4}|note \d+|nb \d+|citation needed|cần dẫn nguồn|来源请求)\]"
 )
 _FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75"}
 _FRACTION = re.compile(r"(\d?)([¼½¾])")

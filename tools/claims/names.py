@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from tools.claims.function_words import FUNCTION_WORDS
+from tools.claims.function_words import FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS
 from tools.claims.tokens import Token
 
 Certainty = Literal[0, 1, 2]  # no name; maybe, since a sentence begins with it; surely
@@ -23,7 +23,7 @@ def names_among(tokens: Sequence[Token], folded: str) -> list[Certainty]:
     shouted = len(words) > 4 and capitals > _TITLE_CASE * len(words)
     found: list[Certainty] = []
     for at, token in enumerate(tokens):
-        if token.kind != "word" or not token.capital or (token.key in FUNCTION_WORDS and not _acronym(token, folded)):
+        if token.kind != "word" or not token.capital or (_holds(token, at) and not _acronym(token, folded)):
             found.append(0)
         elif shouted:
             found.append(1)
@@ -35,6 +35,10 @@ def names_among(tokens: Sequence[Token], folded: str) -> list[Certainty]:
         else:
             found.append(2)
     return found
+
+
+def _holds(token: Token, at: int) -> bool:
+    return token.key in FUNCTION_WORDS and (at == 0 or token.key not in VIETNAMESE_FUNCTION_WORDS)
 
 
 def _begins(folded: str, start: int) -> bool:

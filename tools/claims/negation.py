@@ -30,14 +30,17 @@ _COMPANIONS = words(
 _ZH_COMPANIONS = frozenset("并能会是有曾可以得被过了的任何一从来该事实这说法")
 _ZH_NEGATIONS = frozenset("不没無无未非莫勿")
 _ZH_COMPOUNDS = re.compile(
-    "不仅|不但|不过|不断|不久|不同|不管|不论|不得不|不少|不错|不只|不光|不如|不止|不足|不等|不惜|不禁|非洲|非常|除非|未来|未必|无数|无论"
-    "|无限|无线|无锡|南非|北非|东非|西非|中非|没收|沉没|淹没|没落|出没|埋没|差不多|了不起|是不是|有没有|能不能|非法"
+    "不仅|不但|不过|不断|不久|不同|不管|不论|不得不|不少|不错|不只|不光|不如|不止|不足|不等|不惜|不禁|非洲|非常|除非|未来|未必|无数"
+    "|无论|无限|无线|无锡|南非|北非|东非|西非|中非|没收|沉没|淹没|没落|出没|埋没|差不多|了不起|是不是|有没有|能不能|非法"
 )
 _VI_COMPOUNDS = re.compile(
-    r"không (?:khí|gian|quân|lực|chỉ|những|trung|phận|ít|kém|lưu|tặc|ngừng|quá|dưới|hơn)\b|(?:hàng|trên|số|hư|phòng) không\b(?! (?:có|phải|được|thể|bao|hề|còn))|có [^.,]{1,40} hay không\b"
+    r"không (?:khí|gian|quân|lực|chỉ|những|trung|phận|ít|kém|lưu|tặc|ngừng|quá|dưới|hơn)\b"
+    r"|(?:hàng|trên|số|hư|phòng) không\b(?! (?:có|phải|được|thể|bao|hề|còn))"
+    r"|có [^.,]{1,40} hay không\b"
 )
 _EN_COMPOUNDS = re.compile(
-    r"\bnot only\b|\bno (?:more|less|fewer|later|earlier|longer than) than\b|\bno\. ?\d|\bnothing but\b|\bnot (?:just|merely)\b"
+    r"\bnot only\b|\bno (?:more|less|fewer|later|earlier|longer than) than\b"
+    r"|\bno\. ?\d|\bnothing but\b|\bnot (?:just|merely)\b"
 )
 
 

@@ -134,16 +134,15 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
     A word alone is read too; "one" and "second" alone are left, being more often something else.
     """
     total, current, end, seen = 0.0, 0.0, at, ""
+    if list(words[at : at + 1]) == ["second"]:
+        return None
     while end < len(words):
         word = words[end]
         if word == "and" and seen in ("hundred", "thousand", "million") and _small(words, end + 1):
             end += 1
             continue
-        if word in EN_UNITS and seen not in ("unit", "teen", "zero"):
-            value = EN_UNITS[word]
-            if seen == "tens" and not 0 < value < 10:
-                break
-            current += value
+        if word in EN_UNITS and seen != "unit" and (seen != "tens" or 0 < EN_UNITS[word] < 10):
+            current += EN_UNITS[word]
             seen = "unit"
         elif word in EN_TENS and seen not in ("unit", "tens"):
             current += EN_TENS[word]
@@ -155,18 +154,13 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
             total += current * EN_SCALES[word]
             current = 0.0
             seen = word
-        elif word in EN_ORDINALS and seen not in ("unit",) and not (seen == "tens" and EN_ORDINALS[word] > 9):
-            if word == "second" and not seen:
-                return None
-            value = EN_ORDINALS[word]
-            current = current * value if value in (100, 1000) and seen == "unit" else current + value
-            return total + current, end + 1 - at, True
+        elif word in EN_ORDINALS and seen != "unit" and not (seen == "tens" and EN_ORDINALS[word] > 9):
+            return total + current + EN_ORDINALS[word], end + 1 - at, True
         else:
             break
         end += 1
-    if end == at or (end - at == 1 and words[at] == "one"):
-        return None
-    return total + current, end - at, False
+    nothing = end == at or (end - at == 1 and words[at] == "one")
+    return None if nothing else (total + current, end - at, False)
 
 
 def _small(words: Sequence[str], at: int) -> bool:
@@ -188,13 +182,9 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
             ones = current % 10
             current += 9 * ones
             seen = "tens"
-        elif word in ("lẻ", "linh") and seen == "trăm" and end + 1 < len(words) and words[end + 1] in VI_UNITS:
+        elif word in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[end + 1 : end + 2]):
             pass
-        elif word in VI_UNITS and seen != "unit":
-            if word in ("lăm", "nhăm", "mốt", "tư") and seen != "tens":
-                break
-            if word == "không" or (word == "năm" and not _is_five(words, end)):
-                break
+        elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
             current += VI_UNITS[word]
             seen = "unit"
         elif word == "trăm" and seen == "unit":
@@ -210,9 +200,15 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
         else:
             break
         end += 1
-    if end == at or (end - at == 1 and words[at] in ("một", "chục")):
-        return None
-    return total + current, end - at
+    nothing = end == at or (end - at == 1 and words[at] in ("một", "chục"))
+    return None if nothing else (total + current, end - at)
+
+
+def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
+    """Tell a digit's word from the same word meaning something else: several only mean one behind "mươi"."""
+    if words[at] in ("lăm", "nhăm", "mốt", "tư"):
+        return seen == "tens"
+    return words[at] != "không" and (words[at] != "năm" or _is_five(words, at))
 
 
 def _is_five(words: Sequence[str], at: int) -> bool:
@@ -236,7 +232,7 @@ def read_chinese(text: str) -> float | None:
             section += (digit or 1) * scale
         else:
             if not section and not digit and not total:
-                return None
+                digit = 1
             total = (total + section + digit) * scale if scale > last else total + (section + digit) * scale
             section = 0
             last = scale

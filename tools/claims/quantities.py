@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tools.claims.function_words import words
-from tools.claims.numerals import EN_SCALES, VI_SCALES, read_english, read_vietnamese, spell
+from tools.claims.numerals import EN_SCALES, EN_UNITS, VI_SCALES, VI_UNITS, read_english, read_vietnamese, spell
 from tools.claims.tokens import Token, words_of
 
 _UNITS_TEXT = """
@@ -20,7 +20,8 @@ foot: foot | feet | ft | 英尺 | 呎 | bộ
 inch: inch | inches | 英寸 | 吋
 nmi: nautical mile | nautical miles | hải lý | 海里
 ly: light year | light years | 光年 | năm ánh sáng
-km2: km2 | km² | sq km | square kilometre | square kilometres | square kilometer | square kilometers | 平方公里 | 平方千米 | kilômét vuông | kilomet vuông
+km2: km2 | km² | sq km | square kilometre | square kilometres | square kilometer | square kilometers
+km2: 平方公里 | 平方千米 | kilômét vuông | kilomet vuông
 m2: m2 | sq m | square metre | square metres | square meter | square meters | 平方米 | mét vuông
 mi2: sq mi | square mile | square miles | 平方英里 | dặm vuông
 ft2: sq ft | square foot | square feet | 平方英尺 | feet vuông
@@ -95,6 +96,14 @@ times: times | lần | 次 | 倍
 _CURRENCIES = words("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
 
 
+_HALF = frozenset(("half", "半", "nửa"))
+_PARTS = {
+    word + ending: number
+    for number, word in enumerate(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"), start=3)
+    for ending in ("", "s")
+} | {"quarter": 4, "quarters": 4, "half": 2, "halves": 2}
+
+
 def _read_units() -> dict[tuple[str, ...], str]:
     named: dict[tuple[str, ...], str] = {}
     for line in _UNITS_TEXT.strip().splitlines():
@@ -117,7 +126,7 @@ def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
         token, length = _number(tokens, spelled, at, vietnamese)
         joined.append(token)
         at += length
-    return _percent_first(_currency_behind(joined))
+    return _currency_behind(joined)
 
 
 def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese: bool) -> tuple[Token, int]:
@@ -129,6 +138,9 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
             value, length = read
         elif (english := read_english(spelled, at)) is not None:
             value, length, _ = english
+    if share := _share(spelled, at, length, value, vietnamese=vietnamese):
+        value, length = share
+        return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
     if value is None or (token.key.endswith("s") and token.kind == "number"):
         return token, length
     while at + length < len(spelled):
@@ -145,6 +157,22 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
     return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
 
 
+def _share(
+    spelled: Sequence[str], at: int, length: int, value: float | None, *, vietnamese: bool
+) -> tuple[float, int] | None:
+    """Read "three quarters" and "hai phần ba" that begin at a word: the value and how many words."""
+    after = at + length
+    if after >= len(spelled):
+        return None
+    if spelled[at] in EN_UNITS and spelled[after] in _PARTS and (value or spelled[at] == "one"):
+        return (value or 1.0) / _PARTS[spelled[after]], length + 1
+    if vietnamese and after + 1 < len(spelled) and spelled[after] == "phần":
+        parts, whole = VI_UNITS.get(spelled[after + 1], 0), value or VI_UNITS.get(spelled[at], 0)
+        if parts > 1 and whole:
+            return whole / parts, length + 2
+    return None
+
+
 def _currency_behind(tokens: list[Token]) -> list[Token]:
     """Put a currency sign that stands before its number behind it, as the words of one stand."""
     for at in range(len(tokens) - 1):
@@ -153,26 +181,12 @@ def _currency_behind(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _percent_first(tokens: list[Token]) -> list[Token]:
-    """Read "百分之二十五" as 25 and a percent sign."""
-    found: list[Token] = []
-    for token in tokens:
-        if token.kind == "number" and len(found) >= 3 and [past.key for past in found[-3:]] == ["百", "分", "之"]:
-            start = found[-3].start
-            del found[-3:]
-            found.append(Token(token.key, start, token.end, "number", value=token.value))
-            found.append(Token("u:%", start, token.end, "unit"))
-        else:
-            found.append(token)
-    return found
-
-
 def join_units(tokens: Sequence[Token]) -> list[Token]:
     """Give the tokens with each unit that follows a number as one token of kind ``unit``."""
     joined: list[Token] = []
     at = 0
     while at < len(tokens):
-        found = _unit(tokens, at) if joined and joined[-1].kind in ("number",) else None
+        found = _unit(tokens, at) if joined and (joined[-1].kind == "number" or joined[-1].key in _HALF) else None
         if found is None:
             joined.append(tokens[at])
             at += 1

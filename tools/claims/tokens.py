@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     rf"(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\2\d{{1,2}}(?!\d))"
     rf"|(?P<slashed>(?<!\d)\d{{1,2}}([-/.])\d{{1,2}}\4\d{{4}}(?!\d))"
     r"|(?P<clock>(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d))"
+    rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}})"
     rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
     r"|(?P<spaced>(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]))"
     rf"|(?P<number>{_DIGITS})(?P<tail>{_LETTER}+)?"
@@ -37,7 +38,7 @@ _MINUS = re.compile(r"(?:^|[\s(\"=<>:])[-]\Z")
 # After these, a single Chinese numeral counts something.
 _COUNTED = frozenset(
     "个個位名人岁歲年月日天周週星期小时時点點秒次届屆种種条條只隻座架辆輛艘家所间間层層章节節部本支队隊组組项項件块塊"
-    "米公里千克吨噸元美欧英平立度倍成代级級世号號场場颗顆份枚张張句篇"
+    "米公里千克吨噸元美欧英平立度倍成代级級世号號分码毫厘海光场場颗顆份枚张張句篇"
 )
 _NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
@@ -66,7 +67,6 @@ def tokens_of(folded: str) -> list[Token]:
     """Cut a folded text into tokens; punctuation is left out, symbols that carry meaning are kept."""
     found: list[Token] = []
     for match in _TOKEN.finditer(folded):
-        kind = match.lastgroup
         start, end = match.span()
         piece = match[0]
         if match["word"] is not None:
@@ -75,25 +75,27 @@ def tokens_of(folded: str) -> list[Token]:
             found.append(Token(piece, start, end, "letter"))
         elif match["number"] is not None:
             _add_number(found, match, folded)
-        elif kind == "symbol":
-            if _carries(piece):
-                found.append(Token(piece, start, end, "symbol"))
+        elif match["symbol"] is not None:
+            found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
         elif match["numerals"] is not None:
             _add_numerals(found, piece, start, folded)
-        elif match["scaled"] is not None:
-            value = _scaled(piece)
-            found.append(Token("#" + spell(value), start, end, "number", value=value))
-        elif match["spaced"] is not None:
-            value = read_digits(piece.replace(" ", ""))
-            found.append(Token("#" + spell(value), start, end, "number", value=value))
-        elif match["clock"] is not None:
-            found.append(Token("#" + piece.removeprefix("0"), start, end, "number"))
+        elif match["share"] is not None:
+            _add_share(found, piece, start)
         elif match["dotted"] is not None:
-            key = piece.replace(".", "").casefold()
-            found.append(Token(key, start, end, "word", piece[0].isupper()))
+            found.append(Token(piece.replace(".", "").casefold(), start, end, "word", piece[0].isupper()))
         else:
-            found.append(_written_date(match, start, end))
+            found.append(_written(match, start, end))
     return found
+
+
+def _written(match: re.Match[str], start: int, end: int) -> Token:
+    """Read a number or date that one pattern knows as a whole."""
+    if match["clock"] is not None:
+        return Token("#" + match[0].removeprefix("0"), start, end, "number")
+    if match["scaled"] is None and match["spaced"] is None:
+        return _written_date(match, start, end)
+    value = _scaled(match[0]) if match["scaled"] is not None else read_digits(match[0].replace(" ", ""))
+    return Token("#" + spell(value), start, end, "number", value=value)
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -164,6 +166,27 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
     found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
 
 
+def _add_share(found: list[Token], piece: str, start: int) -> None:
+    """Read "百分之二十五" as 25 per cent and "三分之二" as two thirds."""
+    whole, _, part = piece.partition("分之")
+    values = [
+        read_chinese(text) if all(sign in _ZH_NUMERALS for sign in text) else _plain(text) for text in (whole, part)
+    ]
+    end = start + len(piece)
+    if whole == "百" and values[1] is not None:
+        found.append(Token("#" + spell(values[1]), start, end, "number", value=values[1]))
+        found.append(Token("u:%", start, end, "unit"))
+    elif values[0] and values[1] is not None:
+        value = values[1] / values[0]
+        found.append(Token("#" + spell(value), start, end, "number", value=value))
+    else:
+        found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
+
+
+def _plain(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d+(?:\.\d+)?", text) else None
+
+
 def _scaled(piece: str) -> float:
     """Read digits with Chinese scales: "3.5万", "1亿2000万"."""
     total = 0.0
@@ -187,5 +210,5 @@ def _written_date(match: re.Match[str], start: int, end: int) -> Token:
 
 
 def date_key(year: int | None, month: int | None, day: int | None) -> str:
-    """Give the key of a date; a part that is not known is left empty, and "?" says that day and month may be swapped."""
+    """Give the key of a date; a part that is not known is left empty, "?" says that day and month may be swapped."""
     return "@" + "-".join("" if part is None else str(part) for part in (year, month, day))

@@ -1,11 +1,12 @@
 """Decide what a claim's sources prove of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
 from graph.evidence import Verdict
 from tools.claims.comparison import Comparison, Finding, compare
+from tools.claims.dates import parts_of
 from tools.claims.frames import frame_end, opener_end
 from tools.claims.function_words import FUNCTION_WORDS
 from tools.claims.readings import Reading, read
@@ -20,7 +21,7 @@ ORDER = "the same words stand in another order in the source"
 UNSAID = "no sentence of the cited sources says this"
 FOREIGN = "it is in another language than its sources"
 
-_PROVEN: tuple[Finding, ...] = ("same", "part", "order")
+_WHOLE: Mapping[Finding, tuple[str, ...]] = {"same": (), "part": (PART,), "order": (ORDER,)}
 
 Place = tuple[int, int, int]  # segment, start, end
 
@@ -52,17 +53,25 @@ def judge(claim: str, sources: Sources) -> Judgement:
         return Judgement("supported", (), exact, 1.0)
     begins = _behind(reading, frame_end(reading.folded))
     found = _comparisons(reading, begins, sources)
-    for finding in ("same", "part", "order"):
+    return _settled(found) or _unsettled(claim, reading, begins, sources, _best(found))
+
+
+def _settled(found: Sequence[_Found]) -> Judgement | None:
+    """Decide where one sentence says all that the claim says, or conflicts with it."""
+    for finding, reason in _WHOLE.items():
         for candidate in found:
-            if candidate.comparison.finding == finding == "same":
-                return Judgement("supported", (), candidate.places, candidate.comparison.near)
             if candidate.comparison.finding == finding:
-                reason = PART if finding == "part" else ORDER
-                return Judgement("unverified", (reason,), candidate.places, candidate.comparison.near)
-    terms = terms_of(reading, begins)
+                verdict: Verdict = "unverified" if reason else "supported"
+                return Judgement(verdict, reason, candidate.places, candidate.comparison.near)
     best = _best(found)
     if best is not None and best.comparison.finding == "conflict":
         return Judgement("contradicted", best.comparison.reasons, best.places, best.comparison.near)
+    return None
+
+
+def _unsettled(claim: str, reading: Reading, begins: int, sources: Sources, best: _Found | None) -> Judgement:
+    """Tell what is not in the sources from what may be."""
+    terms = terms_of(reading, begins)
     if _foreign(claim, sources, terms):
         return _across(reading, begins, sources, best)
     if best is None:
@@ -136,7 +145,8 @@ def _compare_all(claim: Reading, starts: set[int], source: Reading, sources: Sou
 
 
 def _preference(result: Comparison) -> tuple[int, float]:
-    rank = _PROVEN.index(result.finding) if result.finding in _PROVEN else len(_PROVEN)
+    findings = list(_WHOLE)
+    rank = findings.index(result.finding) if result.finding in _WHOLE else len(findings)
     return rank, -result.near
 
 
@@ -200,9 +210,8 @@ def _missing(claim: Reading, begins: int, sources: Sources, *, only_numbers: boo
         token = claim.tokens[at]
         if token.kind in ("number", "date") and not (_readings_of(token.key) & values) and not _spelled(claim, at):
             reasons.append(f"{claim.said(at, at + 1)} stands nowhere in the sources")
-        elif not only_numbers and claim.names[at] == 2 and token.key not in FUNCTION_WORDS:
-            if not terms_of(read(token.key)) <= sources.terms and not _akin(token.key, sources):
-                reasons.append(f"the name {claim.said(at, at + 1)} stands nowhere in the sources")
+        elif not only_numbers and claim.names[at] == 2 and not _mentioned(token.key, sources):
+            reasons.append(f"the name {claim.said(at, at + 1)} stands nowhere in the sources")
     return tuple(dict.fromkeys(reasons))
 
 
@@ -221,8 +230,6 @@ def quantities_of(reading: Reading) -> frozenset[str]:
 
 def _readings_of(key: str) -> frozenset[str]:
     if key.startswith("@"):
-        from tools.claims.dates import parts_of
-
         year, month, day = parts_of(key)
         return (
             frozenset((f"#{year}",))
@@ -232,6 +239,10 @@ def _readings_of(key: str) -> frozenset[str]:
             else frozenset((f"#{day}",))
         )
     return frozenset((key, key.rstrip("s")))
+
+
+def _mentioned(name: str, sources: Sources) -> bool:
+    return name in FUNCTION_WORDS or terms_of(read(name)) <= sources.terms or _akin(name, sources)
 
 
 def _akin(name: str, sources: Sources) -> bool:
