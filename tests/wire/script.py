@@ -4,7 +4,19 @@ from typing import get_args
 
 from graph import events as told
 from graph.events import AnyEvent, Envelope
-from graph.evidence import Citation, Claim, Message, Section, Source, Space, Spent
+from graph.evidence import (
+    Assessment,
+    Citation,
+    Claim,
+    Disagreement,
+    Failure,
+    Message,
+    Section,
+    SectionClaim,
+    Source,
+    Space,
+    Spent,
+)
 
 DOCUMENT = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01"
 SEGMENT = f"{DOCUMENT}:0"
@@ -43,8 +55,25 @@ SOURCE = Source(
 CLAIM = Claim(start=0, end=21, text="Employees get 25 days", verdict="supported", reasons=[], citations=[CITATION])
 SECTION = Section(text="Employees get 25 days.\r\nThat is all.", source_ids=[SEGMENT])
 PAGE = told.PageUse(document_id=DOCUMENT, title="Staff handbook", segments=2, of=3)
+FALLBACK = Failure(code="budget_exhausted", message="The run's budget of model_calls is used up.")
+REASON = "the source says 25 days, the answer says 30 days"
+DOUBTED = Claim(start=0, end=21, text="Employees get 30 days", verdict="contradicted", reasons=[REASON], citations=[])
+ASSESSMENT = Assessment(
+    supported=True,
+    utility=0.9,
+    claims={"supported": 1, "contradicted": 0, "unsupported": 0, "unverified": 0},
+    reason="1 supported; 80% of the question's words are taken up",
+    model_score=0.8,
+)
 MESSAGE = Message(
-    answer=SECTION["text"], sections=[SECTION], citations=[CITATION], sources=[SOURCE], family="extractive"
+    answer=SECTION["text"],
+    sections=[SECTION],
+    citations=[CITATION],
+    sources=[SOURCE],
+    family="extractive",
+    claims=[SectionClaim(**CLAIM, section_index=0)],
+    assessment=ASSESSMENT,
+    disagreements=[Disagreement(segment_ids=[SEGMENT, f"{DOCUMENT}:1"], reason="25 and 30 days")],
 )
 SCRIPT: list[AnyEvent] = [
     told.Queued(position=1),
@@ -53,7 +82,7 @@ SCRIPT: list[AnyEvent] = [
         message_id="00000000-0000-4000-8000-000000000003",
         family="extractive",
         model="extractive",
-        budget=told.BudgetCaps(model_calls=8, tokens=None),
+        budget=told.BudgetCaps(model_calls=8, tokens=None, seconds=120.0),
     ),
     told.RunResumed(attempt=2, sections=[0]),
     told.StepStarted(step="decide_retrieval"),
@@ -62,7 +91,7 @@ SCRIPT: list[AnyEvent] = [
         reason="asks for a fact",
         standalone_question="How much annual leave do employees get?",
         intent="content_query",
-        fallback=told.Failure(code="model_reply_invalid", message="The question is used as asked."),
+        fallback=Failure(code="model_reply_invalid", message="The question is used as asked."),
     ),
     told.StepFinished(step="decide_retrieval", ms=1.25),
     told.PagesLoaded(used=[PAGE], cut=[PAGE], unused=["7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a09"]),
@@ -70,15 +99,17 @@ SCRIPT: list[AnyEvent] = [
     told.SearchFailed(kind="web", code="model_unavailable", message="No reply."),
     told.SourcesGraded(sources=[SOURCE], dropped=[told.Dropped(segment_id=f"{DOCUMENT}:1", reason="off the subject")]),
     told.SourcesDisagree(segment_ids=[SEGMENT, f"{DOCUMENT}:1"], reason="25 and 30 days"),
-    told.QueryRewritten(query="holiday entitlement", reason="nothing relevant", attempt=1),
+    told.QueryRewritten(query="holiday entitlement", reason="nothing relevant", attempt=1, fallback=FALLBACK),
     told.ThinkingDelta(delta="Let me see\n"),
-    told.SectionStarted(section_index=0),
+    told.SectionStarted(section_index=0, fallback=FALLBACK),
     told.TextDelta(section_index=0, delta="Employees get 25 days.\r\nThat is all."),
     told.SectionFinished(section_index=0, text=SECTION["text"], source_ids=[SEGMENT], unknown_ids=1),
     told.SectionChecked(section_index=0, claims=[CLAIM]),
-    told.SectionRevised(section_index=0, text="", source_ids=[], claims=[]),
+    told.SectionChecked(section_index=1, claims=[DOUBTED], fallback=FALLBACK),
+    told.SectionRevised(section_index=1, text=SECTION["text"], source_ids=[SEGMENT], claims=[CLAIM]),
+    told.SectionRevised(section_index=1, text="", source_ids=[], claims=[]),
     told.ContentRemoved(section_index=0, kind="link", target="https://evil.example/?q=secret"),
-    told.AnswerAssessed(supported=True, utility=0.9, claims={"supported": 1, "unverified": 0}, model_score=0.8),
+    told.AnswerAssessed(**ASSESSMENT, fallback=FALLBACK),
     told.TitleChanged(title="Annual leave"),
     told.RunFinished(
         outcome="answered",
