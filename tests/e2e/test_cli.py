@@ -73,7 +73,7 @@ def test_a_broken_file_is_named_and_the_rest_go_in(home: Home, write: Writer) ->
 
 
 def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
-    done = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln", "--json")
+    done = home.citewell("ask", "To how many degrees is the kiln fired?", "-w", "kiln", "--json")
     assert done.code == Exit.OK
     asked = done.json
     assert list(asked) == [
@@ -88,7 +88,7 @@ def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
 
 
 def test_people_read_the_answer_on_stdout_and_the_steps_on_stderr(home: Home, kiln: str) -> None:
-    done = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln")
+    done = home.citewell("ask", "To how many degrees is the kiln fired?", "-w", "kiln")
     assert "1,260 degrees" in done.out
     assert "[1] Handbook" in done.out
     assert "characters" in done.out
@@ -99,7 +99,7 @@ def test_people_read_the_answer_on_stdout_and_the_steps_on_stderr(home: Home, ki
 
 
 def test_a_session_goes_on_in_another_process_and_is_read_back(home: Home, kiln: str) -> None:
-    first = home.citewell("ask", "How hot is the kiln fired?", "-w", "kiln", "--json").json
+    first = home.citewell("ask", "To how many degrees is the kiln fired?", "-w", "kiln", "--json").json
     session = first["session_id"]
     second = home.citewell(
         "ask", "And how long must it have cooled?", "-w", "kiln", "--session", session, "--json"
