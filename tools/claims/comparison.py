@@ -110,8 +110,11 @@ class _Difference:
         self.alone = False
 
     def judge(self, found: list[Edit]) -> Comparison:
-        found = self._coalesced([edit for edit in found if self._pair(edit) is not None])
-        pairs = self._without_moved([pair for edit in found if (pair := self._pair(edit)) is not None])
+        pairs = [pair for edit in found if (pair := self._pair(edit)) is not None]
+        joined = self._coalesced([edit for _, _, edit in pairs])
+        if len(joined) < len(pairs):
+            pairs = [pair for edit in joined if (pair := self._pair(edit)) is not None]
+        pairs = self._without_moved(pairs)
         self.alone = len(pairs) == 1 and len(self.claim.tokens) - len(pairs[0][1].places) >= 3
         for a, b, edit in pairs:
             self._sort(a, b, edit)
@@ -200,12 +203,19 @@ class _Difference:
             or cues.opposed(self.source.keys, self.claim.keys, (*_bounds(a), *_bounds(b)))
         ):
             self._conflict(a.said, b.said)
+        if len(self.conflicts) == before and self.alone and self.near >= VERY_NEAR and self._decided(a, b):
+            self._conflict(a.said, b.said)
         if len(self.conflicts) == before and self._letters(a, b, edit):
             self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
         if len(self.conflicts) == before and self.copies and self._another_word(a, b):
             self._conflict(a.said, b.said)
         self.added.append(b)
         self.dropped.append(a)
+
+    @staticmethod
+    def _decided(a: _Run, b: _Run) -> bool:
+        """Tell whether a quantity, order or comparison gave way to one or two words not known to mean it."""
+        return len(b.places) <= 2 and not _lettered(b) and cues.decides(a.keys)
 
     def _another_word(self, a: _Run, b: _Run) -> bool:
         """Tell whether a copy of a sentence differs in one word, which no other form of the word stands for."""

@@ -13,6 +13,21 @@ _FILE = Path(__file__).with_name("cues.toml")
 _AFFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "de")
 _ENDINGS = (("less", "ful"), ("less", ""))
 _SHORTENED = (("'s", "is"), ("'s", "has"), ("'d", "would"), ("'d", "had"))
+_CLOSED = frozenset(
+    (
+        "quantity",
+        "frequency",
+        "obligation",
+        "amount",
+        "superlative",
+        "time",
+        "both",
+        "order",
+        "scale",
+        "compass",
+        "multiple",
+    )
+)
 _NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a diff shows only a part
 _SPELLINGS = (
     ("our", "or"),
@@ -104,6 +119,11 @@ def opposed(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int
         if len(a) == len(b) == 1 and _negated(a[0], b[0]):
             return True
     return False
+
+
+def decides(one: Sequence[str]) -> bool:
+    """Tell whether a run is a word of a closed class (quantity, order, comparison): few others mean the same."""
+    return any(name in _CLOSED for name, _ in _lexicon()[1].get(_stems(one), frozenset()))
 
 
 def is_cue(keys: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ def words(text: str) -> frozenset[str]:
 
 
 # What may be left out or put in without changing what is claimed.
-DROPPABLE = words("a an the 's that của rằng thì cái chiếc 的 了 之 地 得 , /")
+DROPPABLE = words("a an the 's also đã cũng những các 也 that của rằng thì cái chiếc 的 了 之 地 得 , /")
 _HOLDING = words(
     """
     a an the 's 'd of in on at by for to from with without into onto upon about as and or but nor so than then that this

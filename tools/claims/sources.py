@@ -8,6 +8,7 @@ from math import log
 from graph.evidence import Segment
 from tools.claims.comparison import is_content
 from tools.claims.cues import stem
+from tools.claims.dates import parts_of
 from tools.claims.readings import Reading, read
 from tools.sentences import sentences, trimmed
 
@@ -30,6 +31,7 @@ class SourceText:
     terms: frozenset[str]
     capitals: frozenset[str]
     flat: str
+    quantities: frozenset[str]
 
 
 @lru_cache(maxsize=2048)
@@ -51,6 +53,7 @@ def analyse(text: str) -> SourceText:
             if name == 2
         ),
         "\n".join("".join(sentence.reading.keys) for sentence in found),
+        frozenset(quantity for sentence in found for quantity in quantities_of(sentence.reading)),
     )
 
 
@@ -72,6 +75,21 @@ def terms_of(reading: Reading, begins: int = 0) -> frozenset[str]:
     return frozenset(found)
 
 
+def quantities_of(reading: Reading) -> frozenset[str]:
+    """Give every number of a sentence, and of every date its parts."""
+    return frozenset(value for key in reading.keys if len(key) > 1 and key[0] in "#@" for value in readings_of(key)) | {
+        "#1" for key in reading.keys if key in ("one", "một", "一")
+    }
+
+
+def readings_of(key: str) -> frozenset[str]:
+    """Give the keys under which a number or date is looked for: of a date its year, else its day, else its month."""
+    if key.startswith("@"):
+        year, month, day = parts_of(key)
+        return frozenset((f"#{year}" if year is not None else f"@{month}" if day is None else f"#{day}",))
+    return frozenset((key, key.rstrip("s")))
+
+
 class Sources:
     """The segments that one claim may rest on."""
 
@@ -82,6 +100,7 @@ class Sources:
         headings = {term for segment in segments for term in terms_of(read(f"{segment.title} . {segment.heading}"))}
         self.terms = frozenset[str]().union(headings, *(text.terms for text in self.texts))
         self.capitals = frozenset[str]().union(*(text.capitals for text in self.texts))
+        self.quantities = frozenset[str]().union(*(text.quantities for text in self.texts))
         counts: dict[str, int] = {}
         for _, sentence in self.places:
             for term in sentence.terms:

@@ -6,16 +6,16 @@ from itertools import permutations
 
 from graph.evidence import Verdict
 from tools.claims.comparison import Comparison, Finding, compare
-from tools.claims.dates import parts_of
 from tools.claims.frames import frame_end, opener_end
 from tools.claims.function_words import FUNCTION_WORDS
 from tools.claims.readings import Reading, read
-from tools.claims.sources import Sources, SourceSentence, terms_of
+from tools.claims.sources import Sources, SourceSentence, readings_of, terms_of
 from tools.languages import language
 
 CLOSEST = 4  # sentences that a claim is compared with
 LEAST_COVER = 0.5  # share of a claim's terms that must stand in its sources for it to be more than unsupported
 LEAST_LETTER_COVER = 0.4  # the same of pairs of letters, which a paraphrase breaks more easily
+SLACK = 0.3  # how far two sentences joined may differ in length from a claim that says both
 PART = "it is a part of a longer source sentence"
 ORDER = "the same words stand in another order in the source"
 UNSAID = "no sentence of the cited sources says this"
@@ -88,9 +88,14 @@ def _unsettled(claim: str, reading: Reading, begins: int, sources: Sources, best
 def _wordless(claim: str, sources: Sources) -> Judgement:
     """Decide on a claim without words or symbols, which only its very characters can prove."""
     said = "".join(claim.split())
-    for at, sentence in sources.places:
-        if "".join(sources.segments[at].text[sentence.start : sentence.end].split()) == said:
-            return Judgement("supported", (), ((at, sentence.start, sentence.end),), 1.0)
+    for at, text in enumerate(sources.texts):
+        marks = ["".join(sources.segments[at].text[one.start : one.end].split()) for one in text.sentences]
+        for first in range(len(marks)):
+            last = first + 1
+            while said.startswith(standing := "".join(marks[first:last])) and standing != said and last < len(marks):
+                last += 1
+            if standing == said:
+                return Judgement("supported", (), tuple((at, s.start, s.end) for s in text.sentences[first:last]), 1.0)
     return Judgement("unsupported", (UNSAID,))
 
 
@@ -166,6 +171,8 @@ def _pairs(
             continue
         if len(terms & (one.terms | other.terms)) < 0.9 * len(terms):
             continue
+        if abs(len(one.reading.keys) + len(other.reading.keys) - len(claim.keys)) > SLACK * len(claim.keys):
+            continue
         joined = read(f"{one.reading.folded.rstrip(' .。')} and {other.reading.folded}")
         places = ((at, one.start, one.end), (to, other.start, other.end))
         comparison = compare(claim, joined, begins, sources.known)
@@ -203,12 +210,13 @@ def _across(reading: Reading, begins: int, sources: Sources, best: _Found | None
 def _missing(claim: Reading, begins: int, sources: Sources, *, only_numbers: bool = False) -> tuple[str, ...]:
     """Say which number or name of a claim stands nowhere in its sources."""
     reasons: list[str] = []
-    values = {
-        value for text in sources.texts for sentence in text.sentences for value in quantities_of(sentence.reading)
-    }
     for at in range(begins, len(claim.tokens)):
         token = claim.tokens[at]
-        if token.kind in ("number", "date") and not (_readings_of(token.key) & values) and not _spelled(claim, at):
+        if (
+            token.kind in ("number", "date")
+            and not (readings_of(token.key) & sources.quantities)
+            and not _spelled(claim, at)
+        ):
             reasons.append(f"{claim.said(at, at + 1)} stands nowhere in the sources")
         elif not only_numbers and claim.names[at] == 2 and not _mentioned(token.key, sources):
             reasons.append(f"the name {claim.said(at, at + 1)} stands nowhere in the sources")
@@ -219,26 +227,6 @@ def _spelled(claim: Reading, at: int) -> bool:
     """Tell a small number in words, which may be counted from the sources, from one in digits."""
     token = claim.tokens[at]
     return token.value is not None and token.value <= 10 and not any(sign.isdigit() for sign in claim.said(at, at + 1))
-
-
-def quantities_of(reading: Reading) -> frozenset[str]:
-    """Give every number of a sentence, and of every date its parts."""
-    return frozenset(
-        value for key in reading.keys if len(key) > 1 and key[0] in "#@" for value in _readings_of(key)
-    ) | {"#1" for key in reading.keys if key in ("one", "một", "一")}
-
-
-def _readings_of(key: str) -> frozenset[str]:
-    if key.startswith("@"):
-        year, month, day = parts_of(key)
-        return (
-            frozenset((f"#{year}",))
-            if year is not None
-            else frozenset((f"@{month}",))
-            if day is None
-            else frozenset((f"#{day}",))
-        )
-    return frozenset((key, key.rstrip("s")))
 
 
 def _mentioned(name: str, sources: Sources) -> bool:
