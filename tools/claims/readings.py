@@ -41,7 +41,7 @@ def read(text: str) -> Reading:
     tokens = tokens_of(folded)
     tokens = join_numbers(tokens, vietnamese=_VIETNAMESE.search(folded) is not None)
     tokens = join_units(join_dates(tokens))
-    asks = folded.rstrip(" \"')]").endswith("?")
+    asks = "?" in folded[max((token.end for token in tokens), default=0) :]
     return Reading(
         folded,
         tuple(tokens),

@@ -33,7 +33,8 @@ def claims_of(text: str, sources: Sources) -> list[tuple[int, int]]:
 def _joined_wordless(text: str, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start, end in pieces:
-        if found and not read(text[start:end]).tokens:
+        reading = read(text[start:end])
+        if found and not reading.tokens and "?" not in reading.folded:
             found[-1] = (found[-1][0], end)
         else:
             found.append((start, end))
