@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
-from graph.events import RetrievalDecided, RunFailed, RunFinished
+from graph.events import QueryRewritten, RetrievalDecided, RunFailed, RunFinished
 from graph.evidence import Citation
 from tools.runs import RunRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How a run ended, the question as it was made standalone, and how long the run took in ms."""
+    """How a run ended, the question as it was made standalone, the later queries, and how long the run took in ms."""
 
     end: RunFinished
     question: str
+    rewritten: tuple[str, ...]
     ms: float
 
     @property
@@ -38,7 +39,10 @@ async def ask(citewell: Citewell, context: Context, question: str, page_ids: tup
     if isinstance(end, RunFailed):
         raise CitewellError(f"A run failed: {end.message}")
     standalone = question
+    rewritten: list[str] = []
     async for envelope in run.events():
         if isinstance(envelope.event, RetrievalDecided):
             standalone = envelope.event.standalone_question
-    return Reply(end, standalone, ms)
+        if isinstance(envelope.event, QueryRewritten):
+            rewritten.append(envelope.event.query)
+    return Reply(end, standalone, tuple(rewritten), ms)

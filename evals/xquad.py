@@ -48,10 +48,11 @@ class _Asked:
 async def run_xquad(citewell: Citewell, path: Path, *, progress: Progress | None = None) -> XQuADReport:
     """Ingest each paragraph as a document into a throw-away workspace and ask every question in a session of its own.
 
-    Recall is the gold paragraph's rank among retrieved paragraphs, repeats removed. A quote hits where it comes from
-    the gold paragraph and contains a gold answer; ``top1`` is the answer's first citation; abstaining is a miss.
-    A citation is invalid where its quote is not the slice of canonical text that it names, or its segment was not
-    retrieved. Raises InvalidRequest where the file cannot be read, CitewellError where a run fails.
+    Recall is the gold paragraph's rank among paragraphs retrieved for the question itself, repeats removed. A quote hits
+    where it comes from the gold paragraph and contains a gold answer; ``top1`` is the answer's first citation;
+    abstaining is a miss. A citation is invalid where its quote is not the slice of canonical text that it names, or its
+    segment was retrieved by none of the run's queries. Raises InvalidRequest where the file cannot be read,
+    CitewellError where a run fails.
     """
     data = load_xquad(path)
     asked: list[_Asked] = []
@@ -72,11 +73,14 @@ async def _ask(
 ) -> _Asked:
     context = Context(workspace=identity.workspace, user=identity.user, model="extractive")
     reply = await ask(citewell, context, question.text)
-    found = await citewell.library.searcher.search(
-        SearchQuery(reply.question, identity, top_k=context.top_k, min_score=context.min_score)
-    )
-    paragraphs = list(dict.fromkeys(hit.segment.document_id for hit in found.hits))
-    retrieved = {hit.segment.segment_id for hit in found.hits}
+    found = [
+        await citewell.library.searcher.search(
+            SearchQuery(query, identity, top_k=context.top_k, min_score=context.min_score)
+        )
+        for query in (reply.question, *reply.rewritten)
+    ]
+    paragraphs = list(dict.fromkeys(hit.segment.document_id for hit in found[0].hits))
+    retrieved = {hit.segment.segment_id for each in found for hit in each.hits}
     return _Asked(
         rank=paragraphs.index(gold) + 1 if gold in paragraphs else None,
         hits=_hits(reply.citations, gold, question.answers),
