@@ -48,8 +48,8 @@ class _Asked:
 async def run_xquad(citewell: Citewell, path: Path, *, progress: Progress | None = None) -> XQuADReport:
     """Ingest each paragraph as a document into a throw-away workspace and ask every question in a session of its own.
 
-    Recall is the gold paragraph's rank among paragraphs retrieved for the question itself, repeats removed. A quote hits
-    where it comes from the gold paragraph and contains a gold answer; ``top1`` is the answer's first citation;
+    Recall is the gold paragraph's rank among paragraphs retrieved for the question itself, repeats removed. A quote
+    hits where it comes from the gold paragraph and contains a gold answer; ``top1`` is the answer's first citation;
     abstaining is a miss. A citation is invalid where its quote is not the slice of canonical text that it names, or its
     segment was retrieved by none of the run's queries. Raises InvalidRequest where the file cannot be read,
     CitewellError where a run fails.
