@@ -13,6 +13,7 @@ from tools.claims.readings import read
     ("text", "keys"),
     [
         ("twenty-five", "#25"),
+        ("do n't say John 's", "do not say john 's"),
         ("one hundred and five", "#105"),
         ("two million three hundred thousand", "#2300000"),
         ("1.5 million", "#1500000"),

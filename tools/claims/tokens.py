@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     rf"|(?P<number>{_DIGITS})(?P<tail>{_LETTER}+)?"
     rf"|(?P<numerals>[{_ZH_NUMERALS}]+)"
     rf"|(?P<dotted>(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![^\W_]))?)"
+    r"|(?P<tail_alone>(?<!\w)(?:'(?:s|re|ve|ll|d|m)|n't)(?!\w))"  # as tokenised texts write them
     rf"|(?P<word>{_LETTER}(?:{_LETTER}|\d)*(?:'{_LETTER}+)*'?)"
     rf"|(?P<letter>[{_UNSPACED}])"
     r"|(?P<symbol>[^\w\s])"
@@ -71,6 +72,8 @@ def tokens_of(folded: str) -> list[Token]:
         piece = match[0]
         if match["word"] is not None:
             _add_word(found, piece, start)
+        elif match["tail_alone"] is not None:
+            found.append(Token(_CONTRACTED.get(piece.casefold(), "not"), start, end, "word"))
         elif match["letter"] is not None:
             found.append(Token(piece, start, end, "letter"))
         elif match["number"] is not None:
