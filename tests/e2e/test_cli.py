@@ -78,7 +78,8 @@ def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
     asked = done.json
     assert list(asked) == [
         "run_id", "session_id", "message_id", "question", "standalone_question", "needs_retrieval", "family", "model",
-        "outcome", "stop_reason", "answer", "sections", "citations", "sources", "nearest", "spent",
+        "outcome", "stop_reason", "answer", "sections", "citations", "sources", "nearest", "claims", "assessment",
+        "disagreements", "spent",
     ]  # fmt: skip
     assert (asked["outcome"], asked["family"]) == ("answered", "extractive")
     text = home.citewell("documents", "raw", kiln, "-w", "kiln").out
