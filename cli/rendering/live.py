@@ -34,6 +34,8 @@ class TerminalRun:
         self._numbers: dict[str, int] = {}
         self._started = time.perf_counter()
         self._family = self._question = ""
+        self._verdicts: Counter[str] = Counter()
+        self._answered = False  # the answer was written, and nothing after it yet
 
     def queued(self, event: events.Queued) -> None:
         self._aside(f"waiting, {event.position} before this one")
@@ -46,12 +48,19 @@ class TerminalRun:
 
     def step_started(self, event: events.StepStarted) -> None:
         self._began[event.step] = time.perf_counter()
+        if self._answered:
+            self._steps.print()
+            self._answered = False
         if self._steps.is_terminal:
             self._hush()
             self._status = self._steps.status(Text(event.step, style="dim"), spinner="dots")
             self._status.start()
 
     def step_finished(self, event: events.StepFinished) -> None:
+        if event.step == "check_claims" and self._verdicts:
+            counted = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
+            self._note(event.step, f"{_count(self._verdicts.total(), 'claim')}: {counted}")
+            self._verdicts.clear()
         if event.step in self._began:
             self._step(event.step, f"{event.ms:.0f} ms")
 
@@ -116,13 +125,12 @@ class TerminalRun:
                 self._flow.mark(f"[{self._numbers.get(source_id, '?')}]", "bold cyan")
             self._flow.close()
             self._flow = None
+            self._answered = True
         if event.unknown_ids:
             self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
 
     def section_checked(self, event: events.SectionChecked) -> None:
-        counted = Counter(claim["verdict"] for claim in event.claims)
-        verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
-        self._note("check_claims", f"section {event.section_index + 1}: {verdicts or 'no claim'}")
+        self._verdicts.update(claim["verdict"] for claim in event.claims)
         self._fallback("check_claims", event.fallback)
 
     def section_revised(self, event: events.SectionRevised) -> None:
