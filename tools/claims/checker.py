@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from graph.evidence import Origin, Segment
 from graph.ports import Checked, CheckedClaim, Dispute, Proof, WrittenSection
 from graph.spending import Meter
+from tools.claims.coverage import Coverage, coverage
 from tools.claims.disagreements import disputed
-from tools.claims.evidence import evidence
+from tools.claims.evidence import evidence_of
 from tools.claims.matching import matched
 from tools.claims.sources import Sources
 from tools.claims.splitting import claims_of
-from tools.claims.support import support
+from tools.claims.support import support_of
 from tools.claims.verdicts import Judgement, Place, judge
 
 
@@ -38,18 +39,21 @@ def _check(section: WrittenSection, start: int, end: int, sources: Sources) -> C
     judgement = judge(claim, sources)
     if section.origin == "matched":
         judgement = matched(claim, judgement, sources)
-    places = judgement.places if judgement.verdict != "unverified" else _with_evidence(claim, judgement, sources)
+    found = None if judgement.verdict == "supported" else coverage(claim, section.segments)
+    places = judgement.places
+    if found is not None and judgement.verdict == "unverified":
+        places = _with_evidence(judgement, found)
     proofs = tuple(_proof(sources.segments, place, section.origin) for place in places)
     disputes: tuple[Dispute, ...] = ()
     if judgement.verdict in ("supported", "unverified") and proofs and section.others:
         disputes = disputed(claim, judgement.places, sources, section.others)
-    estimate = 1.0 if judgement.verdict == "supported" else support(claim, section.segments)
+    estimate = 1.0 if found is None else support_of(claim, found)
     return CheckedClaim(start, end, claim, judgement.verdict, judgement.reasons, proofs, estimate, disputes)
 
 
-def _with_evidence(claim: str, judgement: Judgement, sources: Sources) -> tuple[Place, ...]:
+def _with_evidence(judgement: Judgement, found: Coverage) -> tuple[Place, ...]:
     """Add to the closest sentence those that hold what it lacks of the claim."""
-    chosen = [(one.segment, one.start, one.end) for one in evidence(claim, sources.segments).sentences]
+    chosen = [(one.segment, one.start, one.end) for one in evidence_of(found).sentences]
     return tuple(dict.fromkeys((*judgement.places, *chosen)))
 
 
