@@ -86,7 +86,7 @@ class NewRun(Body):
 
     question: Question
     page_ids: PageIds = Field(default=[], description="Documents to read whole.")
-    only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` alone.")
+    only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` and `selected_text` alone.")
     selected_text: SelectedText | None = Field(
         default=None, description="A passage that the reader marked: read first, and citable."
     )

@@ -12,10 +12,12 @@ def rounds(state: State, context: Context) -> list[list[Gathering]]:
     """List the rounds of a run; a later one is taken only where those before it kept nothing.
 
     With ``web: first`` the web is asked before the library, with ``fallback`` after it, with ``also`` beside it. A
-    marked passage is loaded in the first round whatever the order. The list is empty where there is nowhere to look.
+    marked passage is loaded in the first round whatever the order. Limited to the selected pages, a run that selects
+    none has no library. The list is empty where there is nowhere to look.
     """
     pages: list[Gathering] = ["load_selected_pages"] if state.page_ids or state.selected_text else []
-    library: list[Gathering] = ["search_segments"] if context.search != "off" else []
+    no_library = context.search == "off" or (context.only_selected_pages and not state.page_ids)
+    library: list[Gathering] = [] if no_library else ["search_segments"]
     web: list[Gathering] = ["search_web"] if context.web != "off" and not context.only_selected_pages else []
     if context.web == "first":
         marked: list[Gathering] = pages if state.selected_text else []

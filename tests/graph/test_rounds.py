@@ -34,6 +34,17 @@ def test_rounds(context: Context, expected: list[list[str]]) -> None:
     assert rounds(State(page_ids=["handbook"]), context) == expected
 
 
+def test_limited_to_selected_pages_a_run_that_selects_none_searches_nothing() -> None:
+    assert rounds(State(), Context(only_selected_pages=True, web="also")) == []
+    assert rounds(State(selected_text="x"), Context(only_selected_pages=True)) == [["load_selected_pages"]]
+
+
+async def test_limited_to_selected_pages_without_any_the_run_refuses_and_reads_nothing() -> None:
+    session = with_web()
+    state = await session.ask("annual leave", only_selected_pages=True)
+    assert (state.outcome, state.stop_reason, state.candidates) == ("abstained", "library_not_allowed", [])
+
+
 def test_a_marked_passage_is_loaded_in_the_first_round() -> None:
     assert rounds(State(selected_text="x"), Context(web="first")) == [
         ["load_selected_pages", "search_web"],
