@@ -15,11 +15,19 @@ VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "r
 
 
 def show_citations(console: Console, citations: list[Citation], sources: list[Source]) -> None:
-    """List citations under the number of their source: document, heading, page, then offsets, verdict and quote."""
+    """List citations under the number of their source: document, heading, page, then offsets, verdict and quote.
+
+    A quote that proves several claims with the same verdict stands once.
+    """
     by_index = {source["index"]: source for source in sources}
     shown: set[int] = set()
+    told: set[tuple[int, int, int, str]] = set()
     for citation in sorted(citations, key=lambda c: (c["source_index"], c["start"])):
         index = citation["source_index"]
+        same = (index, citation["start"], citation["end"], citation["verdict"])
+        if same in told:
+            continue
+        told.add(same)
         if index not in shown:
             shown.add(index)
             marker = Text(f"  [{index}] ", style="bold cyan")
@@ -38,9 +46,10 @@ def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
 
 
 def show_nearest(console: Console, sources: list[Source]) -> None:
-    """List what came nearest to a question that was not answered, with its relevance."""
+    """List what came nearest to a question that was not answered, with its relevance or as selected."""
     for source in sources:
-        line = Text.assemble(_place(source), (f"  relevance {source['score']:.2f}", "dim"))
+        standing = "selected" if source["kind"] == "page" else f"relevance {source['score']:.2f}"
+        line = Text.assemble(_place(source), (f"  {standing}", "dim"))
         show_indented(console, line, INDENT, first=Text("    · ", style="dim"))
         show_indented(
             console, Text(one_line(excerpt(source["excerpt"], NEAREST_SHOWN)), style="dim italic"), INDENT + 2

@@ -42,7 +42,7 @@ class Flow:
             self._space = ""
         if word:
             self._piece(word)
-        self._put(f" {text}", style)
+        self._put(f" {text}" if self._column or not self._wrap else text, style)
 
     def close(self) -> None:
         """End the paragraph."""

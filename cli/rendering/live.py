@@ -57,10 +57,8 @@ class TerminalRun:
             self._status.start()
 
     def step_finished(self, event: events.StepFinished) -> None:
-        if event.step == "check_claims" and self._verdicts:
-            counted = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
-            self._note(event.step, f"{_count(self._verdicts.total(), 'claim')}: {counted}")
-            self._verdicts.clear()
+        if event.step == "check_claims":
+            self._note_verdicts()
         if event.step in self._began:
             self._step(event.step, f"{event.ms:.0f} ms")
 
@@ -73,11 +71,15 @@ class TerminalRun:
 
     def pages_loaded(self, event: events.PagesLoaded) -> None:
         read = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.used)
-        self._note("load_selected_pages", f"read {read or 'nothing'}")
+        if read:
+            self._note("load_selected_pages", f"read {read}")
         if event.cut:
-            self._note("load_selected_pages", f"cut {', '.join(page['title'] for page in event.cut)}")
+            cut = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.cut)
+            self._note("load_selected_pages", f"read in part {cut}")
         if event.unused:
-            self._note("load_selected_pages", f"left out {len(event.unused)}")
+            self._note("load_selected_pages", f"left out {_count(len(event.unused), 'page')}")
+        if not (read or event.cut or event.unused):
+            self._note("load_selected_pages", "the marked passage alone")
 
     def sources_found(self, event: events.SourcesFound) -> None:
         step = "search_web" if event.kind == "web" else "search_segments"
@@ -95,7 +97,12 @@ class TerminalRun:
         self._fallback("grade_segments", event.fallback)
 
     def sources_disagree(self, event: events.SourcesDisagree) -> None:
-        self._aside(f"sources disagree: {event.reason}")
+        told = f"sources disagree: {event.reason}"
+        if "check_claims" in self._began:
+            self._note_verdicts()
+            self._note("check_claims", told)
+        else:
+            self._aside(told)
 
     def query_rewritten(self, event: events.QueryRewritten) -> None:
         self._note("rewrite_query", f"“{event.query}”: {event.reason}")
@@ -106,7 +113,8 @@ class TerminalRun:
 
     def section_started(self, event: events.SectionStarted) -> None:
         for step in list(self._began):
-            self._step(step, f"{(time.perf_counter() - self._began[step]) * 1000:.0f} ms", "to its first words")
+            took = f"{(time.perf_counter() - self._began[step]) * 1000:.0f} ms"
+            self._step(step, took, "" if step == "check_claims" else "to its first words")
         if event.section_index == 0:
             self._steps.print()
         else:
@@ -191,6 +199,12 @@ class TerminalRun:
     def _fallback(self, step: str, fallback: evidence.Failure | None) -> None:
         if fallback is not None:
             self._note(step, f"fallback: {fallback['message']}")
+
+    def _note_verdicts(self) -> None:
+        if self._verdicts:
+            counted = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
+            self._note("check_claims", f"{_count(self._verdicts.total(), 'claim')}: {counted}")
+            self._verdicts.clear()
 
     def _note(self, step: str, note: str) -> None:
         self._notes.setdefault(step, []).append(one_line(note))

@@ -93,6 +93,23 @@ def test_a_marker_goes_with_the_word_before_it() -> None:
     assert shown(out) == "  twelve twelve\n  twelve [1]\n"
 
 
+def test_markers_that_do_not_fit_stand_at_the_margin() -> None:
+    out = console(20)
+    flow = Flow(out, wrap=True)
+    flow.write("twelve twelve x")
+    flow.mark("[1]", "")
+    flow.mark("[2]", "")
+    flow.close()
+    assert shown(out) == "  twelve twelve\n  x [1] [2]\n"
+    out = console(20)
+    flow = Flow(out, wrap=True)
+    flow.write("twelve twe")
+    flow.mark("[1]", "")
+    flow.mark("[2]", "")
+    flow.close()
+    assert shown(out) == "  twelve twe [1]\n  [2]\n"
+
+
 def test_text_of_documents_cannot_drive_the_terminal() -> None:
     assert printable("a\x1b[2Jb\x07c\x9bd\u202ee") == "a␛[2Jb␇c\ufffdd\ufffde"
     assert one_line(" a\n\tb\r\nc ") == "a b c"
@@ -152,6 +169,57 @@ def test_what_came_nearest_shows_its_relevance() -> None:
     out = console()
     show_nearest(out, [source(page_idx=None)])
     assert shown(out) == "    · Leave > Days  relevance 0.81\n        Everybody has 25 days.\n"
+
+
+def test_a_page_read_as_selected_has_no_relevance_to_show() -> None:
+    out = console()
+    show_nearest(out, [source(page_idx=None, kind="page", score=1.0)])
+    assert shown(out).splitlines()[0] == "    · Leave > Days  selected"
+
+
+def test_a_quote_that_proves_two_claims_stands_once() -> None:
+    out = console()
+    show_citations(out, [citation(), citation(section_index=1), citation(verdict="unverified")], [source()])
+    assert [line.split(" · ")[1] for line in shown(out).splitlines() if " · " in line] == ["supported", "unverified"]
+
+
+@pytest.mark.parametrize(
+    ("used", "cut", "unused", "line"),
+    [
+        ([("Leave", 3, 3)], [], [], "read Leave (3 of 3)"),
+        ([], [("Leave", 1, 3)], [], "read in part Leave (1 of 3)"),
+        ([], [], ["d"], "left out 1 page"),
+        ([], [], [], "the marked passage alone"),
+    ],
+)
+def test_what_was_read_of_the_selected_pages_is_shown(
+    used: list[tuple[str, int, int]], cut: list[tuple[str, int, int]], unused: list[str], line: str
+) -> None:
+    def pages(rows: list[tuple[str, int, int]]) -> list[events.PageUse]:
+        return [{"document_id": "d", "title": title, "segments": read, "of": of} for title, read, of in rows]
+
+    out = console(80)
+    listener = TerminalRun(out, out)
+    listener.step_started(events.StepStarted(step="load_selected_pages"))
+    listener.pages_loaded(events.PagesLoaded(used=pages(used), cut=pages(cut), unused=unused))
+    listener.step_finished(events.StepFinished(step="load_selected_pages", ms=1))
+    assert shown(out).split("1 ms")[1].strip() == line
+
+
+def test_sources_that_disagree_are_told_with_the_verdicts_before_the_section_that_quotes_both() -> None:
+    out = console(80)
+    listener = TerminalRun(out, out)
+    claim: events.Claim = {
+        "start": 0, "end": 8, "text": "25 days.", "verdict": "supported", "reasons": [], "citations": []
+    }  # fmt: skip
+    listener.step_started(events.StepStarted(step="check_claims"))
+    listener.section_checked(events.SectionChecked(section_index=0, claims=[claim]))
+    listener.sources_disagree(events.SourcesDisagree(segment_ids=["d:0", "e:0"], reason="25 days, 28 days"))
+    listener.section_started(events.SectionStarted(section_index=1))
+    lines = shown(out).splitlines()
+    assert lines[0].endswith("1 claim: 1 supported")
+    assert lines[1].strip() == "sources disagree: 25 days, 28 days"
+    assert "first words" not in shown(out)
 
 
 def run_told(width: int) -> str:
