@@ -62,10 +62,11 @@ def refusal(reason: StopReason, tried: list[str], near: list[Segment], language:
         return said.only_library
     if not near:
         return said.nothing_found
-    queries = "; ".join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried)
-    places = "; ".join(dict.fromkeys(place(segment) for segment in near))
+    between, after = ("；", "") if language in UNSPACED else ("; ", " ")
+    queries = between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried)
+    places = between.join(dict.fromkeys(place(segment) for segment in near))
     joined = (said.not_in_library, said.searched.format(queries=queries), said.nearest.format(places=places))
-    return ("" if language in UNSPACED else " ").join(joined)
+    return after.join(joined)
 
 
 def place(segment: Segment) -> str:
