@@ -46,6 +46,10 @@ QUESTIONS = (
     DemoQuestion("滤芯指示灯变红以后，应该在几天之内更换滤芯？", "a question in Chinese over a Chinese document"),
     DemoQuestion("When may a citation be emitted?", "Citewell's own manual"),
     DemoQuestion(
+        "How much is the daily meal allowance for a full day?",
+        "two documents that contradict each other, and an answer that says so",
+    ),
+    DemoQuestion(
         "What is the wifi password of the Lisbon office?",
         "what the library does not hold, refused with what came nearest",
     ),
@@ -55,7 +59,7 @@ QUESTIONS = (
 def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
     """Show what Citewell does, on its own manual.
 
-    Ingests the manual and four small documents, asks seven questions, and shows each run as it happens. Works in the
+    Ingests the manual and five small documents, asks eight questions, and shows each run as it happens. Works in the
     workspace "demo" and leaves every other alone; may be run again at any time.
     """
     run(_demo(model, as_json), as_json=as_json)

@@ -40,7 +40,7 @@ class Stage:
         new = sum(1 for document in ingested if document.status != "unchanged")
         segments = sum(document.segments for document in ingested)
         self._say(
-            f"Library: the manual and four demo documents, {len(ingested)} in all, {segments} segments; {new} new."
+            f"Library: the manual and five demo documents, {len(ingested)} in all, {segments} segments; {new} new."
         )
 
     def question(self, number: int, of: int, question: "DemoQuestion") -> TerminalRun:

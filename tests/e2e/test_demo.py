@@ -64,6 +64,13 @@ def test_the_manual_is_answered_from(questions: list[dict[str, Any]]) -> None:
     assert quoted(questions[5], "emitted only where")
 
 
+def test_documents_that_contradict_each_other_are_both_quoted(questions: list[dict[str, Any]]) -> None:
+    disputed = questions[6]
+    assert quoted(disputed, "42 euros for a full day")
+    assert quoted(disputed, "36 euros for a full day")
+    assert "disagree" in disputed["sections"][-1]["text"]
+
+
 def test_what_the_library_does_not_hold_is_refused_with_what_came_nearest(
     home: Home, questions: list[dict[str, Any]]
 ) -> None:
