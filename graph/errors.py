@@ -19,6 +19,8 @@ CitewellError
 
 from typing import ClassVar
 
+from graph.evidence import Failure
+
 
 class CitewellError(Exception):
     """Base of every error that callers may see. The message is written for them and holds no internals."""
@@ -106,3 +108,8 @@ class EmbeddingUnavailable(DependencyFailed):
 class WebUnavailable(DependencyFailed):
     code = "web_unavailable"
     suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then the library answers alone."
+
+
+def left_out(error: CitewellError, instead: str) -> Failure:
+    """Say what failed, and in a sentence what was done instead."""
+    return Failure(code=error.code, message=f"{error.message} {instead}")

@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
-from graph.errors import BudgetExhausted, DependencyFailed
+from graph.errors import BudgetExhausted, DependencyFailed, left_out
 from graph.events import AnyEvent
 from graph.evidence import Failure, Hit, Section
 from graph.ports import AnswerWriter, FaultyClaim, FaultySection, SegmentReader
@@ -49,7 +49,7 @@ async def _repair(
     try:
         revised = await writer.revise(subject(state), faulty, hits, language=state.language, meter=meter)
     except (BudgetExhausted, DependencyFailed) as error:
-        return {"revisions": [], "fallback": Failure(code=error.code, message=f"{error.message} {NOT_REPAIRED}")}
+        return {"revisions": [], "fallback": left_out(error, NOT_REPAIRED)}
     by_id = {hit.segment.segment_id: hit.segment for hit in hits}
     rows = []
     for each in revised:

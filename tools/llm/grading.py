@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 import prompts
-from graph.errors import BudgetExhausted, ModelReplyInvalid
-from graph.evidence import Failure, Hit
+from graph.errors import BudgetExhausted, ModelReplyInvalid, left_out
+from graph.evidence import Hit
 from graph.ports import Grading
 from graph.spending import Meter
 from tools.llm.context import place
@@ -57,7 +57,7 @@ class LlmGrader:
             numbers = set(read_form(text, GradingReply).relevant)
         except (ModelReplyInvalid, BudgetExhausted) as error:
             log.warning("Model %s: %s Keeping by search score.", self.endpoint.name, error.message)
-            said = Failure(code=error.code, message=f"{error.message} What the search found is kept by its score.")
+            said = left_out(error, "What the search found is kept by its score.")
             return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=said)
         return _graded(ranked, numbers, shown=len(passages))
 

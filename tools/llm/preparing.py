@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 import prompts
-from graph.errors import BudgetExhausted, ModelReplyInvalid
+from graph.errors import BudgetExhausted, ModelReplyInvalid, left_out
 from graph.evidence import Failure, Intent, SearchMode
 from graph.ports import Preparation
 from graph.spending import Meter
@@ -68,7 +68,7 @@ class LlmPreparer:
             by_rule = await ExtractivePreparer().prepare(
                 question, turns, search=search, has_pages=has_pages, meter=meter
             )
-            said = Failure(code=error.code, message=f"{error.message} The question was prepared by rule.")
+            said = left_out(error, "The question was prepared by rule.")
             return replace(by_rule, fallback=said)
         needed = search == "always" or reply.needs_retrieval or (has_pages and reply.intent == "content_query")
         intent: Intent = "content_query" if needed else reply.intent

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel
 
 import prompts
-from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid
-from graph.evidence import Failure
+from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, left_out
 from graph.ports import Rewriting
 from graph.spending import Meter
 from tools.extractive.rewriter import ExtractiveRewriter
@@ -45,7 +44,7 @@ class LlmRewriter:
         except (DependencyFailed, BudgetExhausted) as error:
             log.warning("Model %s: %s Rewriting the query by rule.", self.endpoint.name, error.message)
             by_rule = await ExtractiveRewriter().rewrite(question, tried, language=language, meter=meter)
-            said = Failure(code=error.code, message=f"{error.message} The query was rewritten by rule.")
+            said = left_out(error, "The query was rewritten by rule.")
             return replace(by_rule, fallback=said)
 
     async def _ask(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:

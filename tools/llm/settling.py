@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import prompts
-from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid
-from graph.evidence import Failure, Segment, Verdict
+from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, left_out
+from graph.evidence import Segment, Verdict
 from graph.ports import Checked, CheckedClaim, ClaimChecker, WrittenSection
 from graph.spending import Meter
 from tools.llm.context import place
@@ -57,7 +57,7 @@ class LlmSettler:
             answers = await self._ask(list(asked.values()), meter)
         except (DependencyFailed, BudgetExhausted) as error:
             log.warning("Model %s: %s Code's verdicts stand.", self.endpoint.name, error.message)
-            said = Failure(code=error.code, message=f"{error.message} The verdicts of code alone stand.")
+            said = left_out(error, "The verdicts of code alone stand.")
             return replace(checked, fallback=said)
         settled = {place: answers[number] for number, place in enumerate(asked, start=1) if number in answers}
         return replace(

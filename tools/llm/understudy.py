@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 
-from graph.errors import BudgetExhausted
+from graph.errors import BudgetExhausted, left_out
 from graph.evidence import Failure
 from graph.ports import Draft, DraftOpened, DraftThought
 
@@ -29,7 +29,7 @@ async def within_budget(
                 yield draft
         return
     except BudgetExhausted as error:
-        said: Failure | None = Failure(code=error.code, message=f"{error.message} {instead}")
+        said: Failure | None = left_out(error, instead)
     if begun:
         for draft in broken_off():
             yield draft
