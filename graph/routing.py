@@ -34,11 +34,14 @@ def after_grade_segments(
 def after_rewrite_query(
     state: State, runtime: Runtime[Context]
 ) -> list[Gathering] | Literal["generate_answer", "abstain"]:
-    """Search anew, everywhere at once; a repair with nowhere to search works with the sources there are."""
-    nodes = searching(state, runtime.context)
-    if state.query and nodes:
-        return nodes
-    return "generate_answer" if state.repairing else "abstain"
+    """Search anew, everywhere at once; a repair with nowhere to search works with the sources there are.
+
+    A repair searches by what the answer claims, which may be a document's own words: these never go to the web.
+    """
+    nodes = searching(state, runtime.context) if state.query else []
+    if state.repairing:
+        return [name for name in nodes if name != "search_web"] or "generate_answer"
+    return nodes or "abstain"
 
 
 def after_generate_answer(state: State) -> Literal["check_claims", "abstain"]:
