@@ -9,13 +9,13 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.events import RetrievalDecided
-from graph.evidence import Disagreement, Intent, Section
-from graph.gathering import rounds
+from graph.evidence import Disagreement, Intent, SearchMode, Section
+from graph.gathering import Gathering, rounds
 from graph.ports import QuestionPreparer
 from graph.spending import Meter
 from graph.state import TURNS_KEPT, ClaimRow, DisputeRow, RevisionRow, SourceRow, State, Turn, answer_text
 
-NOWHERE_TO_LOOK = "search and web are off and no page is selected"
+NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
 
 
 class DecideRetrievalUpdate(TypedDict):
@@ -54,15 +54,17 @@ async def decide_retrieval(
     state: State, runtime: Runtime[Context], *, preparer: QuestionPreparer, meter: Meter
 ) -> DecideRetrievalUpdate:
     """Prepare the question in one model call at most, and start the run with a clean slate."""
+    started_at = time.time()  # before the preparing, whose seconds count too
     turns = finished_turns(state)
+    planned = rounds(state, runtime.context)
     preparation = await preparer.prepare(
         state.question,
         turns,
-        search=runtime.context.search,
+        search=search_mode(planned, runtime.context),
         has_pages=bool(state.page_ids or state.selected_text),
         meter=meter,
     )
-    nowhere_to_look = not rounds(state, runtime.context)
+    nowhere_to_look = not planned
     asked = preparation.standalone_question
     needs_retrieval = preparation.needs_retrieval and not nowhere_to_look
     runtime.stream_writer(
@@ -77,7 +79,7 @@ async def decide_retrieval(
     return {
         "turns": turns,
         "asked": state.question,
-        "started_at": time.time(),
+        "started_at": started_at,
         "standalone_question": asked,
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
@@ -103,6 +105,12 @@ async def decide_retrieval(
         "exhausted": Overwrite(""),
         "spent": Overwrite({}),
     }
+
+
+def search_mode(planned: list[list[Gathering]], context: Context) -> SearchMode:
+    """Give what a preparer is to go by: with the library off, the web alone may still be asked."""
+    on_the_web = any("search_web" in names for names in planned)
+    return "auto" if context.search == "off" and on_the_web else context.search
 
 
 def finished_turns(state: State) -> list[Turn]:

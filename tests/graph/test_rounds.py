@@ -3,11 +3,15 @@
 import pytest
 
 from graph.context import Context
-from graph.errors import WebUnavailable
+from graph.errors import WebUnavailable, left_out
 from graph.gathering import rounds
+from graph.ports import Resources, Rewriting
 from graph.state import State
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, segment
 from tests.graph.asking import LEAVE, PAY, Asked
+from tools.claims.checker import CodeChecker
+from tools.coverage import question_coverage
+from tools.extractive.family import extractive_family
 
 BLOG = segment("blog", 0, "The sauna opens at seven.")
 
@@ -77,6 +81,31 @@ async def test_first_asks_the_library_only_where_the_web_kept_nothing() -> None:
     state = await session.ask("annual leave", web="first")
     assert (session.told("search_failed")[0].kind, session.told("search_failed")[0].code) == ("web", "web_unavailable")
     assert state.outcome == "answered"
+
+
+@pytest.mark.parametrize("web", ["also", "first", "fallback"])
+async def test_the_web_is_asked_where_the_library_is_off(web: str) -> None:
+    library = MemoryLibrary([LEAVE])
+    extractive = extractive_family(checker=CodeChecker())
+    searched = MemoryWeb(library, [BLOG])
+    session = Asked(
+        library,
+        of=Resources(library, library, lambda model, *, thinking=False: extractive, question_coverage, web=searched),
+    )
+    state = await session.ask("When does the sauna open?", search="off", web=web)
+    assert "search_segments" not in session.steps
+    assert [row["segment_id"] for row in state.sources] == ["blog:0"]
+
+
+async def test_why_there_is_no_other_query_is_said_by_the_refusal() -> None:
+    class Deserted(ScriptedRewriter):
+        async def rewrite(self, question, tried, *, language, meter):  # type: ignore[no-untyped-def]
+            return Rewriting("", "", left_out(WebUnavailable("no reply"), "The query was rewritten by rule."))
+
+    session = Asked(ports={"rewriter": Deserted()})
+    state = await session.ask("remuneration", min_score=0.5)
+    assert state.outcome == "abstained"
+    assert "by rule" in session.told("section_started")[0].fallback["message"]
 
 
 async def test_a_web_that_is_not_configured_is_said_and_the_library_answers() -> None:
