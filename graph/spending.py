@@ -9,15 +9,25 @@ Where a cap is near, steps are left out in a fixed order, the first in the list 
 5. grading by a model; segments are kept by their search score
 6. preparing by a model; the question is made standalone by rule
 7. writing by a model; the best sentences are quoted word for word
+
+Of a cap on tokens a call is known to have gone over only when it is over: steps are then left out as they come. Where a
+repair has one call left for itself, it writes, and what it found is kept by its search score.
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from graph.errors import BudgetExhausted
+from graph.evidence import StopReason
 
 Cap = Literal["model_calls", "seconds", "tokens"]
+STOP_REASONS: Mapping[str, StopReason] = {
+    "model_calls": "budget_model_calls",
+    "seconds": "budget_seconds",
+    "tokens": "budget_tokens",
+}
 
 
 @dataclass(frozen=True, slots=True)

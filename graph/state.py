@@ -149,7 +149,7 @@ class State(InputState):
     repairing: list[int] = field(default_factory=list)  # sections that failed and are to be written again
     revisions: list[RevisionRow] = field(default_factory=list)
     repairs: int = 0
-    fallback: Failure | None = None  # why a repair came to nothing
+    fallback: Failure | None = None  # what was left out that no event has told yet; the last one does
 
     assessment: Assessment | None = None
     outcome: Literal["", "answered", "abstained"] = ""

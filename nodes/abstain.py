@@ -11,7 +11,7 @@ from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason
 from graph.ports import SegmentReader
 from graph.sources import excerpt, nearest
-from graph.spending import Meter
+from graph.spending import STOP_REASONS, Meter
 from graph.state import ClaimRow, State
 from nodes.drafting import guarded, tell_removed
 
@@ -37,11 +37,12 @@ async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentRea
     text, removed = guarded(refusal(reason, state.tried, segments, state.language), [], {})
     index = len(state.sections)
     tell_removed(removed, index, runtime.stream_writer)
-    runtime.stream_writer(SectionStarted(section_index=index))
+    runtime.stream_writer(SectionStarted(section_index=index, fallback=state.fallback))
     runtime.stream_writer(TextDelta(section_index=index, delta=text))
     runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
     sections = [*state.sections, Section(text=text, source_ids=[])]
-    return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": reason}
+    capped = STOP_REASONS.get(state.exhausted)  # what was left out might have found an answer
+    return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": capped or reason}
 
 
 def why(state: State) -> StopReason:

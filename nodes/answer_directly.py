@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from graph.context import Context
 from graph.evidence import Section, StopReason
 from graph.ports import AnswerWriter
-from graph.spending import Meter
+from graph.spending import STOP_REASONS, Meter
 from graph.state import State
 from nodes.drafting import told
 
@@ -29,4 +29,5 @@ async def answer_directly(
     sections = await told(drafts, runtime.stream_writer)
     if not sections:
         return {"sections": [], "outcome": "", "stop_reason": ""}
-    return {"sections": sections, "outcome": "answered", "stop_reason": "no_retrieval_needed"}
+    capped = STOP_REASONS.get(state.exhausted or meter.exhausted or "")
+    return {"sections": sections, "outcome": "answered", "stop_reason": capped or "no_retrieval_needed"}

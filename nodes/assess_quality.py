@@ -7,14 +7,15 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
-from graph.errors import BudgetExhausted, CitewellError, DependencyFailed
+from graph.errors import BudgetExhausted, DependencyFailed, left_out
 from graph.events import AnswerAssessed
 from graph.evidence import Assessment, Failure, StopReason
 from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
-from graph.spending import Meter
+from graph.spending import STOP_REASONS, Meter
 from graph.state import ClaimRow, State, answer_text
 from graph.support import count, has_failed, support
 
+BY_VERDICTS = "The answer was assessed by its verdicts alone."
 NOTHING_CHECKED = "nothing could be checked: the answer holds no claim"
 
 
@@ -42,12 +43,9 @@ async def assess_quality(
     claims = state.claims
     answer = answer_text(state.sections)
     covered = coverage(state.standalone_question, [answer, *await _cited(state, runtime.context, reader)])
-    score, fallback = None, state.fallback
+    score, unasked = None, None
     if assessor is not None and runtime.context.assess_with_model:
-        try:
-            score = round(await assessor.assess(state.standalone_question, answer, meter=meter), 4)
-        except (BudgetExhausted, DependencyFailed) as error:
-            fallback = fallback or left_out(error, "The answer was assessed by its verdicts alone.")
+        score, unasked = await _opinion(assessor, state, answer, meter)
     assessment = Assessment(
         supported=bool(claims) and not any(map(has_failed, claims)) and count(claims)["supported"] > 0,
         utility=utility(claims, covered),
@@ -55,13 +53,8 @@ async def assess_quality(
         reason=_reason(claims, covered),
         model_score=score,
     )
-    runtime.stream_writer(AnswerAssessed(**assessment, fallback=fallback))
+    runtime.stream_writer(AnswerAssessed(**assessment, fallback=state.fallback or unasked))
     return {"assessment": assessment, "outcome": "answered", "stop_reason": why(state, meter)}
-
-
-def left_out(error: CitewellError, instead: str) -> Failure:
-    """Say what failed and what was done instead."""
-    return Failure(code=error.code, message=f"{error.message} {instead}")
 
 
 def utility(claims: Sequence[ClaimRow], covered: float) -> float:
@@ -71,14 +64,21 @@ def utility(claims: Sequence[ClaimRow], covered: float) -> float:
 
 def why(state: State, meter: Meter) -> StopReason:
     """Name why the run ends here: a cap before failed claims, and those before a complete answer."""
-    match state.exhausted or meter.exhausted:
-        case "model_calls":
-            return "budget_model_calls"
-        case "seconds":
-            return "budget_seconds"
-        case "tokens":
-            return "budget_tokens"
+    if capped := STOP_REASONS.get(state.exhausted or meter.exhausted or ""):
+        return capped
     return "repairs_used_up" if any(map(has_failed, state.claims)) else "answer_complete"
+
+
+async def _opinion(
+    assessor: QualityAssessor, state: State, answer: str, meter: Meter
+) -> tuple[float | None, Failure | None]:
+    """Ask the model for its score, or say why there is none; it is not asked where a step that matters more was not."""
+    try:
+        if state.exhausted:
+            raise BudgetExhausted(state.exhausted)
+        return round(await assessor.assess(state.standalone_question, answer, meter=meter), 4), None
+    except (BudgetExhausted, DependencyFailed) as error:
+        return None, left_out(error, BY_VERDICTS)
 
 
 async def _cited(state: State, context: Context, reader: SegmentReader) -> list[str]:

@@ -4,13 +4,16 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from graph.context import Context
-from graph.evidence import Disagreement, Section
+from graph.errors import BudgetExhausted, left_out
+from graph.evidence import Disagreement, Failure, Section
 from graph.ports import ClaimChecker, SegmentReader
 from graph.spending import Meter
 from graph.state import ClaimRow, DisputeRow, State
 from graph.support import failed_sections
 from nodes.checking import CheckedAnswer
 from nodes.disagreeing import say_disagreements
+
+NOT_REPAIRED = "The failed sections were not written again."
 
 
 class CheckClaimsUpdate(TypedDict):
@@ -22,6 +25,7 @@ class CheckClaimsUpdate(TypedDict):
     disagreements: list[Disagreement]
     repairing: list[int]
     exhausted: str
+    fallback: Failure | None
 
 
 async def check_claims(
@@ -42,13 +46,17 @@ async def check_claims(
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
     answer = CheckedAnswer(state, segments, runtime.stream_writer)
     asked = settler if settler is not None and context.check_with_model else checker
+    fallback = state.fallback
     if state.repairing:
-        await answer.take_revisions(state.revisions, asked, meter)
+        fallback = await answer.take_revisions(state.revisions, asked, meter) or fallback
     else:
         await answer.check_sections(asked, meter)
     failed = failed_sections(answer.claims)
     wants_repair = bool(failed) and state.repairs < context.max_repairs
     repairing = failed if wants_repair and can_pay(meter) else []
+    capped = meter.met() if wants_repair and not repairing else None
+    if capped:
+        fallback = fallback or left_out(BudgetExhausted(capped), NOT_REPAIRED)
     disagreements: list[Disagreement] = []
     if not repairing:
         answer.withdraw_failed()
@@ -59,7 +67,8 @@ async def check_claims(
         "disputes": answer.disputes,
         "disagreements": disagreements,
         "repairing": repairing,
-        "exhausted": meter.met() if wants_repair and not repairing else "",
+        "exhausted": capped or "",
+        "fallback": fallback,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from graph.citations import claim
 from graph.events import AnyEvent, SectionChecked, SectionRevised
-from graph.evidence import Claim, Origin, Section, Segment, Verdict
+from graph.evidence import Claim, Failure, Origin, Section, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, WrittenSection
 from graph.spending import Meter
 from graph.state import ClaimRow, DisputeRow, ProofRow, RevisionRow, State
@@ -23,7 +23,10 @@ class CheckedAnswer:
         self.disputes = list(state.disputes)
 
     async def check_sections(self, checker: ClaimChecker, meter: Meter) -> None:
-        """Check every section; where none cites anything usable, by text matching against all sources."""
+        """Check every section; where none cites anything usable, by text matching against all sources.
+
+        Where a model's part was left out, the first section's event says so.
+        """
         origin: Origin = "cited" if any(section["source_ids"] for section in self.sections) else "matched"
         checked = await checker.check([self._written(section, origin) for section in self.sections], meter=meter)
         for index, claims in enumerate(checked.sections):
@@ -34,10 +37,13 @@ class CheckedAnswer:
             fallback = checked.fallback if index == 0 else None
             self._tell(SectionChecked(section_index=index, claims=self.shown(index), fallback=fallback))
 
-    async def take_revisions(self, revisions: Sequence[RevisionRow], checker: ClaimChecker, meter: Meter) -> None:
+    async def take_revisions(
+        self, revisions: Sequence[RevisionRow], checker: ClaimChecker, meter: Meter
+    ) -> Failure | None:
         """Check the sections that were written again and take those that raise support; the others stay as they are.
 
-        A section that was given up is withdrawn with those that failed, once no repair is left.
+        A section that was given up is withdrawn with those that failed, once no repair is left. Gives why a model's
+        part of the check was left out, which no event of a section that stays as it is could say.
         """
         written = {
             row["section_index"]: Section(text=row["text"], source_ids=row["source_ids"])
@@ -48,6 +54,7 @@ class CheckedAnswer:
         for (index, section), claims in zip(written.items(), checked.sections, strict=True):
             if raises_support(self.claims, index, self._rows(index, claims)):
                 self._revise(index, section, claims)
+        return checked.fallback
 
     def withdraw_failed(self) -> None:
         """Take back the sections of which nothing held."""

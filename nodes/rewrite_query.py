@@ -5,6 +5,7 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.events import QueryRewritten
+from graph.evidence import Failure
 from graph.ports import QueryRewriter
 from graph.spending import Meter
 from graph.state import State
@@ -20,6 +21,7 @@ class RewriteQueryUpdate(TypedDict, total=False):
     tried: list[str]
     rewrites: int
     repairs: int
+    fallback: Failure | None
 
 
 async def rewrite_query(
@@ -31,15 +33,17 @@ async def rewrite_query(
         named = ", ".join(str(index + 1) for index in state.repairing)
         reason = f"looking again for what section {named} claims"
         runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
+        # Not among what was tried: a refusal that names it would say again what did not hold.
         return {"query": query, "repairs": state.repairs + 1}
     rewriting = await rewriter.rewrite(state.standalone_question, state.tried, language=state.language, meter=meter)
-    query = "" if rewriting.query in state.tried else rewriting.query
-    attempt = state.rewrites + 1
-    if query:
-        runtime.stream_writer(
-            QueryRewritten(query=query, reason=rewriting.reason, attempt=attempt, fallback=rewriting.fallback)
-        )
-    return {"query": query, "tried": [*state.tried, query] if query else state.tried, "rewrites": attempt}
+    query, attempt = rewriting.query, state.rewrites + 1
+    if not query or query in state.tried:
+        # No event tells of a query that is not searched for: the refusal says why there is none.
+        return {"query": "", "rewrites": attempt, "fallback": rewriting.fallback}
+    runtime.stream_writer(
+        QueryRewritten(query=query, reason=rewriting.reason, attempt=attempt, fallback=rewriting.fallback)
+    )
+    return {"query": query, "tried": [*state.tried, query], "rewrites": attempt}
 
 
 def failed_claims(state: State) -> str:

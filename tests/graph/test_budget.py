@@ -1,15 +1,18 @@
 """What a run may spend, what it leaves out first, and the name of the cap in its stop reason."""
 
+import time
+
 import pytest
 
 from graph.builder import allowed
 from graph.context import Context
-from graph.errors import BudgetExhausted
+from graph.errors import BudgetExhausted, ModelUnavailable
 from graph.evidence import Spent
 from graph.spending import ALLOWANCES, Meter
 from graph.state import State
-from tests.fakes import ScriptedFamily
+from tests.fakes import ScriptedFamily, quote
 from tests.graph.asking import Asked
+from tools.claims.checker import CodeChecker
 
 
 def calls(state: State) -> dict[str, int]:
@@ -26,6 +29,8 @@ class Opinion:
     async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
         meter.call()
         self.asked += 1
+        if self._fails:
+            raise ModelUnavailable("no reply")
         return 0.75
 
 
@@ -69,6 +74,47 @@ async def test_tokens_are_a_cap_too() -> None:
     assert state.stop_reason == "answer_complete"
     with pytest.raises(BudgetExhausted, match="tokens"):
         await session.ask("annual leave", max_tokens=900)
+
+
+async def test_a_cap_that_cost_the_repair_is_named_by_the_refusal_too() -> None:
+    session = Asked(family=ScriptedFamily(drafts=[quote("Salaries are paid on the 21st.", "handbook:1")]))
+    state = await session.ask("salaries are paid", max_model_calls=3)
+    assert (state.outcome, state.stop_reason) == ("abstained", "budget_model_calls")
+    refusal = session.told("section_started")[-1]
+    assert refusal.fallback["code"] == "budget_exhausted"
+    assert "not written again" in refusal.fallback["message"]
+
+
+async def test_an_opinion_is_not_asked_for_where_a_step_that_matters_more_was_left_out() -> None:
+    class Costly(CodeChecker):
+        async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
+            meter.spent("model_calls")
+            return await super().check(sections, meter=meter)
+
+    opinion = Opinion()
+    session = Asked(ports={"assessor": opinion, "checker": Costly()})
+    state = await session.ask("annual leave", assess_with_model=True)
+    assert (state.stop_reason, opinion.asked) == ("budget_model_calls", 0)
+    assert session.told("answer_assessed")[0].fallback["code"] == "budget_exhausted"
+
+
+async def test_an_opinion_that_fails_leaves_the_verdicts_and_says_so() -> None:
+    session = Asked(ports={"assessor": Opinion(fails=True)})
+    state = await session.ask("annual leave", assess_with_model=True)
+    assert state.stop_reason == "answer_complete"
+    (assessed,) = session.told("answer_assessed")
+    assert (assessed.model_score, assessed.fallback["code"]) == (None, "model_unavailable")
+
+
+async def test_the_seconds_of_preparing_count() -> None:
+    class Clocked(ScriptedFamily):
+        async def prepare(self, question, turns, *, search, has_pages, meter):  # type: ignore[no-untyped-def]
+            self.prepared_at = time.time()
+            return await super().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
+
+    family = Clocked()
+    state = await Asked(family=family).ask("annual leave")
+    assert 0 < state.started_at <= family.prepared_at
 
 
 def test_a_node_leaves_calls_to_those_that_matter_more() -> None:

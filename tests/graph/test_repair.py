@@ -1,11 +1,20 @@
 """Claims that fail: what is written again, what is taken, what is withdrawn, and that all of it ends."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
 import pytest
 
+from graph.errors import ModelUnavailable, left_out
 from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
+from graph.spending import Meter
+from graph.state import InputState, State
 from graph.support import support
-from tests.fakes import ScriptedChecker, ScriptedFamily, quote
-from tests.graph.asking import Asked, proven
+from nodes.decide_retrieval import DecideRetrievalUpdate
+from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedChecker, ScriptedFamily, ScriptedRewriter, quote, segment
+from tests.graph.asking import LEAVE, PAY, Asked, proven
+from tools.claims.checker import CodeChecker
 
 GOOD = quote("Staff get 25 days of annual leave.", "handbook:0")
 WRONG = quote("Salaries are paid on the 21st.", "handbook:1")
@@ -121,14 +130,142 @@ async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:
     assert [event.section_index for event in session.told("section_finished")] == [0, 1]
 
 
+IN_PART = "Salaries are paid on the 28th. Salaries are paid on the 21st."
+
+
+class Unreachable(ScriptedFamily):
+    """A family whose model can't be reached for the first repair."""
+
+    async def revise(self, question, faulty, sources, *, language, meter):  # type: ignore[no-untyped-def]
+        if not self.faulty:
+            meter.call()
+            self.faulty.append(list(faulty))
+            raise ModelUnavailable("no reply")
+        return await super().revise(question, faulty, sources, language=language, meter=meter)
+
+
 async def test_a_failing_model_leaves_the_answer_and_says_what_was_left_out() -> None:
-    session = Asked(family=writer([RIGHT]))
-    text = "Salaries are paid on the 28th. Salaries are paid on the 21st."
-    session = Asked(family=writer([RIGHT], wrong=text))
+    session = Asked(family=Unreachable(drafts=[[*GOOD, *quote(IN_PART, "handbook:1")]]))
+    state = await session.ask(QUESTION)
+    assert state.sections[1]["text"] == IN_PART
+    assert (state.outcome, state.stop_reason) == ("answered", "repairs_used_up")
+    (assessed,) = session.told("answer_assessed")
+    assert assessed.fallback["code"] == "model_unavailable"
+    assert "left as they were" in assessed.fallback["message"]
+
+
+async def test_a_refusal_after_a_failing_model_says_what_was_left_out() -> None:
+    session = Asked(family=Unreachable(drafts=[WRONG]))
+    state = await session.ask("salaries are paid")
+    assert (state.outcome, state.stop_reason) == ("abstained", "claims_not_supported")
+    assert [event.fallback and event.fallback["code"] for event in session.told("section_started")] == [
+        None,
+        "model_unavailable",
+    ]
+
+
+async def test_a_repair_that_only_code_could_check_says_so() -> None:
+    class Deserted(CodeChecker):
+        async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
+            checked = await super().check(sections, meter=meter)
+            again = [section.text for section in sections] == [RIGHT.text]
+            said = left_out(ModelUnavailable("no reply"), "The verdicts of code alone stand.")
+            return replace(checked, fallback=said if again else None)
+
+    session = Asked(family=writer([RIGHT]), ports={"checker": Deserted()})
+    state = await session.ask(QUESTION)
+    assert state.sections[1]["text"] == RIGHT.text
+    assert all(event.fallback is None for event in session.told("section_checked"))
+    assert session.told("answer_assessed")[0].fallback["code"] == "model_unavailable"
+
+
+async def test_what_an_answer_claims_never_goes_to_the_web() -> None:
+    library = MemoryLibrary([LEAVE, PAY])
+    web = MemoryWeb(library, [segment("site", 0, "Salaries are paid on the 21st somewhere.")])
+    session = Asked(library, writer([RIGHT]), ports={"web": web})
+    state = await session.ask(QUESTION, web="also")
+    assert state.repairs == 1
+    assert web.queries == [QUESTION]
+    assert [query.text for query in library.queries] == [QUESTION, "Salaries are paid on the 21st."]
+
+
+async def test_a_repair_of_what_the_web_alone_brought_works_with_the_sources_there_are() -> None:
+    library = MemoryLibrary([])
+    web = MemoryWeb(library, [PAY])
+    family = ScriptedFamily(drafts=[WRONG], revisions=[[Revision(0, RIGHT.text, RIGHT.source_ids)]])
+    session = Asked(library, family, ports={"web": web})
+    state = await session.ask("salaries are paid", search="off", web="also")
+    assert (state.outcome, state.sections[0]["text"]) == ("answered", RIGHT.text)
+    assert session.steps[-4:] == ["rewrite_query", "generate_answer", "check_claims", "assess_quality"]
+
+
+async def test_a_repair_that_the_budget_does_not_allow_is_not_begun() -> None:
+    session = Asked(family=writer([RIGHT], wrong=IN_PART))
     state = await session.ask(QUESTION, max_model_calls=3)
     assert state.spent["generate_answer"]["calls"] == 1
     assert (state.outcome, state.stop_reason) == ("answered", "budget_model_calls")
-    assert session.steps[-2:] == ["check_claims", "assess_quality"], "no repair was begun"
+    assert session.steps[-2:] == ["check_claims", "assess_quality"]
+    assert "not written again" in session.told("answer_assessed")[0].fallback["message"]
+
+
+class Opinion:
+    """QualityAssessor of few words."""
+
+    async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
+        meter.call()
+        return 0.5
+
+
+# Each finds nothing at first, then writes what does not hold and is not mended: question, query, draft, knobs.
+THREE = [
+    ("remuneration", "salaries are paid", quote(IN_PART, "handbook:1"), {"max_model_calls": 5}),
+    (
+        "holiday entitlement",
+        "staff get days of annual leave.",
+        quote("Staff get 25 days of annual leave. Staff get 30 days of annual leave.", "handbook:0"),
+        {},
+    ),
+    ("catering", "the kitchen closes", quote("The kitchen closes at ten.", "kitchen:0"), {}),
+]
+
+
+async def test_three_questions_that_use_up_their_repairs_end_as_in_fresh_sessions() -> None:
+    def session(numbers: Sequence[int]) -> Asked:
+        family = (Unreachable if 0 in numbers else ScriptedFamily)(drafts=[THREE[n][2] for n in numbers])
+        rewriter = ScriptedRewriter([THREE[n][1] for n in numbers])
+        return Asked(family=family, ports={"rewriter": rewriter, "assessor": Opinion()})
+
+    async def ask(session: Asked, number: int) -> State:
+        question, _, _, knobs = THREE[number]
+        return await session.ask(question, min_score=0.5, assess_with_model=True, **knobs)
+
+    together = session(range(3))
+    ends = []
+    for number in range(3):
+        end, alone = await ask(together, number), await ask(session([number]), number)
+        assert (end.rewrites, end.repairs) == (1, 1)
+        assert _without_times(end) == _without_times(alone)
+        ends.append((end.outcome, end.stop_reason, end.exhausted, bool(end.fallback)))
+    assert ends == [
+        ("answered", "budget_model_calls", "model_calls", True),
+        ("answered", "repairs_used_up", "", False),
+        ("abstained", "claims_not_supported", "", False),
+    ]
+
+
+def _without_times(state: State) -> dict[str, Any]:
+    """Lay out every field of a state but what a session carries on and what a clock gives."""
+    fields = asdict(state)
+    for name in ("turns", "started_at"):
+        del fields[name]
+    for row in fields["spent"].values():
+        del row["ms"]
+    return fields
+
+
+def test_every_field_of_a_run_is_set_anew() -> None:
+    kept = {*InputState.__dataclass_fields__, "schema_version"}
+    assert set(DecideRetrievalUpdate.__annotations__) == set(State.__dataclass_fields__) - kept
 
 
 async def test_an_uncited_section_beside_cited_ones_is_not_matched_but_repaired() -> None:
