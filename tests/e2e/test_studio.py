@@ -21,7 +21,9 @@ from tests.e2e.conftest import BIN, Home
 ROOT = Path(__file__).resolve().parents[2]
 STARTUP_SECONDS = 90
 QUESTION = "How long does the harbour ferry take?"
-ANSWERED = ["decide_retrieval", "search_segments", "grade_segments", "generate_answer"]
+ANSWERED = [
+    "decide_retrieval", "search_segments", "grade_segments", "generate_answer", "check_claims", "assess_quality",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +89,8 @@ async def test_a_run_shows_every_nodes_update_and_our_events(client: LangGraphCl
     assert "25 minutes" in finished["text"]
     graded = next(event for event in told if event["type"] == "sources_graded")
     assert graded["sources"][0]["title"] == "Ferry"
+    checked = next(event for event in told if event["type"] == "section_checked")
+    assert [claim["verdict"] for claim in checked["claims"]] == ["supported"]
 
 
 async def test_a_browser_may_reach_the_server_on_its_own_machine(client: LangGraphClient, studio: str) -> None:
@@ -118,7 +122,9 @@ async def test_the_history_of_a_thread_can_be_read(client: LangGraphClient) -> N
 async def test_a_follow_up_goes_on_in_its_thread(client: LangGraphClient) -> None:
     thread = await client.threads.create()
     await client.runs.wait(thread["thread_id"], "citewell", input={"question": QUESTION})
-    values: Any = await client.runs.wait(thread["thread_id"], "citewell", input={"question": "And when does it leave?"})
+    values: Any = await client.runs.wait(
+        thread["thread_id"], "citewell", input={"question": "And how often does it leave?"}
+    )
     assert values["outcome"] == "answered"
     assert [turn["question"] for turn in values["turns"]] == [QUESTION]
 
@@ -127,13 +133,14 @@ async def test_input_and_context_can_be_filled_in_as_a_form(client: LangGraphCli
     assistant = (await client.assistants.search(graph_id="citewell"))[0]
     schemas = await client.assistants.get_schemas(assistant["assistant_id"])
     asked: Any = schemas["input_schema"]
-    assert list(asked["properties"]) == ["question", "page_ids"]
+    assert list(asked["properties"]) == ["question", "page_ids", "selected_text"]
     assert asked["properties"]["question"]["type"] == "string"
     knobs: Any = schemas["context_schema"]
     assert knobs["properties"]["top_k"] == {
         "default": 10, "maximum": 30, "minimum": 1, "title": "Top K", "type": "integer",
     }  # fmt: skip
     assert knobs["properties"]["search"]["enum"] == ["auto", "always", "off"]
+    assert knobs["properties"]["web"]["enum"] == ["off", "fallback", "also", "first"]
     assert all("type" in knob or "anyOf" in knob for knob in knobs["properties"].values())
 
 
