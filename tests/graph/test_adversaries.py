@@ -5,38 +5,17 @@ import json
 import pytest
 
 from graph.errors import DependencyFailed
-from graph.ports import Resources
 from graph.state import State
-from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
+from tests.graph.modelled import always, session
 from tests.scripted_openai import Reply, ScriptedOpenAI, answer, say, scripted_openai, status
-from tools.claims.checker import CodeChecker
-from tools.coverage import question_coverage
-from tools.llm.endpoint import RetryPolicy
-from tools.llm.family import llm_family
-from tools.settings import ModelSettings
 
 __all__ = ["scripted_openai"]
 
 CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query", "check_claims")
 FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
+SEGMENTS = {each.segment_id: each for each in (LEAVE, PAY, FOOD)}
 PENGUINS = {"text": "Penguins live in Antarctica.", "source_ids": ["handbook:0"]}
-
-
-def session(server: ScriptedOpenAI) -> Asked:
-    """Ask through the llm family, with a library in memory."""
-    settings = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=15)
-    family = llm_family(settings, thinking=False, checker=CodeChecker(), retry=RetryPolicy(first_wait=0.01))
-    library = MemoryLibrary([LEAVE, PAY, FOOD])
-    return Asked(
-        library=library,
-        of=Resources(
-            searcher=library,
-            reader=library,
-            families=lambda model, *, thinking=False: family,
-            coverage=question_coverage,
-        ),
-    )
 
 
 async def outcome_of(asked: Asked, question: str = "days of annual leave", **knobs: object) -> State | None:
@@ -54,11 +33,8 @@ def within_bounds(server: ScriptedOpenAI, state: State | None, *, calls: int = 8
         assert state.stop_reason
         for row in state.claims:
             for proof in row["proofs"]:
-                assert proof["segment_id"] in {"handbook:0", "handbook:1", "kitchen:0"}
-
-
-def always(server: ScriptedOpenAI, prompt: str, *replies: Reply) -> None:
-    server.script(*(reply for _ in range(8) for reply in replies), to=prompt)
+                source = SEGMENTS[proof["segment_id"]]
+                assert source.start <= proof["start"] < proof["end"] <= source.end
 
 
 async def test_always_unsupported(scripted_openai: ScriptedOpenAI) -> None:

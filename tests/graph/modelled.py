@@ -1,0 +1,32 @@
+"""Questions asked of the whole graph through the llm family, whose model is a scripted server."""
+
+from graph.ports import Resources
+from tests.fakes import MemoryLibrary
+from tests.graph.asking import FOOD, LEAVE, PAY, Asked
+from tests.scripted_openai import Reply, ScriptedOpenAI
+from tools.claims.checker import CodeChecker
+from tools.coverage import question_coverage
+from tools.llm.endpoint import RetryPolicy
+from tools.llm.family import llm_family
+from tools.settings import ModelSettings
+
+
+def session(server: ScriptedOpenAI) -> Asked:
+    """Ask through the llm family, with a library in memory."""
+    settings = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=15)
+    family = llm_family(settings, thinking=False, checker=CodeChecker(), retry=RetryPolicy(first_wait=0.01))
+    library = MemoryLibrary([LEAVE, PAY, FOOD])
+    return Asked(
+        library=library,
+        of=Resources(
+            searcher=library,
+            reader=library,
+            families=lambda model, *, thinking=False: family,
+            coverage=question_coverage,
+        ),
+    )
+
+
+def always(server: ScriptedOpenAI, prompt: str, *replies: Reply) -> None:
+    """Script these replies to a prompt, over and over, for as many calls as a run can make."""
+    server.script(*(reply for _ in range(8) for reply in replies), to=prompt)
