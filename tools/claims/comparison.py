@@ -203,7 +203,7 @@ class _Difference:
             or cues.opposed(self.source.keys, self.claim.keys, (*_bounds(a), *_bounds(b)))
         ):
             self._conflict(a.said, b.said)
-        if len(self.conflicts) == before and self.alone and self.near >= VERY_NEAR and self._decided(a, b):
+        if len(self.conflicts) == before and self.alone and self.near >= VERY_NEAR and self._decided(a, b, edit):
             self._conflict(a.said, b.said)
         if len(self.conflicts) == before and self._letters(a, b, edit):
             self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
@@ -212,10 +212,14 @@ class _Difference:
         self.added.append(b)
         self.dropped.append(a)
 
-    @staticmethod
-    def _decided(a: _Run, b: _Run) -> bool:
+    def _decided(self, a: _Run, b: _Run, edit: Edit) -> bool:
         """Tell whether a quantity, order or comparison gave way to one or two words not known to mean it."""
-        return len(b.places) <= 2 and not _lettered(b) and cues.decides(a.keys)
+        return len(b.places) <= 2 and not _lettered(b) and cues.decides(a.keys) and not self._akin(a, b, edit)
+
+    def _akin(self, a: _Run, b: _Run, edit: Edit) -> bool:
+        return cues.akin(self.source.keys, self.claim.keys, edit) or cues.akin(
+            self.source.keys, self.claim.keys, (*_bounds(a), *_bounds(b))
+        )
 
     def _another_word(self, a: _Run, b: _Run) -> bool:
         """Tell whether a copy of a sentence differs in one word, which no other form of the word stands for."""
@@ -279,7 +283,7 @@ class _Difference:
             return True
         if self.near < (ALONE if self.alone else VERY_NEAR) or not a.content or not b.content:
             return False
-        if cues.is_cue(tuple(one)) and cues.is_cue(tuple(other)):
+        if (cues.is_cue(tuple(one)) and cues.is_cue(tuple(other))) or self._akin(a, b, edit):
             return False
         if len(other) >= 2 and self.known(other) and not cues.is_cue(tuple(other)):
             return True

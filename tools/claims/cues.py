@@ -2,15 +2,17 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from tools.claims.quantities import UNITS
 from tools.claims.readings import read
 
-_FILE = Path(__file__).with_name("cues.toml")
+_FOLDER = Path(__file__).parent
 _AFFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "de")
+_NO_ADVERBS = frozenset(("hardly", "lately", "nearly", "shortly", "barely", "scarcely", "only", "early"))
 _ENDINGS = (("less", "ful"), ("less", ""))
 _SHORTENED = (("'s", "is"), ("'s", "has"), ("'d", "would"), ("'d", "had"))
 _CLOSED = frozenset(
@@ -45,7 +47,7 @@ Phrase = tuple[str, ...]
 @cache
 def _lexicon() -> tuple[Mapping[Phrase, frozenset[int]], Mapping[Phrase, frozenset[tuple[str, int]]], int]:
     """Read the lexicon: the groups of a phrase, its fields with its group in each, and the longest phrase."""
-    content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    content = _file("cues.toml")
     groups: dict[Phrase, set[int]] = defaultdict(set)
     fields: dict[Phrase, set[tuple[str, int]]] = defaultdict(set)
     for number, phrases in enumerate(content["same"]):
@@ -58,12 +60,53 @@ def _lexicon() -> tuple[Mapping[Phrase, frozenset[int]], Mapping[Phrase, frozens
         for number, phrases in enumerate(rivals):
             for phrase in phrases:
                 fields[_stems(read(phrase).keys)].add((name, number))
+    for name, number, phrase in _opposites():
+        fields[phrase].add((name, number))
     longest = max(map(len, (*groups, *fields)))
     return (
         {phrase: frozenset(found) for phrase, found in groups.items()},
         {phrase: frozenset(found) for phrase, found in fields.items()},
         longest,
     )
+
+
+def _file(name: str) -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / name).read_text(encoding="utf-8"))
+
+
+def _opposites() -> Iterator[tuple[str, int, Phrase]]:
+    """Give field, side and phrase of each opposite, with the adverb of an English adjective."""
+    for tongue, lines in _file("opposites.toml").items():
+        for number, line in enumerate(lines.strip().splitlines()):
+            for side, phrases in enumerate(line.split(" / ")):
+                for phrase in phrases.split(", "):
+                    yield f"{tongue} {number}", side, _phrase(phrase)
+                    if tongue == "en" and phrase.isalpha() and _adverb(phrase) not in _NO_ADVERBS:
+                        yield f"{tongue} {number}", side, _phrase(_adverb(phrase))
+
+
+def _phrase(text: str) -> Phrase:
+    return _stems(read(text).keys)
+
+
+def _adverb(word: str) -> str:
+    for ending, put in (("ic", "ically"), ("le", "ly"), ("y", "ily")):
+        if word.endswith(ending):
+            return word.removesuffix(ending) + put
+    return word + "ly"
+
+
+@cache
+def _kindred() -> Mapping[Phrase, frozenset[str]]:
+    """Read which words are near in meaning: those of a line of synonyms, and of one side of an opposite."""
+    found: dict[Phrase, set[str]] = defaultdict(set)
+    for tongue, lines in _file("synonyms.toml").items():
+        for number, line in enumerate(lines.strip().splitlines()):
+            for phrase in line.split(", "):
+                found[_phrase(phrase)].add(f"{tongue} {number}")
+    for name, side, phrase in _opposites():
+        found[phrase].add(f"{name} {side}")
+    return {phrase: frozenset(groups) for phrase, groups in found.items()}
 
 
 @lru_cache(maxsize=16384)
@@ -119,6 +162,12 @@ def opposed(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int
         if len(a) == len(b) == 1 and _negated(a[0], b[0]):
             return True
     return False
+
+
+def akin(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int, int]) -> bool:
+    """Tell whether two such runs are at least near in meaning: no proof, but no conflict."""
+    kindred = _kindred()
+    return any(kindred.get(a, frozenset()) & kindred.get(b, frozenset()) for a, b in _widened(one, other, start))
 
 
 def decides(one: Sequence[str]) -> bool:
