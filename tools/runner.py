@@ -139,6 +139,8 @@ class Runner:
                 if part["type"] == "custom":
                     run.tell(part["data"])
                 elif part["type"] == "values":
+                    # What comes first is the session as the last run left it, with what that run spent.
+                    run.spent = part["data"].get("spent", {}) if values else {}
                     values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
         state = State(**values)
         if not state.outcome:
@@ -157,9 +159,8 @@ class Runner:
     async def _end_of(self, run: Run, state: State) -> RunFinished:
         identity = run.request.context.identity
         message = await finished_message(state, self._resources.reader, identity, run.family)
-        if state.outcome == "":
-            raise AssertionError("checked in _answer")
-        end = RunFinished(outcome=state.outcome, stop_reason=str(state.stop_reason), message=message, spent=state.spent)
+        outcome = cast(Literal["answered", "abstained"], state.outcome)  # _answer has seen that there is one
+        end = RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=state.spent)
         await self._ledger.finish(run.run_id, run.message_id, end, page_ids=run.request.page_ids)
         return end
 
@@ -168,7 +169,7 @@ class Runner:
             outcome="cancelled",
             stop_reason=run.stop_reason,
             message=partial_message(run.sections, run.family),
-            spent={},
+            spent=run.spent,
         )
         try:
             await self._ledger.finish(run.run_id, run.message_id, end, page_ids=run.request.page_ids)

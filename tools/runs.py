@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from graph.context import Context
 from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, SectionFinished, SectionRevised
-from graph.evidence import FamilyName, Section, StopReason
+from graph.evidence import FamilyName, Section, Spent, StopReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Run:
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     stop_reason: StopReason = "server_stopped"
+    spent: dict[str, Spent] = field(default_factory=dict)  # by the steps that are behind it
 
     def tell(self, event: AnyEvent) -> None:
         """Append an event to the log and wake the readers."""

@@ -127,6 +127,25 @@ async def test_cancelling_stops_the_writer_and_keeps_what_was_finished(database:
         assert await at.rows("SELECT stop_reason FROM runs") == [("client_disconnected",)]
 
 
+async def test_a_cancelled_run_says_what_its_finished_steps_have_spent(database: Database) -> None:
+    family = HeldFamily()
+    family.released.set()
+    async with desk(database, family) as at:
+        await (await at.start()).finished()
+        family.writing.clear()
+        family.released.clear()
+        run = await at.start()
+        await family.writing.wait()
+        await run.cancel("cancel_requested")
+        end = await run.finished()
+        assert isinstance(end, RunFinished)
+        assert {step: row["calls"] for step, row in end.spent.items()} == {
+            "decide_retrieval": 1,
+            "search_segments": 0,
+            "grade_segments": 1,
+        }
+
+
 async def test_the_question_after_a_cancelled_one_is_answered(database: Database) -> None:
     family = HeldFamily()
     async with desk(database, family) as at:
