@@ -139,9 +139,9 @@ class Runner:
                 if part["type"] == "custom":
                     run.tell(part["data"])
                 elif part["type"] == "values":
-                    # What comes first is the session as the last run left it, with what that run spent.
-                    run.spent = part["data"].get("spent", {}) if values else {}
+                    begun = bool(values)  # what comes first is the session as the last run left it
                     values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
+                    run.spent = values.get("spent", {}) if begun else {}
         state = State(**values)
         if not state.outcome:
             raise CitewellError("The graph ended without an outcome.")
