@@ -1,6 +1,7 @@
 """Read the selected pages whole as far as the token budget goes, else search within them; the marked passage first."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,19 +60,8 @@ async def load_selected_pages(
     references = page_references(state.asked) or page_references(state.standalone_question)
     wanted = [_wanted(page, references, marked) for page in pages]
     read = await _within_budget(wanted, state, runtime, searcher, context.page_tokens - tokens_of(marked))
-
-    known = {segment.segment_id for segment in marked}
-    used: list[PageUse] = []
-    cut: list[PageUse] = []
-    for page in pages:
-        count = sum(s.segment_id in known for s in page.segments) + len(read[page.document_id])
-        use = PageUse(document_id=page.document_id, title=page.title, segments=count, of=len(page.segments))
-        if count:
-            (used if count == len(page.segments) else cut).append(use)
-    reported = {use["document_id"] for use in [*used, *cut]}
-    unused = [page_id for page_id in page_ids if page_id not in reported]
-    runtime.stream_writer(PagesLoaded(used=used, cut=cut, unused=unused))
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
+    runtime.stream_writer(_report(page_ids, pages, offered))
     return {
         "candidates": [Candidate(segment_id=segment.segment_id, kind="page", score=PAGE_SCORE) for segment in offered]
     }
@@ -91,6 +81,7 @@ async def _marked_passage(
 
 
 def _wanted(page: Page, references: tuple[range, ...], marked: Sequence[Segment]) -> _Wanted:
+    """Leave out of a page what is read with the marked passage and, where pages of it are named, all others."""
     known = {segment.segment_id for segment in marked}
     unread = tuple(segment for segment in page.segments if segment.segment_id not in known)
     if not any(names_page(references, segment.page_idx) for segment in page.segments):
@@ -102,16 +93,16 @@ async def _within_budget(
     wanted: Sequence[_Wanted], state: State, runtime: Runtime[Context], searcher: SegmentSearcher, room: int
 ) -> dict[str, list[Segment]]:
     """Choose what is read of each document, in reading order; documents with pages that the question names go first."""
+    text = state.query or state.standalone_question
     read: dict[str, list[Segment]] = {each.page.document_id: [] for each in wanted}
-    for group in ([w for w in wanted if w.named], [w for w in wanted if not w.named]):
+    for group in ([each for each in wanted if each.named], [each for each in wanted if not each.named]):
         fits = fit_whole([tokens_of(each.segments) for each in group], room)
-        whole = [each for each, fit in zip(group, fits, strict=True) if fit]
-        for each in whole:
-            read[each.page.document_id] = list(each.segments)
         long = [each for each, fit in zip(group, fits, strict=True) if not fit]
-        room -= sum(tokens_of(each.segments) for each in whole)
+        for each in (each for each, fit in zip(group, fits, strict=True) if fit):
+            read[each.page.document_id] = list(each.segments)
+            room -= tokens_of(each.segments)
         if long and room > 0:
-            ranked = await _ranked(long, state.query or state.standalone_question, runtime, searcher)
+            ranked = await _ranked(long, text, runtime, searcher)
             for each, segments in zip(long, best_fitting(ranked, room), strict=True):
                 read[each.page.document_id] = sorted(segments, key=lambda segment: segment.segment_index)
                 room -= tokens_of(segments)
@@ -133,18 +124,42 @@ async def _ranked(
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="page", code=error.code, message=error.message))
         return [list(each.segments) for each in long]
-    degraded = next((result.degraded for result in results if result.degraded), None)
-    ranked = []
-    for each, result in zip(long, results, strict=True):
-        offered = {segment.segment_id: segment for segment in each.segments}
-        found = {hit.segment.segment_id: hit.segment for hit in result.hits if hit.segment.segment_id in offered}
-        ranked.append([*found.values()] if found and not each.named else [*(found | offered).values()])
     count = sum(len(result.hits) for result in results)
+    degraded = next((result.degraded for result in results if result.degraded), None)
     runtime.stream_writer(SourcesFound(kind="page", query=text, count=count, degraded=degraded))
-    return ranked
+    return [_best_first(each, result) for each, result in zip(long, results, strict=True)]
+
+
+def _best_first(wanted: _Wanted, result: SearchResult) -> list[Segment]:
+    """Put what was found first; the rest follows only where nothing was found, or where the question names its page."""
+    offered = {segment.segment_id: segment for segment in wanted.segments}
+    found = {hit.segment.segment_id: hit.segment for hit in result.hits if hit.segment.segment_id in offered}
+    return list(found.values() if found and not wanted.named else (found | offered).values())
 
 
 def _within(page: Page, text: str, identity: Identity) -> SearchQuery:
+    """Search one page, however little it has: what is found is ranked, and not dropped by its score."""
     return SearchQuery(
         text=text, identity=identity, top_k=FOUND_WITHIN, min_score=0.0, document_ids=(page.document_id,)
+    )
+
+
+def _report(page_ids: Sequence[str], pages: Sequence[Page], offered: Sequence[Segment]) -> PagesLoaded:
+    """Tell pages read whole from those that were cut, and both from those that were not found or had no room."""
+    taken = Counter(segment.document_id for segment in offered)
+    uses = [
+        PageUse(
+            document_id=page.document_id,
+            title=page.title,
+            segments=taken[page.document_id],
+            of=len(page.segments),
+        )
+        for page in pages
+        if taken[page.document_id]
+    ]
+    reported = {use["document_id"] for use in uses}
+    return PagesLoaded(
+        used=[use for use in uses if use["segments"] == use["of"]],
+        cut=[use for use in uses if use["segments"] < use["of"]],
+        unused=[page_id for page_id in page_ids if page_id not in reported],
     )
