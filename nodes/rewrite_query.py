@@ -32,6 +32,8 @@ async def rewrite_query(
         query = failed_claims(state)
         named = ", ".join(str(index + 1) for index in state.repairing)
         reason = f"looking again for what section {named} claims"
+        if len(state.repairing) > 1:
+            reason = f"looking again for what sections {named} claim"
         runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
         # Not among what was tried: a refusal that names it would say again what did not hold.
         return {"query": query, "repairs": state.repairs + 1}

@@ -39,8 +39,8 @@ def show_citations(console: Console, citations: list[Citation], sources: list[So
 def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
     """List the claims that are not proven, each with its verdict and the reasons for it."""
     for claim in claims:
-        verdict = Text.assemble("  ", (claim["verdict"], VERDICT_STYLE[claim["verdict"]]), "  ")
-        show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT, first=verdict)
+        show_indented(console, Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]]), 2)
+        show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT)
         for reason in claim["reasons"]:
             show_indented(console, Text(one_line(reason), style="dim"), INDENT + 2)
 

@@ -35,7 +35,9 @@ class TerminalRun:
         self._started = time.perf_counter()
         self._family = self._question = ""
         self._verdicts: Counter[str] = Counter()
+        self._failed: list[str] = []  # claims that failed, with the reasons
         self._answered = False  # the answer was written, and nothing after it yet
+        self._later: list[str] = []  # what is said of a section when its text has ended
 
     def queued(self, event: events.Queued) -> None:
         self._aside(f"waiting, {event.position} before this one")
@@ -59,6 +61,8 @@ class TerminalRun:
     def step_finished(self, event: events.StepFinished) -> None:
         if event.step == "check_claims":
             self._note_verdicts()
+        if event.step == "rewrite_query" and event.step not in self._notes:
+            self._note(event.step, "nothing else to search for")
         if event.step in self._began:
             self._step(event.step, f"{event.ms:.0f} ms")
 
@@ -134,15 +138,19 @@ class TerminalRun:
             self._flow.close()
             self._flow = None
             self._answered = True
+        for told in self._later:
+            self._aside(told)
+        self._later.clear()
         if event.unknown_ids:
             self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
 
     def section_checked(self, event: events.SectionChecked) -> None:
-        self._verdicts.update(claim["verdict"] for claim in event.claims)
+        self._count_verdicts(event.section_index, event.claims)
         self._fallback("check_claims", event.fallback)
 
     def section_revised(self, event: events.SectionRevised) -> None:
         number = event.section_index + 1
+        self._count_verdicts(event.section_index, event.claims)
         self._aside(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
         if event.text:
             self._flow = Flow(self._answer, wrap=self._wrap)
@@ -153,7 +161,11 @@ class TerminalRun:
             self.section_finished(finished)
 
     def content_removed(self, event: events.ContentRemoved) -> None:
-        self._aside(f"{event.kind} removed, no source holds it: {event.target}")
+        told = f"{event.kind} removed, no source holds it: {event.target}"
+        if self._flow is None:
+            self._aside(told)
+        else:
+            self._later.append(told)
 
     def answer_assessed(self, event: events.AnswerAssessed) -> None:
         judged = "supported" if event.supported else "not wholly supported"
@@ -200,11 +212,22 @@ class TerminalRun:
         if fallback is not None:
             self._note(step, f"fallback: {fallback['message']}")
 
+    def _count_verdicts(self, section_index: int, claims: list[evidence.Claim]) -> None:
+        self._verdicts.update(claim["verdict"] for claim in claims)
+        self._failed += [
+            f"section {section_index + 1} {claim['verdict']}: {'; '.join(claim['reasons'])}"
+            for claim in claims
+            if claim["verdict"] in ("contradicted", "unsupported")
+        ]
+
     def _note_verdicts(self) -> None:
         if self._verdicts:
             counted = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
             self._note("check_claims", f"{_count(self._verdicts.total(), 'claim')}: {counted}")
-            self._verdicts.clear()
+        for failed in self._failed:
+            self._note("check_claims", failed)
+        self._verdicts.clear()
+        self._failed.clear()
 
     def _note(self, step: str, note: str) -> None:
         self._notes.setdefault(step, []).append(one_line(note))

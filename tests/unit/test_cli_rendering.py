@@ -13,13 +13,13 @@ from rich.console import Console
 
 from cli.exits import BY_CODE, Exit
 from cli.output import plain
-from cli.rendering.citations import show_citations, show_nearest
+from cli.rendering.citations import show_citations, show_doubts, show_nearest
 from cli.rendering.flow import Flow
 from cli.rendering.live import TerminalRun
 from cli.rendering.safe import one_line, printable
 from cli.rendering.tables import show_table
 from graph import errors, events
-from graph.evidence import Citation, Message, Source, Spent
+from graph.evidence import Citation, Message, SectionClaim, Source, Spent
 
 MIXED = "The filter 滤芯指示灯变为红色时 must be changed，within 7 days. "
 
@@ -220,6 +220,39 @@ def test_sources_that_disagree_are_told_with_the_verdicts_before_the_section_tha
     assert lines[0].endswith("1 claim: 1 supported")
     assert lines[1].strip() == "sources disagree: 25 days, 28 days"
     assert "first words" not in shown(out)
+
+
+def test_what_was_taken_out_of_a_section_is_told_when_its_text_has_ended() -> None:
+    out = console(60)
+    listener = TerminalRun(out, out, wrap=True)
+    for event in (
+        events.SectionStarted(section_index=0),
+        events.TextDelta(section_index=0, delta="See the "),
+        events.ContentRemoved(section_index=0, kind="image", target="https://evil.example/a.png"),
+        events.TextDelta(section_index=0, delta="chart."),
+        events.SectionFinished(section_index=0, text="See the chart.", source_ids=[]),
+    ):
+        event.tell(listener)
+    text = " ".join(shown(out).split())
+    assert text == "See the chart. image removed, no source holds it: https://evil.example/a.png"
+
+
+def test_a_claim_that_failed_is_told_with_its_reasons_and_within_the_width() -> None:
+    out = console(60)
+    listener = TerminalRun(out, out)
+    claim: SectionClaim = {
+        "start": 0, "end": 8, "text": "Everybody who has been here for a year gets thirty days of leave.",
+        "verdict": "contradicted", "reasons": ["the source says 25 days, the answer says 30"], "citations": [],
+        "section_index": 0,
+    }  # fmt: skip
+    listener.step_started(events.StepStarted(step="check_claims"))
+    listener.section_checked(events.SectionChecked(section_index=0, claims=[claim]))
+    listener.step_finished(events.StepFinished(step="check_claims", ms=1))
+    show_doubts(out, [claim])
+    text = " ".join(shown(out).split())
+    assert "1 claim: 1 contradicted section 1 contradicted: the source says 25 days, the answer says 30" in text
+    assert text.count("the source says 25 days, the answer says 30") == 2
+    assert all(cell_len(line) <= 60 for line in shown(out).splitlines())
 
 
 def run_told(width: int) -> str:
