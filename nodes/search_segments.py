@@ -24,7 +24,8 @@ async def search_segments(
 
     A marked passage is looked for with the question; it goes to our own library alone, never to the web.
     What scores below ``min_score`` is gathered too: grading drops it, and a refusal names it as what came nearest.
-    A failing search fails the run, after saying so, unless selected pages were read beside it.
+    A failing search fails the run, after saying so, unless selected pages were read beside it or sources are there
+    already, as in a repair.
     """
     context = runtime.context
     query = SearchQuery(
@@ -39,7 +40,7 @@ async def search_segments(
         result = await searcher.search(query)
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="search", code=error.code, message=error.message))
-        if not state.page_ids:
+        if not (state.page_ids or state.sources):
             raise
         return {"candidates": []}
     runtime.stream_writer(

@@ -38,10 +38,19 @@ class Asked:
         self, question: str, *, pages: list[str] | None = None, selected_text: str = "", **knobs: Any
     ) -> State:
         """Ask, and give the state at the end."""
+        return await self._follow(
+            InputState(question=question, page_ids=pages or [], selected_text=selected_text), knobs
+        )
+
+    async def resume(self, **knobs: Any) -> State:
+        """Go on from the last checkpoint of a run that broke off, and give the state at the end."""
+        return await self._follow(None, knobs)
+
+    async def _follow(self, asked: InputState | None, knobs: dict[str, Any]) -> State:
         self.events.clear()
         state: State | None = None
         async for part in self._graph.astream(
-            InputState(question=question, page_ids=pages or [], selected_text=selected_text),
+            asked,
             {"configurable": {"thread_id": "one"}},
             context=Context(**knobs),
             stream_mode=["custom", "values"],

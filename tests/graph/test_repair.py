@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from graph.errors import ModelUnavailable, left_out
-from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
+from graph.errors import DatabaseUnavailable, ModelUnavailable, left_out
+from graph.ports import DraftClosed, DraftOpened, DraftText, Revision, SearchQuery, SearchResult
 from graph.spending import Meter
 from graph.state import InputState, State
 from graph.support import support
@@ -17,12 +17,13 @@ from tests.graph.asking import LEAVE, PAY, Asked, proven
 from tools.claims.checker import CodeChecker
 
 GOOD = quote("Staff get 25 days of annual leave.", "handbook:0")
-WRONG = quote("Salaries are paid on the 21st.", "handbook:1")
+WRONG_TEXT = "Salaries are paid on the 21st."
+WRONG = quote(WRONG_TEXT, "handbook:1")
 RIGHT = Revision(1, "Salaries are paid on the 28th.", ("handbook:1",))
 QUESTION = "staff get days of annual salaries are paid"
 
 
-def writer(*revisions: list[Revision], wrong: str = "Salaries are paid on the 21st.") -> ScriptedFamily:
+def writer(*revisions: list[Revision], wrong: str = WRONG_TEXT) -> ScriptedFamily:
     """Script a first section that holds and a second that does not."""
     return ScriptedFamily(drafts=[[*GOOD, *quote(wrong, "handbook:1")]], revisions=revisions)
 
@@ -197,6 +198,38 @@ async def test_a_repair_of_what_the_web_alone_brought_works_with_the_sources_the
     state = await session.ask("salaries are paid", search="off", web="also")
     assert (state.outcome, state.sections[0]["text"]) == ("answered", RIGHT.text)
     assert session.steps[-4:] == ["rewrite_query", "generate_answer", "check_claims", "assess_quality"]
+
+
+async def test_a_repair_whose_search_fails_works_with_the_sources_there_are() -> None:
+    class Failing(MemoryLibrary):
+        async def search(self, query: SearchQuery) -> SearchResult:
+            self.failure = DatabaseUnavailable("gone") if self.queries else None
+            return await super().search(query)
+
+    session = Asked(Failing([LEAVE, PAY]), writer([RIGHT]))
+    state = await session.ask(QUESTION)
+    assert session.told("search_failed")[0].code == "database_unavailable"
+    assert (state.outcome, state.sections[1]["text"]) == ("answered", RIGHT.text)
+
+
+async def test_a_run_that_broke_off_in_a_repair_is_resumed_in_it() -> None:
+    class Breaking(ScriptedFamily):
+        broken = False
+
+        async def revise(self, question, faulty, sources, *, language, meter):  # type: ignore[no-untyped-def]
+            if not self.broken:
+                self.broken = True
+                raise RuntimeError("the process died")
+            return await super().revise(question, faulty, sources, language=language, meter=meter)
+
+    drafts = [[*GOOD, *quote(WRONG_TEXT, "handbook:1")]]
+    session = Asked(family=Breaking(drafts=drafts, revisions=[[RIGHT]]))
+    with pytest.raises(RuntimeError):
+        await session.ask(QUESTION)
+    resumed = await session.resume()
+    assert session.steps == ["generate_answer", "check_claims", "assess_quality"]
+    whole = await Asked(family=writer([RIGHT])).ask(QUESTION)
+    assert _without_times(resumed) == _without_times(whole)
 
 
 async def test_a_repair_that_the_budget_does_not_allow_is_not_begun() -> None:
