@@ -25,16 +25,23 @@ NEAR = 0.55  # share of a claim's content that must stand in a sentence before a
 VERY_NEAR = 0.75
 ALONE = 0.45  # enough where the claim is the sentence but for one run
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
+FEWEST = 5  # tokens of a claim in which one swapped word can be told
+WORD = 2  # content tokens, at most, of a word in a script with spaces
+LETTERS = 4  # and letters in one without
 _SMALL = {"second": 2.0, "one": 1.0, "một": 1.0, "năm": 5.0, "zero": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a claim is to a sentence. ``near`` is the share in [0, 1] of its content that stands there in order."""
+    """What a claim is to a sentence. ``near`` is the share in [0, 1] of its content that stands there in order.
+
+    ``swapped`` names the one word of an otherwise equal claim that stands for another and is no known synonym of it.
+    """
 
     finding: Finding
     near: float
     reasons: tuple[str, ...] = ()
+    swapped: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +131,7 @@ class _Difference:
         if self.conflicts and close:
             return Comparison("conflict", self.near, tuple(dict.fromkeys(self.conflicts)))
         if pairs and (self.replaced or self.added or self.conflicts):
-            return Comparison("differs", self.near)
+            return Comparison("differs", self.near, swapped=self._swapped(pairs))
         if self.moved:
             return Comparison("order", self.near)
         if self.dropped:
@@ -132,6 +139,15 @@ class _Difference:
         if self.source.asks != self.claim.asks:
             return Comparison("differs", self.near)
         return Comparison("same", self.near)
+
+    def _swapped(self, pairs: Sequence[tuple[_Run, _Run, Edit]]) -> str | None:
+        """Tell one word, in a claim that says just what the sentence says, that stands for a word of another sense."""
+        if len(pairs) != 1 or self.moved or self.near < VERY_NEAR or len(self.claim.tokens) < FEWEST:
+            return None
+        a, b, edit = pairs[0]
+        if not (_one_word(a) and _one_word(b)) or _alike(a, b) or self._akin(a, b, edit):
+            return None
+        return f"the answer says {b.said} where the source says {a.said}"
 
     def _coalesced(self, found: list[Edit]) -> list[Edit]:
         """Join edits that one equal letter parts: two names of a script without spaces may share one by chance."""
@@ -458,6 +474,21 @@ def _figure(token: Token) -> str:
     """Give a word that holds digits without them ("n6", "boeing747"); empty where there are none."""
     bare = "".join("0" if sign.isdigit() else sign for sign in token.key)
     return bare if token.kind == "word" and bare != token.key else ""
+
+
+def _one_word(run: _Run) -> bool:
+    """Tell whether a run is as long as one word is, and says something."""
+    if not run.content or any(token.kind not in ("word", "letter") for token in run.tokens):
+        return False
+    return len(run.places) <= (LETTERS if _lettered(run) else WORD)
+
+
+def _alike(a: _Run, b: _Run) -> bool:
+    """Tell whether two runs share a letter of a script without spaces, or the beginning of a word of another."""
+    if _lettered(a) and _lettered(b):
+        return not set(_joined(a)).isdisjoint(_joined(b))
+    theirs = {cues.stem(key)[:3] for key in a.keys}
+    return any(cues.stem(key)[:3] in theirs for key in b.keys)
 
 
 def _turns(run: _Run) -> bool:

@@ -81,6 +81,8 @@ def _unsettled(claim: str, reading: Reading, begins: int, sources: Sources, best
     letters = sum(token.kind == "letter" for token in reading.tokens) * 2 > len(reading.tokens)
     if sources.cover(terms) < (LEAST_LETTER_COVER if letters else LEAST_COVER):
         return Judgement("unsupported", (UNSAID,))
+    if best.comparison.swapped:
+        return Judgement("unsupported", (best.comparison.swapped,))
     near = best.comparison.near
     return Judgement("unverified", (f"the closest source sentence has {near:.0%} of its words",), best.places, near)
 
