@@ -1,31 +1,19 @@
 """Claims that fail: what is written again, what is taken, what is withdrawn, and that all of it ends."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from graph.errors import DatabaseUnavailable, ModelUnavailable, left_out
-from graph.ports import DraftClosed, DraftOpened, DraftText, Revision, SearchQuery, SearchResult
+from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
 from graph.spending import Meter
 from graph.state import InputState, State
 from graph.support import support
 from nodes.decide_retrieval import DecideRetrievalUpdate
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedChecker, ScriptedFamily, ScriptedRewriter, quote, segment
 from tests.graph.asking import LEAVE, PAY, Asked, proven
-from tools.claims.checker import CodeChecker
-
-GOOD = quote("Staff get 25 days of annual leave.", "handbook:0")
-WRONG_TEXT = "Salaries are paid on the 21st."
-WRONG = quote(WRONG_TEXT, "handbook:1")
-RIGHT = Revision(1, "Salaries are paid on the 28th.", ("handbook:1",))
-QUESTION = "staff get days of annual salaries are paid"
-
-
-def writer(*revisions: list[Revision], wrong: str = WRONG_TEXT) -> ScriptedFamily:
-    """Script a first section that holds and a second that does not."""
-    return ScriptedFamily(drafts=[[*GOOD, *quote(wrong, "handbook:1")]], revisions=revisions)
+from tests.graph.wrong_answers import GOOD, IN_PART, QUESTION, RIGHT, WRONG, WRONG_TEXT, Unreachable, writer
 
 
 async def test_only_the_failed_section_is_written_again() -> None:
@@ -131,55 +119,6 @@ async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:
     assert [event.section_index for event in session.told("section_finished")] == [0, 1]
 
 
-IN_PART = "Salaries are paid on the 28th. Salaries are paid on the 21st."
-
-
-class Unreachable(ScriptedFamily):
-    """A family whose model can't be reached for the first repair."""
-
-    async def revise(self, question, faulty, sources, *, language, meter):  # type: ignore[no-untyped-def]
-        if not self.faulty:
-            meter.call()
-            self.faulty.append(list(faulty))
-            raise ModelUnavailable("no reply")
-        return await super().revise(question, faulty, sources, language=language, meter=meter)
-
-
-async def test_a_failing_model_leaves_the_answer_and_says_what_was_left_out() -> None:
-    session = Asked(family=Unreachable(drafts=[[*GOOD, *quote(IN_PART, "handbook:1")]]))
-    state = await session.ask(QUESTION)
-    assert state.sections[1]["text"] == IN_PART
-    assert (state.outcome, state.stop_reason) == ("answered", "repairs_used_up")
-    (assessed,) = session.told("answer_assessed")
-    assert assessed.fallback["code"] == "model_unavailable"
-    assert "left as they were" in assessed.fallback["message"]
-
-
-async def test_a_refusal_after_a_failing_model_says_what_was_left_out() -> None:
-    session = Asked(family=Unreachable(drafts=[WRONG]))
-    state = await session.ask("salaries are paid")
-    assert (state.outcome, state.stop_reason) == ("abstained", "claims_not_supported")
-    assert [event.fallback and event.fallback["code"] for event in session.told("section_started")] == [
-        None,
-        "model_unavailable",
-    ]
-
-
-async def test_a_repair_that_only_code_could_check_says_so() -> None:
-    class Deserted(CodeChecker):
-        async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
-            checked = await super().check(sections, meter=meter)
-            again = [section.text for section in sections] == [RIGHT.text]
-            said = left_out(ModelUnavailable("no reply"), "The verdicts of code alone stand.")
-            return replace(checked, fallback=said if again else None)
-
-    session = Asked(family=writer([RIGHT]), ports={"checker": Deserted()})
-    state = await session.ask(QUESTION)
-    assert state.sections[1]["text"] == RIGHT.text
-    assert all(event.fallback is None for event in session.told("section_checked"))
-    assert session.told("answer_assessed")[0].fallback["code"] == "model_unavailable"
-
-
 async def test_what_an_answer_claims_never_goes_to_the_web() -> None:
     library = MemoryLibrary([LEAVE, PAY])
     web = MemoryWeb(library, [segment("site", 0, "Salaries are paid on the 21st somewhere.")])
@@ -200,18 +139,6 @@ async def test_a_repair_of_what_the_web_alone_brought_works_with_the_sources_the
     assert session.steps[-4:] == ["rewrite_query", "generate_answer", "check_claims", "assess_quality"]
 
 
-async def test_a_repair_whose_search_fails_works_with_the_sources_there_are() -> None:
-    class Failing(MemoryLibrary):
-        async def search(self, query: SearchQuery) -> SearchResult:
-            self.failure = DatabaseUnavailable("gone") if self.queries else None
-            return await super().search(query)
-
-    session = Asked(Failing([LEAVE, PAY]), writer([RIGHT]))
-    state = await session.ask(QUESTION)
-    assert session.told("search_failed")[0].code == "database_unavailable"
-    assert (state.outcome, state.sections[1]["text"]) == ("answered", RIGHT.text)
-
-
 async def test_a_run_that_broke_off_in_a_repair_is_resumed_in_it() -> None:
     class Breaking(ScriptedFamily):
         broken = False
@@ -230,15 +157,6 @@ async def test_a_run_that_broke_off_in_a_repair_is_resumed_in_it() -> None:
     assert session.steps == ["generate_answer", "check_claims", "assess_quality"]
     whole = await Asked(family=writer([RIGHT])).ask(QUESTION)
     assert _without_times(resumed) == _without_times(whole)
-
-
-async def test_a_repair_that_the_budget_does_not_allow_is_not_begun() -> None:
-    session = Asked(family=writer([RIGHT], wrong=IN_PART))
-    state = await session.ask(QUESTION, max_model_calls=3)
-    assert state.spent["generate_answer"]["calls"] == 1
-    assert (state.outcome, state.stop_reason) == ("answered", "budget_model_calls")
-    assert session.steps[-2:] == ["check_claims", "assess_quality"]
-    assert "not written again" in session.told("answer_assessed")[0].fallback["message"]
 
 
 class Opinion:
@@ -299,29 +217,6 @@ def _without_times(state: State) -> dict[str, Any]:
 def test_every_field_of_a_run_is_set_anew() -> None:
     kept = {*InputState.__dataclass_fields__, "schema_version"}
     assert set(DecideRetrievalUpdate.__annotations__) == set(State.__dataclass_fields__) - kept
-
-
-async def test_an_uncited_section_beside_cited_ones_is_not_matched_but_repaired() -> None:
-    family = ScriptedFamily(drafts=[[*GOOD, *quote("Salaries are paid on the 28th.")]], revisions=[[RIGHT]])
-    session = Asked(family=family)
-    state = await session.ask(QUESTION)
-    assert session.told("section_checked")[1].claims[0]["verdict"] == "unsupported"
-    assert state.sections[1]["source_ids"] == ["handbook:1"]
-
-
-async def test_an_answer_without_any_id_is_matched_and_says_so() -> None:
-    session = Asked(family=ScriptedFamily(drafts=[quote("Salaries are paid on the 28th.")]))
-    state = await session.ask("salaries are paid")
-    (claim,) = state.claims
-    assert [proof["origin"] for proof in claim["proofs"]] == ["matched"]
-    assert state.sections[0]["source_ids"] == ["handbook:1"]
-
-
-async def test_an_answer_without_any_id_that_matches_nothing_is_cited_nowhere() -> None:
-    session = Asked(family=ScriptedFamily(drafts=[quote("Press [Windows] then [Section] to open the penguin panel.")]))
-    state = await session.ask("salaries are paid")
-    assert state.outcome == "abstained"
-    assert all(not claim["citations"] for event in session.told("section_checked") for claim in event.claims)
 
 
 ADVERSARIES = {
