@@ -61,13 +61,12 @@ def refusal(reason: StopReason, tried: list[str], near: list[Segment], language:
     said = prompts.lines(language)
     if reason == "library_not_allowed":
         return said.only_library
-    if not near:
-        return said.nothing_found
     between, after = ("；", "") if language in UNSPACED else ("; ", " ")
-    queries = between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried)
+    searched = said.searched.format(queries=between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried))
+    if not near:
+        return after.join((said.nothing_found, searched))
     places = between.join(dict.fromkeys(place(segment) for segment in near))
-    joined = (said.not_in_library, said.searched.format(queries=queries), said.nearest.format(places=places))
-    return after.join(joined)
+    return after.join((said.not_in_library, searched, said.nearest.format(places=places)))
 
 
 def place(segment: Segment) -> str:
