@@ -6,9 +6,9 @@ import prompts
 from graph.citations import citation
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
 from graph.evidence import Disagreement, Section
-from graph.state import DisputeRow, ProofRow
+from graph.state import ProofRow
 from nodes.checking import CheckedAnswer
-from nodes.drafting import guarded
+from nodes.drafting import guarded, tell_removed
 
 MOST = 2
 BOTH_QUOTED = "both sources are quoted word for word"
@@ -18,26 +18,23 @@ def say_disagreements(answer: CheckedAnswer, language: str, tell: Callable[[AnyE
     """Add a section for each pair of passages that contradict each other on what the answer says, two at most."""
     said: dict[frozenset[str], Disagreement] = {}
     for row in answer.disputes:
-        pair = frozenset((row["own"]["segment_id"], row["other"]["segment_id"]))
-        if len(said) < MOST and pair not in said and (section := _section(answer, row, language)):
-            said[pair] = Disagreement(segment_ids=section["source_ids"], reason=row["reason"])
-            tell(SourcesDisagree(segment_ids=section["source_ids"], reason=row["reason"]))
-            index = answer.add(section, (row["own"], row["other"]), "supported", BOTH_QUOTED)
-            tell(SectionStarted(section_index=index))
-            tell(TextDelta(section_index=index, delta=section["text"]))
-            tell(SectionFinished(section_index=index, text=section["text"], source_ids=section["source_ids"]))
-            tell(SectionChecked(section_index=index, claims=answer.shown(index)))
+        ids = list(dict.fromkeys([row["own"]["segment_id"], row["other"]["segment_id"]]))
+        pair = frozenset(ids)
+        one, other = _quoted(answer, row["own"]), _quoted(answer, row["other"])
+        if len(said) == MOST or pair in said or not (one and other):
+            continue
+        said[pair] = Disagreement(segment_ids=ids, reason=row["reason"])
+        tell(SourcesDisagree(segment_ids=ids, reason=row["reason"]))
+        # A title can be a link that neither passage holds.
+        worded = prompts.lines(language).disagree.format(one=one, other=other)
+        text, removed = guarded(worded, ids, answer.segments)
+        index = answer.add(Section(text=text, source_ids=ids), (row["own"], row["other"]), "supported", BOTH_QUOTED)
+        tell(SectionStarted(section_index=index))
+        tell(TextDelta(section_index=index, delta=text))
+        tell_removed(removed, index, tell)
+        tell(SectionFinished(section_index=index, text=text, source_ids=ids))
+        tell(SectionChecked(section_index=index, claims=answer.shown(index)))
     return list(said.values())
-
-
-def _section(answer: CheckedAnswer, row: DisputeRow, language: str) -> Section | None:
-    quotes = [_quoted(answer, row["own"]), _quoted(answer, row["other"])]
-    if not all(quotes):
-        return None
-    said = prompts.lines(language).disagree.format(one=quotes[0], other=quotes[1])
-    ids = list(dict.fromkeys([row["own"]["segment_id"], row["other"]["segment_id"]]))
-    text, _ = guarded(said, ids, answer.segments)
-    return Section(text=text, source_ids=ids)
 
 
 def _quoted(answer: CheckedAnswer, proof: ProofRow) -> str:
