@@ -20,7 +20,7 @@ def say_disagreements(answer: CheckedAnswer, language: str, tell: Callable[[AnyE
     for row in answer.disputes:
         ids = list(dict.fromkeys([row["own"]["segment_id"], row["other"]["segment_id"]]))
         pair = frozenset(ids)
-        one, other = _quoted(answer, row["own"]), _quoted(answer, row["other"])
+        one, other = _quoted(answer, row["own"], language), _quoted(answer, row["other"], language)
         if len(said) == MOST or pair in said or not (one and other):
             continue
         said[pair] = Disagreement(segment_ids=ids, reason=row["reason"])
@@ -37,9 +37,9 @@ def say_disagreements(answer: CheckedAnswer, language: str, tell: Callable[[AnyE
     return list(said.values())
 
 
-def _quoted(answer: CheckedAnswer, proof: ProofRow) -> str:
+def _quoted(answer: CheckedAnswer, proof: ProofRow, language: str) -> str:
     segment = answer.segments.get(proof["segment_id"])
     found = citation(proof, segment, section_index=0, verdict="supported")
     if found is None or segment is None:
         return ""
-    return f"“{' '.join(found['quote'].split())}” ({segment.title})"
+    return prompts.lines(language).quoted.format(quote=" ".join(found["quote"].split()), title=segment.title)

@@ -48,6 +48,7 @@ class Lines:
     nearest: str
     searched: str
     disagree: str
+    quoted: str
 
 
 @cache
