@@ -38,16 +38,18 @@ async def assess_quality(
 ) -> AssessQualityUpdate:
     """Derive support and utility from the verdicts and from how much of the question the answer and its quotes take up.
 
-    A model's own score is asked for only where the run wants it, and stands beside the derived ones.
+    The last sections, which say that sources disagree, are the run's own words and prove nothing of the answer. A
+    model's own score is asked for only where the run wants it, and stands beside the derived ones.
     """
-    claims = state.claims
-    answer = answer_text(state.sections)
-    covered = coverage(state.standalone_question, [answer, *await _cited(state, runtime.context, reader)])
+    written = state.sections[: len(state.sections) - len(state.disagreements)]
+    claims = [row for row in state.claims if row["section_index"] < len(written)]
+    answer = answer_text(written)
+    covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
     score, unasked = None, None
     if assessor is not None and runtime.context.assess_with_model:
         score, unasked = await _opinion(assessor, state, answer, meter)
     assessment = Assessment(
-        supported=bool(claims) and not any(map(has_failed, claims)) and count(claims)["supported"] > 0,
+        supported=count(claims)["supported"] > 0 and not any(map(has_failed, claims)),
         utility=utility(claims, covered),
         claims=count(claims),
         reason=_reason(claims, covered),
@@ -58,7 +60,7 @@ async def assess_quality(
 
 
 def utility(claims: Sequence[ClaimRow], covered: float) -> float:
-    """Give support, halved where nothing of the question is taken up: in [0, 1], two digits that mean something."""
+    """Give support, halved where nothing of the question is taken up: in [0, 1]."""
     return round(support(claims) * (0.5 + 0.5 * covered), 4)
 
 
@@ -81,9 +83,9 @@ async def _opinion(
         return None, left_out(error, BY_VERDICTS)
 
 
-async def _cited(state: State, context: Context, reader: SegmentReader) -> list[str]:
+async def _cited(claims: Sequence[ClaimRow], context: Context, reader: SegmentReader) -> list[str]:
     """Read the segments that the claims are proven by."""
-    ids = dict.fromkeys(proof["segment_id"] for row in state.claims for proof in row["proofs"])
+    ids = dict.fromkeys(proof["segment_id"] for row in claims for proof in row["proofs"])
     return [segment.text for segment in await reader.read_segments(list(ids), context.identity)] if ids else []
 
 

@@ -7,6 +7,7 @@ from tests.graph.wrong_answers import GOOD
 
 MEMO = segment("memo", 0, "Staff get 30 days of annual leave.", title="Memo")
 KITCHEN = quote("The kitchen closes at nine.", "kitchen:0")
+OPEN = "All staff get the 25 days of annual leave."
 QUESTION = "staff get days of annual leave"
 
 
@@ -25,6 +26,16 @@ async def test_an_answer_that_another_source_contradicts_says_so_and_quotes_both
     assert "“Staff get 30 days of annual leave.” (Memo)" in last["text"]
     quotes = [citation["quote"] for citation in message["citations"] if citation["section_index"] == 1]
     assert quotes == ["Staff get 25 days of annual leave.", "Staff get 30 days of annual leave."]
+
+
+async def test_saying_so_proves_nothing_of_the_answer() -> None:
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[quote(OPEN, "handbook:0")]))
+    state = await session.ask(QUESTION, min_score=0.5)
+    assert len(state.disagreements) == 1
+    assert [row["verdict"] for row in state.claims] == ["unverified", "supported"]
+    (assessed,) = session.told("answer_assessed")
+    assert (assessed.supported, assessed.claims["supported"], assessed.claims["unverified"]) == (False, 0, 1)
+    assert assessed.utility <= 0.5
 
 
 async def test_it_is_told_after_the_answer_was_checked_and_as_a_section_of_its_own() -> None:
