@@ -8,6 +8,8 @@ from cli.rendering.safe import one_line
 from graph.evidence import Citation, SectionClaim, Source
 from graph.sources import excerpt
 
+Quoted = tuple[int, int, int, str]
+
 INDENT = 6
 NEAREST_SHOWN = 150
 FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red"}
@@ -21,19 +23,23 @@ def show_citations(console: Console, citations: list[Citation], sources: list[So
     """
     by_index = {source["index"]: source for source in sources}
     shown: set[int] = set()
-    told: set[tuple[int, int, int, str]] = set()
+    told: set[Quoted] = set()
     for citation in sorted(citations, key=lambda c: (c["source_index"], c["start"])):
         index = citation["source_index"]
-        same = (index, citation["start"], citation["end"], citation["verdict"])
-        if same in told:
+        if quoted(citation) in told:
             continue
-        told.add(same)
+        told.add(quoted(citation))
         if index not in shown:
             shown.add(index)
             marker = Text(f"  [{index}] ", style="bold cyan")
             show_indented(console, _place(by_index[index]), INDENT, first=marker)
         show_indented(console, _standing(citation), INDENT)
         show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
+
+
+def quoted(citation: Citation) -> Quoted:
+    """Tell by what a quote counts as shown: its source, its offsets and its verdict."""
+    return citation["source_index"], citation["start"], citation["end"], citation["verdict"]
 
 
 def show_doubts(console: Console, claims: list[SectionClaim]) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from cli.rendering.citations import show_citations, show_doubts, show_nearest
+from cli.rendering.citations import quoted, show_citations, show_doubts, show_nearest
 from cli.rendering.flow import Flow
 from cli.rendering.indent import show_indented
 from cli.rendering.safe import one_line
@@ -200,7 +200,7 @@ class TerminalRun:
         style = {"answered": "bold green", "abstained": "bold yellow", "cancelled": "bold red"}[event.outcome]
         calls = sum(spent["calls"] for spent in event.spent.values())
         facts = [
-            _count(len(event.message["citations"]), "citation"),
+            _count(len({quoted(citation) for citation in event.message["citations"]}), "citation"),
             _count(calls, "model call") if calls else f"no model ({self._family})",
             f"{(time.perf_counter() - self._started) * 1000:.0f} ms",
         ]
