@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.evidence import Origin, Segment
@@ -102,6 +102,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=120))
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_whole_sentences_of_any_text_are_supported_by_their_own_spans(text: str) -> None:
     source = segment("doc", 0, text, start=7)
@@ -111,6 +112,7 @@ def test_whole_sentences_of_any_text_are_supported_by_their_own_spans(text: str)
         assert all(7 <= proof.start < proof.end <= 7 + len(text) for proof in claim.proofs)
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(0, 20))
 def test_any_one_sentence_alone_is_supported(text: str, which: int) -> None:
     spans = [trimmed(text, start, end) for start, end in sentences(text)]
@@ -122,6 +124,7 @@ def test_any_one_sentence_alone_is_supported(text: str, which: int) -> None:
     assert {claim.verdict for claim in claims} <= {"supported"}
 
 
+@settings(deadline=None)  # the first comparison of a process reads the lexicon
 @given(TEXTS, TEXTS, st.sampled_from(["cited", "matched"]))
 def test_every_proof_is_whole_sentences_of_its_segment(answer: str, text: str, origin: Origin) -> None:
     source = segment("doc", 4, text, start=1000)

@@ -23,6 +23,10 @@ Finding = Literal["same", "part", "order", "differs", "conflict"]
 
 NEAR = 0.55  # share of a claim's content that must stand in a sentence before a difference is called a conflict
 VERY_NEAR = 0.75
+SURROUNDED = 0.65  # and what a name stands in, before a run that holds more than a name is one
+SURE = 0.8
+LOPSIDED = 3  # content tokens by which one run may be longer where the sentences differ elsewhere too
+HALF = 0.5
 ALONE = 0.45  # enough where the claim is the sentence but for one run
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
 FEWEST = 5  # tokens of a claim in which one swapped word can be told
@@ -115,12 +119,14 @@ class _Difference:
         self.replaced = 0
         self.moved = False
         self.alone = False
+        self.tight = 0.0
 
     def judge(self, found: list[Edit]) -> Comparison:
         pairs = [pair for edit in found if (pair := self._pair(edit)) is not None]
         joined = self._coalesced([edit for _, _, edit in pairs])
         if len(joined) < len(pairs):
             pairs = [pair for edit in joined if (pair := self._pair(edit)) is not None]
+        self.tight = self._tightness(found)
         pairs = self._without_moved(pairs)
         self.alone = len(pairs) == 1 and len(self.claim.tokens) - len(pairs[0][1].places) >= 3
         for a, b, edit in pairs:
@@ -140,12 +146,18 @@ class _Difference:
             return Comparison("differs", self.near)
         return Comparison("same", self.near)
 
+    def _tightness(self, found: Sequence[Edit]) -> float:
+        """Give the share of the sentence's content that stands in the claim in order."""
+        content = sum(map(is_content, self.source.tokens))
+        lost = sum(is_content(self.source.tokens[place]) for edit in found for place in range(edit[0], edit[1]))
+        return 1 - lost / content if content else 0.0
+
     def _swapped(self, pairs: Sequence[tuple[_Run, _Run, Edit]]) -> str | None:
         """Tell one word, in a claim that says just what the sentence says, that stands for a word of another sense."""
         if len(pairs) != 1 or self.moved or self.near < VERY_NEAR or len(self.claim.tokens) < FEWEST:
             return None
         a, b, edit = pairs[0]
-        if not (_one_word(a) and _one_word(b)) or _alike(a, b) or self._akin(a, b, edit):
+        if not (_one_word(a) and _one_word(b)) or _alike(a, b) or self._akin(a, b, edit) or _word_akin(a, b):
             return None
         return f"the answer says {b.said} where the source says {a.said}"
 
@@ -212,7 +224,8 @@ class _Difference:
             self.dropped.append(a)
             return
         before = len(self.conflicts)
-        self._numbers(a, b)
+        if self.tight >= NEAR or abs(len(a.content) - len(b.content)) <= LOPSIDED:
+            self._numbers(a, b)
         self._names(a, b)
         if len(self.conflicts) == before and (
             cues.opposed(self.source.keys, self.claim.keys, edit)
@@ -279,13 +292,17 @@ class _Difference:
             if named and self.alone and _quantities(other) and self.near >= NEAR:
                 self._conflict(a.said, b.said)
             return
+        if min(self.near, self.tight) < SURROUNDED and not (
+            _only_named(a) and _only_named(b) and _lists(a) == _lists(b)
+        ):
+            return
         sure = max(a.reading.names[place] for place in theirs) + max(b.reading.names[place] for place in ours)
         if sure < 3 and not (self._known_name(a, theirs) or self._known_name(b, ours)):
             return
         keys_a, keys_b = [a.reading.keys[p] for p in theirs], [b.reading.keys[p] for p in ours]
         if one_name(keys_a, keys_b) or one_name([a.reading.keys[p] for p in a.places], keys_b):
             return
-        self._conflict(a.said, b.said)
+        self._conflict(_span(a.reading, theirs), _span(b.reading, ours))
 
     def _known_name(self, run: _Run, places: Sequence[int]) -> bool:
         return any(run.reading.names[place] == 2 or self.known("^" + run.reading.keys[place]) for place in places)
@@ -321,7 +338,7 @@ class _Difference:
 
     def _leftovers(self) -> None:
         """Match a number that was dropped in one place with one that was added in another."""
-        if self.conflicts or self.near < NEAR:
+        if self.conflicts or min(self.near, self.tight) < NEAR:
             return
         lost = [(run.reading, place) for run in self.dropped for place in _quantities(run)]
         gained = [(run.reading, place) for run in self.added for place in _quantities(run)]
@@ -333,6 +350,8 @@ class _Difference:
             self._conflict(_with_unit(*lost[0]), _with_unit(*gained[0]))
 
     def _polarity(self, pairs: Sequence[tuple[_Run, _Run, Edit]]) -> None:
+        if self.near < SURE and self.tight < HALF:
+            return
         theirs = [run for run, _, _ in pairs if _turns(run) and _little_else(run)]
         ours = [run for _, run, _ in pairs if _turns(run) and _little_else(run)]
         if bool(theirs) == bool(ours) or any(
@@ -483,12 +502,31 @@ def _one_word(run: _Run) -> bool:
     return len(run.places) <= (LETTERS if _lettered(run) else WORD)
 
 
+def _word_akin(a: _Run, b: _Run) -> bool:
+    """Tell whether a word of one run is near to one of another; a syllable of Vietnamese is no word."""
+    return any(one.isascii() and cues.akin((one,), (other,), (0, 1, 0, 1)) for one in a.keys for other in b.keys)
+
+
 def _alike(a: _Run, b: _Run) -> bool:
     """Tell whether two runs share a letter of a script without spaces, or the beginning of a word of another."""
     if _lettered(a) and _lettered(b):
         return not set(_joined(a)).isdisjoint(_joined(b))
     theirs = {cues.stem(key)[:3] for key in a.keys}
     return any(cues.stem(key)[:3] in theirs for key in b.keys)
+
+
+def _only_named(run: _Run) -> bool:
+    """Tell whether a run is one name, at most with a word for what it names; a clause or a list is none."""
+    others = [token for token in run.tokens if is_content(token) and not token.capital]
+    return not any(token.key.isascii() for token in others) and len(others) <= 1
+
+
+def _lists(run: _Run) -> bool:
+    return any(mark in run.said for mark in (", ", ";", "、"))
+
+
+def _span(reading: Reading, places: Sequence[int]) -> str:
+    return reading.said(places[0], places[-1] + 1)
 
 
 def _turns(run: _Run) -> bool:

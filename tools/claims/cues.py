@@ -74,7 +74,12 @@ def _file(name: str) -> dict[str, Any]:
     return tomllib.loads((_FOLDER / name).read_text(encoding="utf-8"))
 
 
-def _opposites() -> Iterator[tuple[str, int, Phrase]]:
+@cache
+def _opposites() -> tuple[tuple[str, int, Phrase], ...]:
+    return tuple(_read_opposites())
+
+
+def _read_opposites() -> Iterator[tuple[str, int, Phrase]]:
     """Give field, side and phrase of each opposite, with the adverb of an English adjective."""
     for tongue, lines in _file("opposites.toml").items():
         for number, line in enumerate(lines.strip().splitlines()):
@@ -85,7 +90,10 @@ def _opposites() -> Iterator[tuple[str, int, Phrase]]:
                         yield f"{tongue} {number}", side, _phrase(_adverb(phrase))
 
 
+@lru_cache(maxsize=32768)
 def _phrase(text: str) -> Phrase:
+    if text.isascii() and text.isalpha():
+        return (stem(text.casefold()),)
     return _stems(read(text).keys)
 
 

@@ -137,6 +137,8 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
         found.append(Token("#" + match["number"], start, match.end(), "number"))
         return
     value = read_digits(match["number"])
+    if _ends_years(found, match, folded):
+        value += _century(found[-1])
     if _MINUS.search(folded[max(0, start - 2) : start]):
         value, start = -value, start - 1
     key = "#" + spell(value)
@@ -150,6 +152,21 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
     found.append(Token(key, start, end, "number", value=value))
     if tail:
         found.append(Token(tail, end, match.end(), "word", match["tail"][0].isupper()))
+
+
+def _ends_years(found: list[Token], match: re.Match[str], folded: str) -> bool:
+    """Tell the "19" of "2018-19" from other numbers."""
+    start, end = match.span("number")
+    if not found or len(match["number"]) != 2 or folded[start - 1 : start] not in ("-", "/"):
+        return False
+    past = found[-1]
+    if past.end != start - 1 or past.value is None or not 1000 <= past.value <= 2200 or folded[end : end + 1] == "-":
+        return False
+    return past.end - past.start == 4 and past.value % 100 < read_digits(match["number"])
+
+
+def _century(year: Token) -> float:
+    return (year.value or 0.0) // 100 * 100
 
 
 def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> None:

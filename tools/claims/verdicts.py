@@ -220,7 +220,11 @@ def _missing(claim: Reading, begins: int, sources: Sources, *, only_numbers: boo
             and not _spelled(claim, at)
         ):
             reasons.append(f"{claim.said(at, at + 1)} stands nowhere in the sources")
-        elif not only_numbers and claim.names[at] == 2 and not _mentioned(token.key, sources):
+        elif (
+            not only_numbers
+            and claim.names[at] == 2
+            and not (_mentioned(token.key, sources) or _shortened(claim, at, sources))
+        ):
             reasons.append(f"the name {claim.said(at, at + 1)} stands nowhere in the sources")
     return tuple(dict.fromkeys(reasons))
 
@@ -233,6 +237,21 @@ def _spelled(claim: Reading, at: int) -> bool:
 
 def _mentioned(name: str, sources: Sources) -> bool:
     return name in FUNCTION_WORDS or terms_of(read(name)) <= sources.terms or _akin(name, sources)
+
+
+def _shortened(claim: Reading, at: int, sources: Sources) -> bool:
+    """Tell whether the sources hold the initials of the name that a token is a part of."""
+    first, last = at, at
+    while first > 0 and _joins(claim, first - 1):
+        first -= 1
+    while last + 1 < len(claim.tokens) and _joins(claim, last + 1):
+        last += 1
+    initials = "".join(claim.keys[place][0] for place in range(first, last + 1) if claim.names[place])
+    return len(initials) > 1 and initials in sources.capitals
+
+
+def _joins(claim: Reading, at: int) -> bool:
+    return claim.names[at] > 0 or claim.keys[at] in ("of", "the", "and")
 
 
 def _akin(name: str, sources: Sources) -> bool:
