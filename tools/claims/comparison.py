@@ -215,8 +215,17 @@ class _Difference:
             if _counted(b) and b.tokens[0].kind == "unit" and b.tokens[0].key not in _LOOSE_UNITS and edit[0] > 0:
                 self._conflict(a.reading.said(edit[0] - 1, edit[0]), _with_number(b.reading, b.places[0]))
             self.added.append(b)
+            self._lengthened(b, edit)
         else:
             self.dropped.append(a)
+            self._lengthened(a, edit)
+
+    def _lengthened(self, run: _Run, edit: Edit) -> None:
+        """Tell a phrase from a longer one that excludes it: "only" and "not only", "when" and "before when"."""
+        if min(self.near, self.tight) < VERY_NEAR or len(run.places) > WORD:
+            return
+        if cues.opposed(self.source.keys, self.claim.keys, edit):
+            self._conflict(*(_context(*side) for side in ((self.source, *edit[:2]), (self.claim, *edit[2:]))))
 
     def _replaced(self, a: _Run, b: _Run, edit: Edit) -> None:
         if len(a.content) > LONGEST_RUN or len(b.content) > LONGEST_RUN:
@@ -523,6 +532,10 @@ def _only_named(run: _Run) -> bool:
 
 def _lists(run: _Run) -> bool:
     return any(mark in run.said for mark in (", ", ";", "、"))
+
+
+def _context(reading: Reading, first: int, last: int) -> str:
+    return reading.said(max(0, first - 1), last + 1)
 
 
 def _span(reading: Reading, places: Sequence[int]) -> str:
