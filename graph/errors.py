@@ -66,7 +66,7 @@ class BudgetExhausted(CitewellError):
     suggestion = "Raise the budget, or ask a narrower question."
 
     def __init__(self, cap: str) -> None:
-        super().__init__(f"The run's budget of {cap} is used up.")
+        super().__init__(f"The run's budget of {cap.replace('_', ' ')} is used up.")
 
 
 class EmbeddingMismatch(CitewellError):

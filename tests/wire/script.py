@@ -55,7 +55,7 @@ SOURCE = Source(
 CLAIM = Claim(start=0, end=21, text="Employees get 25 days", verdict="supported", reasons=[], citations=[CITATION])
 SECTION = Section(text="Employees get 25 days.\r\nThat is all.", source_ids=[SEGMENT])
 PAGE = told.PageUse(document_id=DOCUMENT, title="Staff handbook", segments=2, of=3)
-FALLBACK = Failure(code="budget_exhausted", message="The run's budget of model_calls is used up.")
+FALLBACK = Failure(code="budget_exhausted", message="The run's budget of model calls is used up.")
 REASON = "the source says 25 days, the answer says 30 days"
 DOUBTED = Claim(start=0, end=21, text="Employees get 30 days", verdict="contradicted", reasons=[REASON], citations=[])
 ASSESSMENT = Assessment(
