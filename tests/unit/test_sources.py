@@ -1,12 +1,14 @@
 """Excerpts and the gate that citations pass."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.citations import citation, claim
+from graph.evidence import Section
 from graph.sources import excerpt, nearest
-from graph.state import Candidate, CitationRow, merge_spent
+from graph.state import Candidate, ClaimRow, ProofRow, merge_spent
 from tests.fakes import segment
-from tools.messages import cite
 
 
 @given(st.text(max_size=1200))
@@ -17,28 +19,32 @@ def test_an_excerpt_is_short_and_says_where_it_was_cut(text: str) -> None:
     assert shown == flat or (shown.endswith("...") and flat.startswith(shown[:-3]))
 
 
-def row(start: int, end: int) -> CitationRow:
-    return CitationRow(
-        section_index=0,
-        source_index=1,
-        segment_id="doc:2",
-        start=start,
-        end=end,
-        origin="cited",
-        verdict="supported",
-    )
+SOURCE = segment("doc", 2, "It rains. It snows.", start=40)
+
+
+def proof(start: int, end: int) -> ProofRow:
+    return ProofRow(source_index=1, segment_id="doc:2", start=start, end=end, origin="cited")
 
 
 def test_a_citation_quotes_the_canonical_text_at_its_offsets() -> None:
-    source = segment("doc", 2, "It rains. It snows.", start=40)
-    (citation,) = cite([row(50, 59)], {"doc:2": source})
-    assert citation["quote"] == "It snows."
+    quoted = citation(proof(50, 59), SOURCE, section_index=0, verdict="supported")
+    assert quoted is not None
+    assert quoted["quote"] == "It snows."
 
 
-def test_a_span_that_lies_outside_its_segment_is_never_a_citation() -> None:
-    source = segment("doc", 2, "It rains. It snows.", start=40)
-    assert cite([row(30, 49), row(50, 80), row(50, 50)], {"doc:2": source}) == []
-    assert cite([row(50, 59)], {}) == []
+@pytest.mark.parametrize("span", [(30, 49), (50, 80), (50, 50)])
+def test_a_span_that_lies_outside_its_segment_is_never_a_citation(span: tuple[int, int]) -> None:
+    assert citation(proof(*span), SOURCE, section_index=0, verdict="supported") is None
+    assert citation(proof(50, 59), None, section_index=0, verdict="supported") is None
+
+
+def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> None:
+    row = ClaimRow(section_index=0, start=0, end=9, verdict="supported", reasons=[], proofs=[proof(50, 59)])
+    section = Section(text="It snows.", source_ids=["doc:2"])
+    assert claim(row, section, {"doc:2": SOURCE})["verdict"] == "supported"
+    lost = claim(row, section, {})
+    assert (lost["verdict"], lost["citations"]) == ("unverified", [])
+    assert "changed" in lost["reasons"][0]
 
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:
