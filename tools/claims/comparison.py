@@ -24,6 +24,7 @@ Finding = Literal["same", "part", "order", "differs", "conflict"]
 NEAR = 0.55  # share of a claim's content that must stand in a sentence before a difference is called a conflict
 VERY_NEAR = 0.75
 SURROUNDED = 0.65  # and what a name stands in, before a run that holds more than a name is one
+NAME = 5  # content tokens of such a run
 SURE = 0.8
 LOPSIDED = 3  # content tokens by which one run may be longer where the sentences differ elsewhere too
 HALF = 0.5
@@ -222,7 +223,7 @@ class _Difference:
 
     def _lengthened(self, run: _Run, edit: Edit) -> None:
         """Tell a phrase from a longer one that excludes it: "only" and "not only", "when" and "before when"."""
-        if min(self.near, self.tight) < VERY_NEAR or len(run.places) > WORD:
+        if min(self.near, self.tight) < VERY_NEAR or len(run.places) > WORD or _turns(run):
             return
         if cues.opposed(self.source.keys, self.claim.keys, edit):
             self._conflict(*(_context(*side) for side in ((self.source, *edit[:2]), (self.claim, *edit[2:]))))
@@ -240,7 +241,10 @@ class _Difference:
             cues.opposed(self.source.keys, self.claim.keys, edit)
             or cues.opposed(self.source.keys, self.claim.keys, (*_bounds(a), *_bounds(b)))
         ):
-            self._conflict(a.said, b.said)
+            if _lettered(a) and _lettered(b):
+                self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
+            else:
+                self._conflict(a.said, b.said)
         if len(self.conflicts) == before and self.alone and self.near >= VERY_NEAR and self._decided(a, b, edit):
             self._conflict(a.said, b.said)
         if len(self.conflicts) == before and self._letters(a, b, edit):
@@ -280,7 +284,7 @@ class _Difference:
                 ours.remove(match)
         for one, other in zip(theirs, ours, strict=False):
             if _comparable(a.reading.tokens[one], b.reading.tokens[other]):
-                self._conflict(_with_unit(a.reading, one), _with_unit(b.reading, other))
+                self._conflict(*_with_units((a.reading, one), (b.reading, other)))
         units_a = [place for place in a.places if a.reading.tokens[place].kind == "unit"]
         units_b = [place for place in b.places if b.reading.tokens[place].kind == "unit"]
         if units_a and units_b and {a.reading.keys[p] for p in units_a}.isdisjoint(b.reading.keys[p] for p in units_b):
@@ -298,12 +302,11 @@ class _Difference:
         ours = [place for place in b.places if b.reading.names[place]]
         if not theirs or not ours:
             named, other = (theirs, b) if theirs else (ours, a)
-            if named and self.alone and _quantities(other) and self.near >= NEAR:
+            if named and self.alone and _quantities(other) and len(other.content) <= WORD and self.near >= NEAR:
                 self._conflict(a.said, b.said)
             return
-        if min(self.near, self.tight) < SURROUNDED and not (
-            _only_named(a) and _only_named(b) and _lists(a) == _lists(b)
-        ):
+        wordy = max(len(a.content), len(b.content)) > NAME or min(self.near, self.tight) < SURROUNDED
+        if wordy and not (_only_named(a) and _only_named(b) and _lists(a) == _lists(b)):
             return
         sure = max(a.reading.names[place] for place in theirs) + max(b.reading.names[place] for place in ours)
         if sure < 3 and not (self._known_name(a, theirs) or self._known_name(b, ours)):
@@ -343,7 +346,7 @@ class _Difference:
 
     @staticmethod
     def _wide(reading: Reading, first: int, last: int) -> str:
-        return reading.said(max(0, first - 1), last + 1) if last - first == 1 else reading.said(first, last)
+        return _context(reading, first, last) if last - first == 1 else reading.said(first, last)
 
     def _leftovers(self) -> None:
         """Match a number that was dropped in one place with one that was added in another."""
@@ -356,7 +359,7 @@ class _Difference:
         if len(lost) == len(gained) == 1 and _comparable(
             lost[0][0].tokens[lost[0][1]], gained[0][0].tokens[gained[0][1]]
         ):
-            self._conflict(_with_unit(*lost[0]), _with_unit(*gained[0]))
+            self._conflict(*_with_units(lost[0], gained[0]))
 
     def _polarity(self, pairs: Sequence[tuple[_Run, _Run, Edit]]) -> None:
         if self.near < SURE and self.tight < HALF:
@@ -478,14 +481,40 @@ def _same_quantity(one: tuple[Reading, int], other: tuple[Reading, int]) -> bool
     return _equal(one[0].tokens[one[1]], other[0].tokens[other[1]])
 
 
-def _with_unit(reading: Reading, place: int) -> str:
-    after = place + 1
-    value = reading.tokens[place].value
-    if value is not None and 1000 <= value <= 2200 and len(reading.said(place, after)) == 4:
-        return reading.said(place, after)  # a year
-    if after < len(reading.tokens) and (reading.tokens[after].kind == "unit" or is_content(reading.tokens[after])):
-        return reading.said(place, after + 1)
-    return reading.said(place, after)
+def _with_units(one: tuple[Reading, int], other: tuple[Reading, int]) -> tuple[str, str]:
+    """Give two quantities as they were written, with what they count where both count the same."""
+    after = [reading.tokens[place + 1] if place + 1 < len(reading.tokens) else None for reading, place in (one, other)]
+    alike = after[0] is not None and after[1] is not None and after[0].key == after[1].key and is_content(after[0])
+    counts = alike and not any(_of_time(reading, place) for reading, place in (one, other))
+    said = [
+        _beside(reading, place, place + 1, after=int(counts or (unit is not None and unit.kind in ("unit", "number"))))
+        for (reading, place), unit in zip((one, other), after, strict=True)
+    ]
+    return said[0], said[1]
+
+
+def _of_time(reading: Reading, place: int) -> bool:
+    """Tell a date or year, which counts nothing."""
+    token, said = reading.tokens[place], reading.said(place, place + 1)
+    if token.kind == "date" or not said[-1].isalnum() or said[-1] in "年月日号":
+        return True
+    return len(said) == 4 and token.value is not None and 1000 <= token.value <= 2200
+
+
+def _beside(reading: Reading, first: int, last: int, *, before: int = 0, after: int = 0) -> str:
+    """Give the words of a run with some around it, as far as no punctuation parts them."""
+    for _ in range(before):
+        if first > 0 and _adjoins(reading, first - 1):
+            first -= 1
+    for _ in range(after):
+        if last < len(reading.tokens) and _adjoins(reading, last - 1):
+            last += 1
+    return reading.said(first, last)
+
+
+def _adjoins(reading: Reading, place: int) -> bool:
+    between = reading.folded[reading.tokens[place].end : reading.tokens[place + 1].start]
+    return between in ("", " ", "-")
 
 
 def _with_number(reading: Reading, place: int) -> str:
@@ -535,7 +564,7 @@ def _lists(run: _Run) -> bool:
 
 
 def _context(reading: Reading, first: int, last: int) -> str:
-    return reading.said(max(0, first - 1), last + 1)
+    return _beside(reading, first, last, before=1, after=1)
 
 
 def _span(reading: Reading, places: Sequence[int]) -> str:
@@ -563,5 +592,5 @@ def _frames(run: _Run) -> bool:
 
 
 def _around(run: _Run) -> str:
-    first, last = run.places[0], run.places[-1]
-    return f'"{run.reading.said(max(0, first - 1), last + 2)}"'
+    beside = 2 if run.tokens[0].kind == "letter" else 1
+    return f'"{_beside(run.reading, run.places[0], run.places[-1] + 1, before=beside, after=beside)}"'
