@@ -241,14 +241,29 @@ def test_a_joining_word_may_be_left_out_but_not_a_condition() -> None:
 @pytest.mark.parametrize(
     ("text", "claim", "source_says", "answer_says"),
     [
-        ("The council voted to expand the harbour in spring.", "The council voted to shrink the harbour in spring.", "expand", "shrink"),
+        (
+            "The council voted to expand the harbour in spring.",
+            "The council voted to shrink the harbour in spring.",
+            "expand",
+            "shrink",
+        ),
         ("Rainfall dwindled rapidly near the coast.", "Rainfall soared rapidly near the coast.", "dwindled", "soared"),
         ("委员会决定在春天扩建这座旧港口。", "委员会决定在春天拆除这座旧港口。", "扩建", "拆除"),
         ("政府公布了去年的全部账目。", "政府隐瞒了去年的全部账目。", "公布", "隐瞒"),
-        ("Hội đồng công bố các số liệu của năm ngoái.", "Hội đồng che giấu các số liệu của năm ngoái.", "công bố", "che giấu"),
-        ("The committee mostly funds coastal towns and ports.", "The committee mostly funds alpine towns and ports.", "coastal", "alpine"),
+        (
+            "Hội đồng công bố các số liệu của năm ngoái.",
+            "Hội đồng che giấu các số liệu của năm ngoái.",
+            "công bố",
+            "che giấu",
+        ),
+        (
+            "The committee mostly funds coastal towns and ports.",
+            "The committee mostly funds alpine towns and ports.",
+            "coastal",
+            "alpine",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_swapped_word_that_is_no_synonym_is_caught(text: str, claim: str, source_says: str, answer_says: str) -> None:
     found = check(claim, text)
     assert found.verdict in ("contradicted", "unsupported"), found
@@ -264,9 +279,12 @@ def test_a_swapped_word_that_is_no_synonym_is_caught(text: str, claim: str, sour
         ("委员会决定保护这座古老的港口。", "委员会决定维护这座古老的港口。"),
         ("这支军队在冬天离开了山谷。", "这支部队在冬天离开了山谷。"),
         ("Hội đồng quyết định bảo vệ bến cảng cũ.", "Hội đồng quyết định che chở bến cảng cũ."),
-        ("The change takes place over the 2018-2019 school year.", "The change takes place over the 2018–19 school year."),
+        (
+            "The change takes place over the 2018-2019 school year.",
+            "The change takes place over the 2018–19 school year.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_near_synonym_raises_no_alarm(text: str, claim: str) -> None:
     assert check(claim, text).verdict in ("supported", "unverified")
 
@@ -280,7 +298,7 @@ def test_a_near_synonym_raises_no_alarm(text: str, claim: str) -> None:
             "Berg met Okafor again in a final at the Grand Hall on April 9 in Turin.",
         ),
     ],
-)  # fmt: skip
+)
 def test_another_clause_in_the_place_of_one_is_no_conflict(text: str, claim: str) -> None:
     assert check(claim, text).verdict in ("unverified", "unsupported")
 

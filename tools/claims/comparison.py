@@ -27,7 +27,6 @@ SURROUNDED = 0.65  # and what a name stands in, before a run that holds more tha
 NAME = 5  # content tokens of such a run
 SURE = 0.8
 LOPSIDED = 3  # content tokens by which one run may be longer where the sentences differ elsewhere too
-HALF = 0.5
 ALONE = 0.45  # enough where the claim is the sentence but for one run
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
 FEWEST = 5  # tokens of a claim in which one swapped word can be told
@@ -362,7 +361,7 @@ class _Difference:
             self._conflict(*_with_units(lost[0], gained[0]))
 
     def _polarity(self, pairs: Sequence[tuple[_Run, _Run, Edit]]) -> None:
-        if self.near < SURE and self.tight < HALF:
+        if self.near < SURE and self.tight < NEAR:
             return
         theirs = [run for run, _, _ in pairs if _turns(run) and _little_else(run)]
         ours = [run for _, run, _ in pairs if _turns(run) and _little_else(run)]
