@@ -56,6 +56,17 @@ from tools.claims.readings import read
         ("tháng ba năm 2020", "@2020-3-"),
         ("May 1998", "@1998-5-"),
         ("You may march", "you may march"),
+        ("30 to 50 thousand", "#30000 to #50000"),
+        ("from 5 to 40 people", "from #5 to #40 u:person"),
+        ("a million", "#1000000"),
+        ("17-19 October, 2016", "@2016-10-17 @2016-10-19"),
+        ("October 17-19, 2016", "@2016-10-17 @2016-10-19"),
+        ("17 to 19 October", "@-10-17 @-10-19"),
+        ("ngày 28/5", "@-5-28"),
+        ("ngày 28 tháng 5", "@-5-28"),
+        ("七成", "#70 u:%"),
+        ("三成员", "#3 成 员"),
+        ("760 nanomet", "#760 u:nm"),
     ],
 )
 def test_notations_are_read(text: str, keys: str) -> None:

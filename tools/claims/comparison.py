@@ -378,7 +378,7 @@ class _Difference:
             self.conflicts.append(f"the answer says {_around(ours[0])}, the source does not")
 
 
-_LOOSE_UNITS = frozenset(("u:person", "u:times"))
+_LOOSE_UNITS = frozenset(("u:person", "u:times", "u:age"))
 _NUMERALS = frozenset((*ZH_DIGITS, *ZH_SCALES))
 
 

@@ -38,6 +38,12 @@ def join_dates(tokens: Sequence[Token]) -> list[Token]:
     while at < len(tokens):
         if tokens[at].key == "ngày" and at + 1 < len(tokens) and tokens[at + 1].kind == "date":
             at += 1
+        if days := _days(tokens, at):
+            keys, past = days
+            start, end = tokens[at].start, tokens[past - 1].end
+            joined.extend(Token(key, start, end, "date") for key in keys)
+            at = past
+            continue
         found = _western(tokens, at) or _chinese(tokens, at) or _vietnamese(tokens, at)
         if found is None:
             joined.append(tokens[at])
@@ -114,6 +120,29 @@ def _western(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
     return (None, month, None), 1
 
 
+def _days(tokens: Sequence[Token], at: int) -> tuple[tuple[str, str], int] | None:
+    """Read "17-19 October 2016" and "October 17-19, 2016": the keys of both days, and where they end."""
+    named = MONTHS.get(tokens[at].key) if tokens[at].capital else None
+    begins = at + (named is not None)
+    first = _number(tokens, begins, 1, 31)
+    if first is None or tokens[begins].kind != "number":
+        return None
+    joined = _key(tokens, begins + 1) == "to"
+    last = _number(tokens, begins + 1 + joined, first + 1, 31)
+    if last is None or not (joined or tokens[begins + 1].start - tokens[begins].end == 1):
+        return None
+    end = begins + 2 + joined
+    if named is None:
+        if end >= len(tokens) or not tokens[end].capital:
+            return None
+        named = MONTHS.get(tokens[end].key)
+        end += 1
+    if named is None:
+        return None
+    year = _number(tokens, end, 1000, 2200)
+    return (date_key(year, named, first), date_key(year, named, last)), end + (year is not None)
+
+
 def _chinese(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
     """Read "2020年3月5日" and its parts; 25年 is a time, 1998年 a year."""
     end = at
@@ -136,6 +165,10 @@ def _vietnamese(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
         if day is None:
             return None
         end += 2
+        month = _number(tokens, end, 1, 12)
+        if month is not None and tokens[end].start - tokens[end - 1].end == 1:
+            return (None, month, day), end + 1 - at  # "ngày 28/5"
+        month = None
     elif tokens[at].kind == "number" and _key(tokens, at + 1) == "tháng":
         day = _number(tokens, at, 1, 31)
         if day is None or _vi_month(tokens, at + 2) is None or tokens[at + 2].value is None:

@@ -1,5 +1,6 @@
 """Join the tokens of a number into one, and name each unit in one way."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from tools.claims.function_words import words
@@ -11,9 +12,11 @@ _UNITS_TEXT = """
 ‰: ‰ | permille | per mille | phần nghìn
 km: km | kilometre | kilometres | kilometer | kilometers | kms | 公里 | 千米 | ki lô mét | cây số | kilomet
 m: m | metre | metres | meter | meters | mét | 米 | 公尺
-cm: cm | centimetre | centimetres | centimeter | centimeters | 厘米 | 公分 | xentimét | xăng ti mét
-mm: mm | millimetre | millimetres | millimeter | millimeters | 毫米 | milimét
-nm: nm | nanometre | nanometres | nanometer | nanometers | 纳米
+cm: cm | centimetre | centimetres | centimeter | centimeters | 厘米 | 公分
+cm: xentimét | xăng ti mét | xentimet | centimet | cen ti mét
+mm: mm | millimetre | millimetres | millimeter | millimeters | 毫米 | milimét | milimet | mi li mét
+nm: nm | nanometre | nanometres | nanometer | nanometers | 纳米 | nanomet | nanômét | na nô mét
+µm: μm | micrometre | micrometres | micrometer | micrometers | micron | microns | 微米 | micromet | micrômét
 mile: mile | miles | mi | dặm | 英里 | 哩
 yard: yard | yards | yd | 码 | thước anh
 foot: foot | feet | ft | 英尺 | 呎 | bộ
@@ -69,7 +72,7 @@ w: watt | watts | 瓦 | oát
 kw: kw | kilowatt | kilowatts | 千瓦
 mw: mw | megawatt | megawatts | 兆瓦
 gw: gw | gigawatt | gigawatts
-kwh: kwh | kilowatt hour | kilowatt hours
+kwh: kwh | kilowatt hour | kilowatt hours | 千瓦时 | kilowatt giờ
 v: volt | volts | 伏 | 伏特 | vôn
 hp: hp | horsepower | 马力 | mã lực
 pa: pascal | pascals
@@ -96,6 +99,7 @@ times: times | lần | 次 | 倍
 _CURRENCIES = words("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
 
 
+_RANGING = frozenset(("to", "or", "đến", "tới"))
 _HALF = frozenset(("half", "半", "nửa"))
 _PARTS = {
     word + ending: number
@@ -126,18 +130,29 @@ def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
         token, length = _number(tokens, spelled, at, vietnamese)
         joined.append(token)
         at += length
-    return _currency_behind(joined)
+    return _currency_behind(_with_shared_scales(joined))
+
+
+def _with_shared_scales(tokens: list[Token]) -> list[Token]:
+    """Give "30 to 50 thousand" the scale at both its ends; "5 to 40,000" has none to share."""
+    for at in range(2, len(tokens)):
+        low, between, high = tokens[at - 2 : at + 1]
+        if between.key not in _RANGING or low.kind != "number" or high.kind != "number":
+            continue
+        if low.value is None or high.value is None or not 0 < low.value < 1000 <= high.value:
+            continue
+        scale = 10.0 ** (3 * int(math.log10(high.value) // 3))
+        if high.scaled and low.value < high.value / scale:
+            value = low.value * scale
+            tokens[at - 2] = Token("#" + spell(value), low.start, low.end, "number", value=value)
+    return tokens
 
 
 def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese: bool) -> tuple[Token, int]:
     token = tokens[at]
     value, length = token.value, 1
     if token.kind == "word":
-        read = read_vietnamese(spelled, at) if vietnamese else None
-        if read is not None:
-            value, length = read
-        elif (english := read_english(spelled, at)) is not None:
-            value, length, _ = english
+        value, length = _worded(spelled, at, vietnamese=vietnamese)
     if share := _share(spelled, at, length, value, vietnamese=vietnamese):
         value, length = share
         return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
@@ -154,7 +169,19 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
             length += 1
     if length == 1 and token.kind == "number":
         return token, 1
-    return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
+    scaled = length > 1 and token.kind == "number"
+    end = tokens[at + length - 1].end
+    return Token("#" + spell(value), token.start, end, "number", value=value, scaled=scaled), length
+
+
+def _worded(spelled: Sequence[str], at: int, *, vietnamese: bool) -> tuple[float | None, int]:
+    """Read a number in words, or the article of "a million": its value, if any, and how many words."""
+    if vietnamese and (read := read_vietnamese(spelled, at)) is not None:
+        return read
+    if spelled[at] in ("a", "an") and at + 1 < len(spelled) and spelled[at + 1] in EN_SCALES:
+        return 1.0, 1
+    english = read_english(spelled, at)
+    return (None, 1) if english is None else english[:2]
 
 
 def _share(

@@ -19,12 +19,15 @@ _MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094
 _LETTER = f"(?:[^\\W\\d_{_UNSPACED}]|[{_MARKS}])"
 _ZH_NUMERALS = "".join((*ZH_DIGITS, *ZH_SCALES))
 _ZH_SCALE = "".join(ZH_SCALES)
+_ZH_ONES = "一二两三四五六七八九"
+_NOT_TENTHS = "为员立功本长就果都熟年语分品绩份人型套对群双片形因效婚交全名家千百天堆团"
 _DIGITS = r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
 _TOKEN = re.compile(
     rf"(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\2\d{{1,2}}(?!\d))"
     rf"|(?P<slashed>(?<!\d)\d{{1,2}}([-/.])\d{{1,2}}\4\d{{4}}(?!\d))"
     r"|(?P<clock>(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d))"
     rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}})"
+    rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
     rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
     r"|(?P<spaced>(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]))"
     rf"|(?P<number>{_DIGITS})(?P<tail>{_LETTER}+)?"
@@ -53,7 +56,8 @@ _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't"
 class Token:
     """One unit of comparison. ``start`` and ``end`` are offsets into the folded sentence.
 
-    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital.
+    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital,
+    ``scaled`` that its digits stand before a scale in words ("50 thousand").
     """
 
     key: str
@@ -62,6 +66,7 @@ class Token:
     kind: Kind
     capital: bool = False
     value: float | None = None
+    scaled: bool = False
 
 
 def tokens_of(folded: str) -> list[Token]:
@@ -82,7 +87,7 @@ def tokens_of(folded: str) -> list[Token]:
             found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
         elif match["numerals"] is not None:
             _add_numerals(found, piece, start, folded)
-        elif match["share"] is not None:
+        elif match["share"] is not None or match["tenths"] is not None:
             _add_share(found, piece, start)
         elif match["dotted"] is not None:
             found.append(Token(piece.replace(".", "").casefold(), start, end, "word", piece[0].isupper()))
@@ -187,12 +192,19 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
 
 
 def _add_share(found: list[Token], piece: str, start: int) -> None:
-    """Read "百分之二十五" as 25 per cent and "三分之二" as two thirds."""
+    """Read "百分之二十五" as 25 per cent, "七成" as 70, and "三分之二" as two thirds."""
+    if piece.endswith("成"):
+        piece = f"百分之{10 * (_plain(piece[:-1]) or read_chinese(piece[:-1]) or 0.0):g}"
+        _add_share_of(found, piece, start, start + 2)
+        return
+    _add_share_of(found, piece, start, start + len(piece))
+
+
+def _add_share_of(found: list[Token], piece: str, start: int, end: int) -> None:
     whole, _, part = piece.partition("分之")
     values = [
         read_chinese(text) if all(sign in _ZH_NUMERALS for sign in text) else _plain(text) for text in (whole, part)
     ]
-    end = start + len(piece)
     if whole == "百" and values[1] is not None:
         found.append(Token("#" + spell(values[1]), start, end, "number", value=values[1]))
         found.append(Token("u:%", start, end, "unit"))
