@@ -11,13 +11,14 @@ from typing import Literal
 
 from tools.claims import cues
 from tools.claims.alignment import Edit, edits
-from tools.claims.chinese_names import looks_like_name
+from tools.claims.bounds import bounded, bounds_of, turned_by
+from tools.claims.chinese_names import letter_of_name, looks_like_name
 from tools.claims.dates import dates_agree, parts_of
 from tools.claims.function_words import DROPPABLE, FUNCTION_LETTERS, FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS
 from tools.claims.names import one_name
 from tools.claims.negation import accompanies
 from tools.claims.numerals import ZH_DIGITS, ZH_SCALES
-from tools.claims.readings import Reading
+from tools.claims.readings import Reading, is_vietnamese
 from tools.claims.tokens import Token
 
 Finding = Literal["same", "part", "order", "differs", "conflict"]
@@ -31,6 +32,7 @@ LOPSIDED = 3  # content tokens by which one run may be longer where the sentence
 ALONE = 0.45  # enough where the claim is the sentence but for one run
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
 FEWEST = 5  # tokens of a claim in which one swapped word can be told
+MOST_ADDED = 4  # tokens of a phrase that bounds a quantity
 WORD = 2  # content tokens, at most, of a word in a script with spaces
 LETTERS = 4  # and letters in one without
 _SMALL = {"second": 2.0, "one": 1.0, "một": 1.0, "năm": 5.0, "zero": 0.0}
@@ -223,9 +225,13 @@ class _Difference:
 
     def _lengthened(self, run: _Run, edit: Edit) -> None:
         """Tell a phrase from a longer one that excludes it: "only" and "not only", "when" and "before when"."""
-        if min(self.near, self.tight) < VERY_NEAR or len(run.places) > WORD or _turns(run):
+        if self.near < VERY_NEAR or len(run.places) > MOST_ADDED or _turns(run):
             return
-        if cues.opposed(self.source.keys, self.claim.keys, edit):
+        if turned_by(run) or (self.tight >= NEAR and bounded(run)):
+            self._conflict(*(_context(*side) for side in ((self.source, *edit[:2]), (self.claim, *edit[2:]))))
+        elif min(self.tight, self.near) < VERY_NEAR or len(run.places) > WORD:
+            return
+        elif cues.opposed(self.source.keys, self.claim.keys, edit):
             self._conflict(*(_context(*side) for side in ((self.source, *edit[:2]), (self.claim, *edit[2:]))))
 
     def _replaced(self, a: _Run, b: _Run, edit: Edit) -> None:
@@ -245,6 +251,8 @@ class _Difference:
                 self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
             else:
                 self._conflict(a.said, b.said)
+        if len(self.conflicts) == before and self.near >= VERY_NEAR and self.tight >= NEAR and self._rebounded(a, b):
+            self._conflict(_context(self.source, *edit[:2]), _context(self.claim, *edit[2:]))
         if len(self.conflicts) == before and self.alone and self.near >= VERY_NEAR and self._decided(a, b, edit):
             self._conflict(a.said, b.said)
         if len(self.conflicts) == before and self._letters(a, b, edit):
@@ -253,6 +261,13 @@ class _Difference:
             self._conflict(a.said, b.said)
         self.added.append(b)
         self.dropped.append(a)
+
+    @staticmethod
+    def _rebounded(a: _Run, b: _Run) -> bool:
+        """Tell whether a bound, or a word of a closed class within a short run, gave way to its opposite."""
+        if bounds_of(a) != bounds_of(b) and (bounded(a) or bounded(b)):
+            return True
+        return max(len(a.places), len(b.places)) <= LETTERS and cues.opposed_within(a.keys, b.keys)
 
     def _decided(self, a: _Run, b: _Run, edit: Edit) -> bool:
         """Tell whether a quantity, order or comparison gave way to one or two words not known to mean it."""
@@ -366,16 +381,24 @@ class _Difference:
             return
         theirs = [run for run, _, _ in pairs if _turns(run) and _little_else(run)]
         ours = [run for _, run, _ in pairs if _turns(run) and _little_else(run)]
-        if bool(theirs) == bool(ours) or any(
-            _turns(run) for pair in pairs for run in pair[:2] if run not in (*theirs, *ours)
-        ):
+        if any(_turns(run) for pair in pairs if not self._cut(pair) for run in pair[:2] if run not in (*theirs, *ours)):
+            return
+        if theirs and ours:
+            if len(pairs) == 1 and (_count_negations(theirs[0]) + _count_negations(ours[0])) % 2:
+                self._conflict(_around(theirs[0]), _around(ours[0]))
             return
         theirs = [run for run in theirs if not _frames(run)]
-        if theirs:
-            if sum(map(_count_negations, theirs)) % 2:
-                self.conflicts.append(f"the source says {_around(theirs[0])}, the answer leaves that out")
-        elif sum(map(_count_negations, ours)) % 2:
-            self.conflicts.append(f"the answer says {_around(ours[0])}, the source does not")
+        for run in theirs:
+            if _count_negations(run) % 2:
+                self.conflicts.append(f"the source says {_around(run)}, the answer leaves that out")
+        for run in ours:
+            if _count_negations(run) % 2:
+                self.conflicts.append(f"the answer says {_around(run)}, the source does not")
+
+    def _cut(self, pair: tuple[_Run, _Run, Edit]) -> bool:
+        """Tell the beginning or the end of a sentence that a claim leaves off."""
+        a, b, edit = pair
+        return not b.places and len(a.places) > WORD and (edit[0] == 0 or edit[1] == len(self.source.tokens))
 
 
 _LOOSE_UNITS = frozenset(("u:person", "u:times", "u:age"))
@@ -516,7 +539,16 @@ def _one_word(run: _Run) -> bool:
     """Tell whether a run is as long as one word is, and says something."""
     if not run.content or any(token.kind not in ("word", "letter") for token in run.tokens):
         return False
+    if len(run.places) == 1 and (_lettered(run) or is_vietnamese(run.reading.folded)):
+        return _named_letter(run)  # else one letter or syllable is a part of a word, and of most synonyms
     return len(run.places) <= (LETTERS if _lettered(run) else WORD)
+
+
+def _named_letter(run: _Run) -> bool:
+    """Tell a single letter that belongs to a name by the look of it."""
+    place, tokens = run.places[0], run.reading.tokens
+    after = tokens[place + 1].key if place + 1 < len(tokens) else ""
+    return _lettered(run) and letter_of_name(tokens[place].key, after)
 
 
 def _word_akin(a: _Run, b: _Run) -> bool:
@@ -525,7 +557,12 @@ def _word_akin(a: _Run, b: _Run) -> bool:
 
 
 def _alike(a: _Run, b: _Run) -> bool:
-    """Tell whether two runs share a letter of a script without spaces, or the beginning of a word of another."""
+    """Tell whether two runs share a letter of a script without spaces, or the beginning of a word of another.
+
+    A name and its initials are alike, too.
+    """
+    if one_name(a.keys, b.keys):
+        return True
     if _lettered(a) and _lettered(b):
         return not set(_joined(a)).isdisjoint(_joined(b))
     theirs = {cues.stem(key)[:3] for key in a.keys}

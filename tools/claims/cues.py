@@ -30,6 +30,7 @@ _CLOSED = frozenset(
         "multiple",
     )
 )
+_COUNTING = frozenset(("quantity", "frequency", "superlative"))
 _NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a diff shows only a part
 _SPELLINGS = (
     ("our", "or"),
@@ -172,6 +173,33 @@ def opposed(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int
     return False
 
 
+def opposed_within(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two runs hold, but for other words, phrases of a closed class that exclude each other."""
+    left, right = _closed_within(one), _closed_within(other)
+    names = {name for name, _ in left} & {name for name, _ in right}
+    return any({g for n, g in left if n == name}.isdisjoint(g for n, g in right if n == name) for name in names)
+
+
+def _closed_within(keys: Sequence[str]) -> set[tuple[str, int]]:
+    fields, stems = _lexicon()[1], _stems(keys)
+    found: set[tuple[str, int]] = set()
+    for start in range(len(stems)):
+        for end in range(len(stems), start, -1):
+            phrase = stems[start:end]
+            if end - start == 1 and not phrase[0].isascii():
+                break  # a single syllable or letter is more often a part of a word
+            if closed := {place for place in fields.get(phrase, ()) if place[0] in _COUNTING}:
+                found |= closed
+                break
+    return found
+
+
+def bound(keys: Sequence[str]) -> frozenset[int]:
+    """Say whether a phrase bounds a quantity from below (0) or from above (1); empty where it does neither."""
+    found = _lexicon()[1].get(_stems(keys), frozenset())
+    return frozenset(side for name, side in found if name == "amount" and side < 2)
+
+
 def akin(one: Sequence[str], other: Sequence[str], start: tuple[int, int, int, int]) -> bool:
     """Tell whether two such runs are at least near in meaning: no proof, but no conflict."""
     kindred = _kindred()
@@ -220,7 +248,7 @@ def _respelled(a: Phrase, b: Phrase) -> bool:
 def _negated(a: str, b: str) -> bool:
     """Tell a word from the same word turned over: "legal" and "illegal", "careful" and "careless"."""
     short, long = sorted((a, b), key=len)
-    if len(short) > 3 and any(long == affix + short for affix in _AFFIXES):
+    if (len(short) > 3 and any(long == affix + short for affix in _AFFIXES)) or long == "un" + short != "unit":
         return True
     return any(
         a.endswith(one) and b.endswith(other) and a.removesuffix(one) == b.removesuffix(other) and len(a) > 6

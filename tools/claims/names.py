@@ -65,6 +65,11 @@ def one_name(these: Sequence[str], those: Sequence[str]) -> bool:
     return len(short) == len(long) and all(_akin(a, b) for a, b in zip(short, long, strict=True))
 
 
+def is_roman(key: str) -> bool:
+    """Tell a Roman numeral of more than one sign."""
+    return len(key) > 1 and not set(key) - set("ivxlcdm")
+
+
 def _initial(a: str, b: str) -> bool:
     return a == b or (min(len(a), len(b)) == 1 and a[0] == b[0])
 
@@ -73,6 +78,8 @@ def _akin(a: str, b: str) -> bool:
     """Tell a country from its adjective, a name from its plural."""
     if a == b:
         return True
+    if is_roman(a) and is_roman(b):
+        return False
     shared = 0
     while shared < min(len(a), len(b)) and a[shared] == b[shared]:
         shared += 1

@@ -16,6 +16,7 @@ _NEGATIONS = words(
 _SOFT = words(
     """
         fail failed fails failing refuse refused refuses lack lacked lacks lacking deny denied denies false
+        non chối
         untrue wrong incorrect incorrectly falsely wrongly impossible unable myth
         """
 )
@@ -24,7 +25,7 @@ _COMPANIONS = words(
     """
         do does did done is are was were be been being am has have had will would can could may might shall
         should must to it the that case true fact any at all in a an of by means ever so there also phải là hề
-        có đã được sẽ bị cũng một bất kỳ điều đó việc cứ đúng rằng
+        có đã từ bao giờ lúc nào luôn từng nhưng longer or used được sẽ bị cũng một bất kỳ điều đó việc cứ đúng rằng
         """
 )
 _ZH_COMPANIONS = frozenset("并能会是有曾可以得被过了的任何一从来该事实这说法")

@@ -34,12 +34,17 @@ class Reading:
         return self.folded[min(token.start for token in run) : max(token.end for token in run)]
 
 
+def is_vietnamese(folded: str) -> bool:
+    """Tell by a letter that only Vietnamese has."""
+    return _VIETNAMESE.search(folded) is not None
+
+
 @lru_cache(maxsize=8192)
 def read(text: str) -> Reading:
     """Read a sentence of any language. Takes time linear in the text."""
     folded = fold(text[:_LONGEST])
     tokens = tokens_of(folded)
-    tokens = join_numbers(tokens, vietnamese=_VIETNAMESE.search(folded) is not None)
+    tokens = join_numbers(tokens, vietnamese=is_vietnamese(folded))
     tokens = join_units(join_dates(tokens))
     asks = "?" in folded[max((token.end for token in tokens), default=0) :]
     return Reading(

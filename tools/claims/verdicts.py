@@ -1,5 +1,6 @@
 """Decide what a claim's sources prove of it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -8,6 +9,7 @@ from graph.evidence import Verdict
 from tools.claims.comparison import Comparison, Finding, compare
 from tools.claims.frames import frame_end, opener_end
 from tools.claims.function_words import FUNCTION_WORDS
+from tools.claims.names import is_roman
 from tools.claims.readings import Reading, read
 from tools.claims.sources import Sources, SourceSentence, readings_of, terms_of
 from tools.languages import language
@@ -223,7 +225,7 @@ def _missing(claim: Reading, begins: int, sources: Sources, *, only_numbers: boo
         elif (
             not only_numbers
             and claim.names[at] == 2
-            and not (_mentioned(token.key, sources) or _shortened(claim, at, sources))
+            and not (_mentioned(token.key, sources) or _shortened(claim, at, sources) or _spelt_out(claim, at, sources))
         ):
             reasons.append(f"the name {claim.said(at, at + 1)} stands nowhere in the sources")
     return tuple(dict.fromkeys(reasons))
@@ -250,11 +252,22 @@ def _shortened(claim: Reading, at: int, sources: Sources) -> bool:
     return len(initials) > 1 and initials in sources.capitals
 
 
+def _spelt_out(claim: Reading, at: int, sources: Sources) -> bool:
+    """Tell whether the sources hold the words that the token gives the initials of."""
+    said = claim.said(at, at + 1).replace(".", "")
+    if not (2 <= len(said) <= 6 and said.isalpha() and said.isupper()):
+        return False
+    words = r"\b" + r"\w*(?:[ -](?:of|the|and|for|in))*[ -]".join(said) + r"\w"
+    return any(re.search(words, segment.text) for segment in sources.segments)
+
+
 def _joins(claim: Reading, at: int) -> bool:
     return claim.names[at] > 0 or claim.keys[at] in ("of", "the", "and")
 
 
 def _akin(name: str, sources: Sources) -> bool:
     """Tell whether a name stands in the sources as its adjective, plural, or initials do."""
+    if is_roman(name):
+        return False
     stem = name[: max(4, len(name) - 3)]
     return any(term.startswith(stem) for term in sources.terms)
