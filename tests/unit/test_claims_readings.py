@@ -57,6 +57,7 @@ from tools.claims.readings import read
         ("May 1998", "@1998-5-"),
         ("You may march", "you may march"),
         ("30 to 50 thousand", "#30000 to #50000"),
+        ("30 to 50,000", "#30000 to #50000"),
         ("from 5 to 40 people", "from #5 to #40 u:person"),
         ("a million", "#1000000"),
         ("17-19 October, 2016", "@2016-10-17 @2016-10-19"),

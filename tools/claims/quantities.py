@@ -134,7 +134,7 @@ def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
 
 
 def _with_shared_scales(tokens: list[Token]) -> list[Token]:
-    """Give "30 to 50 thousand" the scale at both its ends; "5 to 40,000" has none to share."""
+    """Give "30 to 50 thousand" or "30 to 50,000" the scale at both its ends."""
     for at in range(2, len(tokens)):
         low, between, high = tokens[at - 2 : at + 1]
         if between.key not in _RANGING or low.kind != "number" or high.kind != "number":
@@ -142,7 +142,7 @@ def _with_shared_scales(tokens: list[Token]) -> list[Token]:
         if low.value is None or high.value is None or not 0 < low.value < 1000 <= high.value:
             continue
         scale = 10.0 ** (3 * int(math.log10(high.value) // 3))
-        if high.scaled and low.value < high.value / scale:
+        if high.value % scale == 0 and low.value < high.value / scale:
             value = low.value * scale
             tokens[at - 2] = Token("#" + spell(value), low.start, low.end, "number", value=value)
     return tokens
@@ -169,9 +169,7 @@ def _number(tokens: Sequence[Token], spelled: Sequence[str], at: int, vietnamese
             length += 1
     if length == 1 and token.kind == "number":
         return token, 1
-    scaled = length > 1 and token.kind == "number"
-    end = tokens[at + length - 1].end
-    return Token("#" + spell(value), token.start, end, "number", value=value, scaled=scaled), length
+    return Token("#" + spell(value), token.start, tokens[at + length - 1].end, "number", value=value), length
 
 
 def _worded(spelled: Sequence[str], at: int, *, vietnamese: bool) -> tuple[float | None, int]:

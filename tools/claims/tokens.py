@@ -56,8 +56,7 @@ _WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't"
 class Token:
     """One unit of comparison. ``start`` and ``end`` are offsets into the folded sentence.
 
-    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital,
-    ``scaled`` that its digits stand before a scale in words ("50 thousand").
+    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital.
     """
 
     key: str
@@ -66,7 +65,6 @@ class Token:
     kind: Kind
     capital: bool = False
     value: float | None = None
-    scaled: bool = False
 
 
 def tokens_of(folded: str) -> list[Token]:
