@@ -1,27 +1,15 @@
 """Tell what a few tokens put in or left out do to what stands beside them: bound a quantity, turn or lower a word."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from tools.claims import cues
-from tools.claims.readings import Reading
+from tools.claims.runs import Run
 
 _PREFIXES = frozenset(("non", "anti", "bất", "phi"))
 _LOWERING = frozenset(("less", "least", "kém", "ít"))
 _COMPARED = frozenset(("hơn", "nhất", "than"))
 _ORDINALS = frozenset(("second", "#2", "third", "#3", "#4", "#5", "thứ", "第"))
 _REACH = 6  # tokens in which "kém hiệu quả và sáng tạo nhất" says that it compares
-
-
-class Run(Protocol):
-    """Some tokens of a sentence, in order."""
-
-    @property
-    def reading(self) -> Reading: ...
-    @property
-    def places(self) -> tuple[int, ...]: ...
-    @property
-    def keys(self) -> list[str]: ...
 
 
 def bounds_of(run: Run) -> frozenset[int]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from graph.evidence import Segment
 from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
-from tools.claims.comparison import compare, is_content
+from tools.claims.comparison import compare
 from tools.claims.readings import Reading, read
+from tools.claims.runs import is_content
 from tools.claims.sources import Sources, SourceSentence, analyse
 
 ALIKE = 0.7  # share of the longer sentence's content that both must have in order

@@ -1,8 +1,8 @@
 """Propose proof for claims that cite nothing usable: source sentences that share their words in order."""
 
 from tools.claims.alignment import common_in_order
-from tools.claims.comparison import is_content
 from tools.claims.readings import Reading, read
+from tools.claims.runs import is_content
 from tools.claims.sources import Sources
 from tools.claims.verdicts import UNSAID, Judgement
 

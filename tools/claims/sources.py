@@ -6,10 +6,10 @@ from functools import lru_cache
 from math import log
 
 from graph.evidence import Segment
-from tools.claims.comparison import is_content
 from tools.claims.cues import stem
 from tools.claims.dates import parts_of
 from tools.claims.readings import Reading, read
+from tools.claims.runs import is_content
 from tools.sentences import sentences, trimmed
 
 
