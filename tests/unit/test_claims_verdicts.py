@@ -127,6 +127,53 @@ def test_a_concrete_conflict_is_contradicted_with_both_sides_named(
     assert found.proofs
 
 
+BOUNDS = (
+    "The dam lost 90% of its water in a hot summer. Kofi Mensah always swam across the lake with his sons. "
+    "The old pump of the mill failed on Monday. "
+    "Its new turbine is the tallest machine of the whole valley. Unlike the mill, it runs at night."
+)
+VI_BOUNDS = (
+    "Kế hoạch của nhóm kỹ sư trẻ là khả thi trong mùa mưa này. Ông Minh luôn đến thăm trường làng vào mùa hè. "
+    "Máy bơm mới hiệu quả hơn máy bơm cũ ở làng bên."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (BOUNDS, "The dam lost less than 90% of its water in a hot summer."),
+        (BOUNDS, "Kofi Mensah did not always swim across the lake with his sons."),
+        (BOUNDS, "The old pump of the mill did not fail on Monday."),
+        (BOUNDS, "Its new turbine is the second tallest machine of the whole valley."),
+        (BOUNDS, "Like the mill, it runs at night."),
+        (VI_BOUNDS, "Kế hoạch của nhóm kỹ sư trẻ là bất khả thi trong mùa mưa này."),
+        (VI_BOUNDS, "Ông Minh không phải lúc nào cũng đến thăm trường làng vào mùa hè."),
+        (VI_BOUNDS, "Máy bơm mới kém hiệu quả hơn máy bơm cũ ở làng bên."),
+        ("这个村子有七成的居民在河边种水稻。", "这个村子有八成的居民在河边种水稻。"),
+        ("Giải đấu làng lần XXIII có mười hai đội tham gia.", "Giải đấu làng lần XXII có mười hai đội tham gia."),
+    ],
+)
+def test_what_bounds_turns_or_lowers_is_caught(text: str, claim: str) -> None:
+    assert check(claim, text).verdict in ("contradicted", "unsupported"), check(claim, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        (
+            "Between 30 and 50 thousand cranes rest there, from 30 to 50 thousand a year.",
+            "From 30,000 to 50,000 a year.",
+        ),
+        ("The fair was held 17-19 October, 2016, in Lagos.", "The fair was held October 17-19, 2016, in Lagos."),
+        ("这个村子有百分之七十的居民在河边种水稻。", "这个村子有七成的居民在河边种水稻。"),
+        ("Đoàn múa làng đã trình diễn ở chợ vào ngày 28 tháng 5.", "Đoàn múa làng đã trình diễn ở chợ vào ngày 28/5."),
+        ("She moved her small shop to the United Kingdom in spring.", "She moved her small shop to the UK in spring."),
+    ],
+)
+def test_another_notation_is_not_blamed(text: str, claim: str) -> None:
+    assert check(claim, text).verdict in ("supported", "unverified"), check(claim, text)
+
+
 @pytest.mark.parametrize(
     ("text", "claim"),
     [

@@ -4,7 +4,9 @@ from tools.claims.dates import dates_agree, parts_of
 from tools.claims.readings import Reading
 from tools.claims.runs import Run, is_content
 from tools.claims.tokens import Token
+from tools.claims.wording import with_number, with_units
 
+LOOSE_UNITS = frozenset(("u:person", "u:times", "u:age"))
 _SMALL = {"second": 2.0, "one": 1.0, "một": 1.0, "năm": 5.0, "zero": 0.0}
 
 
@@ -57,3 +59,29 @@ def shape_of(token: Token) -> str:
     """Give a word that holds digits without them ("n6", "boeing747"); empty where there are none."""
     bare = "".join("0" if sign.isdigit() else sign for sign in token.key)
     return bare if token.kind == "word" and bare != token.key else ""
+
+
+def number_conflicts(a: Run, b: Run) -> list[tuple[str, str]]:
+    """Give what the source says and what the claim says of each number, unit or figure that differs."""
+    found: list[tuple[str, str]] = []
+    theirs, ours = quantities(a), quantities(b)
+    for one in list(theirs):
+        match = next((other for other in ours if same_value(a.reading.tokens[one], b.reading.tokens[other])), None)
+        if match is not None:
+            theirs.remove(one)
+            ours.remove(match)
+    for one, other in zip(theirs, ours, strict=False):
+        if comparable(a.reading.tokens[one], b.reading.tokens[other]):
+            found.append(with_units((a.reading, one), (b.reading, other)))
+    units_a = [place for place in a.places if a.reading.tokens[place].kind == "unit"]
+    units_b = [place for place in b.places if b.reading.tokens[place].kind == "unit"]
+    if units_a and units_b and {a.reading.keys[p] for p in units_a}.isdisjoint(b.reading.keys[p] for p in units_b):
+        found.append((with_number(a.reading, units_a[0]), with_number(b.reading, units_b[0])))
+    elif bool(units_a) != bool(units_b) and is_counted(a) and is_counted(b):
+        unit = a.reading.keys[units_a[0]] if units_a else b.reading.keys[units_b[0]]
+        if unit not in LOOSE_UNITS:
+            found.append((with_number(a.reading, a.places[0]), with_number(b.reading, b.places[0])))
+    for left, right in zip(a.tokens, b.tokens, strict=False):
+        if shape_of(left) and shape_of(left) == shape_of(right) and left.key != right.key:
+            found.append((a.said, b.said))
+    return found

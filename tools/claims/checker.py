@@ -11,6 +11,7 @@ from graph.evidence import Origin, Segment
 from graph.ports import Checked, CheckedClaim, Dispute, Proof, WrittenSection
 from graph.spending import Meter
 from tools.claims.coverage import Coverage, coverage
+from tools.claims.cues import read_lists
 from tools.claims.disagreements import disputed
 from tools.claims.evidence import evidence_of
 from tools.claims.matching import matched
@@ -22,6 +23,9 @@ from tools.claims.verdicts import Judgement, Place, judge
 
 class CodeChecker:
     """ClaimChecker by code alone; it never asks a model."""
+
+    def __init__(self) -> None:
+        read_lists()  # now, so that no run waits for it
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
         """Check each claim of each section against the segments it cites."""

@@ -11,12 +11,17 @@ from typing import Literal
 
 from tools.claims import cues
 from tools.claims.alignment import Edit, edits
-from tools.claims.amounts import comparable, is_counted, quantities, same_quantity, same_value, shape_of
+from tools.claims.amounts import (
+    LOOSE_UNITS,
+    comparable,
+    is_counted,
+    number_conflicts,
+    quantities,
+    same_quantity,
+)
 from tools.claims.bounds import bounded, bounds_of, turned_by
-from tools.claims.chinese_names import looks_like_name
 from tools.claims.function_words import DROPPABLE
-from tools.claims.names import one_name
-from tools.claims.numerals import ZH_DIGITS, ZH_SCALES
+from tools.claims.naming import NEAR, VERY_NEAR, Setting, are_akin, name_conflict, swaps_letters
 from tools.claims.polarity import count_negations, is_frame, little_else, turns
 from tools.claims.readings import Reading
 from tools.claims.runs import (
@@ -25,28 +30,20 @@ from tools.claims.runs import (
     Run,
     is_content,
     is_lettered,
-    is_list,
-    is_name,
     is_one_word,
     letters_of,
     look_alike,
-    may_name,
     movable,
     span_of,
     without,
     word_akin,
 )
-from tools.claims.wording import in_context, quoted, said_of, with_number, with_units
+from tools.claims.wording import in_context, quoted, with_number, with_units
 
 Finding = Literal["same", "part", "order", "differs", "conflict"]
 
-NEAR = 0.55  # share of a claim's content that must stand in a sentence before a difference is called a conflict
-VERY_NEAR = 0.75
-SURROUNDED = 0.65  # and what a name stands in, before a run that holds more than a name is one
-NAME = 5  # content tokens of such a run
 SURE = 0.8
 LOPSIDED = 3  # content tokens by which one run may be longer where the sentences differ elsewhere too
-ALONE = 0.45  # enough where the claim is the sentence but for one run
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording, not a swapped word
 FEWEST = 5  # tokens of a claim in which one swapped word can be told
 MOST_ADDED = 4  # tokens of a phrase that bounds a quantity
@@ -141,9 +138,10 @@ class _Difference:
         if len(pairs) != 1 or self.moved or self.near < VERY_NEAR or len(self.claim.tokens) < FEWEST:
             return None
         a, b, edit = pairs[0]
-        if not (is_one_word(a) and is_one_word(b)) or look_alike(a, b) or self._akin(a, b, edit) or word_akin(a, b):
+        if not (is_one_word(a) and is_one_word(b)) or look_alike(a, b) or are_akin(a, b, edit) or word_akin(a, b):
             return None
-        return f"the answer says {b.said} where the source says {a.said}"
+        said, answered = (self._wide(run.reading, *span_of(run)) if is_lettered(run) else run.said for run in (a, b))
+        return f"the answer says {answered} where the source says {said}"
 
     def _coalesced(self, found: list[Edit]) -> list[Edit]:
         """Join edits that one equal letter parts: two names of a script without spaces may share one by chance."""
@@ -196,7 +194,7 @@ class _Difference:
             self.replaced += 1
             self._replaced(a, b, edit)
         elif b.places:
-            if is_counted(b) and b.tokens[0].kind == "unit" and b.tokens[0].key not in _LOOSE_UNITS and edit[0] > 0:
+            if is_counted(b) and b.tokens[0].kind == "unit" and b.tokens[0].key not in LOOSE_UNITS and edit[0] > 0:
                 self._conflict(a.reading.said(edit[0] - 1, edit[0]), with_number(b.reading, b.places[0]))
             self.added.append(b)
             self._lengthened(b, edit)
@@ -222,26 +220,33 @@ class _Difference:
             return
         before = len(self.conflicts)
         if self.tight >= NEAR or abs(len(a.content) - len(b.content)) <= LOPSIDED:
-            self._numbers(a, b)
-        self._names(a, b)
-        if len(self.conflicts) == before and (
-            cues.opposed(self.source.keys, self.claim.keys, edit)
-            or cues.opposed(self.source.keys, self.claim.keys, (*span_of(a), *span_of(b)))
+            for pair in number_conflicts(a, b):
+                self._conflict(*pair)
+        setting = Setting(self.near, self.tight, self.alone, self.known)
+        if names := name_conflict(a, b, setting):
+            self._conflict(*names)
+        if len(self.conflicts) == before:
+            self._reworded(a, b, edit, setting)
+        self.added.append(b)
+        self.dropped.append(a)
+
+    def _reworded(self, a: Run, b: Run, edit: Edit, setting: Setting) -> None:
+        """Tell a conflict of words: opposites, bounds, closed classes, names in a script without capitals."""
+        if cues.opposed(self.source.keys, self.claim.keys, edit) or cues.opposed(
+            self.source.keys, self.claim.keys, (*span_of(a), *span_of(b))
         ):
             if is_lettered(a) and is_lettered(b):
                 self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
             else:
                 self._conflict(a.said, b.said)
-        if len(self.conflicts) == before and self.near >= VERY_NEAR and self.tight >= NEAR and self._rebounded(a, b):
+        elif min(self.near - VERY_NEAR, self.tight - NEAR) >= 0 and self._rebounded(a, b):
             self._conflict(in_context(self.source, *edit[:2]), in_context(self.claim, *edit[2:]))
-        if len(self.conflicts) == before and self.alone and self.near >= VERY_NEAR and self._decided(a, b, edit):
+        elif self.alone and self.near >= VERY_NEAR and self._decided(a, b, edit):
             self._conflict(a.said, b.said)
-        if len(self.conflicts) == before and self._letters(a, b, edit):
+        elif swaps_letters(a, b, edit, setting):
             self._conflict(self._wide(self.source, edit[0], edit[1]), self._wide(self.claim, edit[2], edit[3]))
-        if len(self.conflicts) == before and self.copies and self._another_word(a, b):
+        elif self.copies and self._another_word(a, b):
             self._conflict(a.said, b.said)
-        self.added.append(b)
-        self.dropped.append(a)
 
     @staticmethod
     def _rebounded(a: Run, b: Run) -> bool:
@@ -252,12 +257,7 @@ class _Difference:
 
     def _decided(self, a: Run, b: Run, edit: Edit) -> bool:
         """Tell whether a quantity, order or comparison gave way to one or two words not known to mean it."""
-        return len(b.places) <= 2 and not is_lettered(b) and cues.decides(a.keys) and not self._akin(a, b, edit)
-
-    def _akin(self, a: Run, b: Run, edit: Edit) -> bool:
-        return cues.akin(self.source.keys, self.claim.keys, edit) or cues.akin(
-            self.source.keys, self.claim.keys, (*span_of(a), *span_of(b))
-        )
+        return len(b.places) <= 2 and not is_lettered(b) and cues.decides(a.keys) and not are_akin(a, b, edit)
 
     def _another_word(self, a: Run, b: Run) -> bool:
         """Tell whether a copy of a sentence differs in one word, which no other form of the word stands for."""
@@ -270,75 +270,6 @@ class _Difference:
 
     def _conflict(self, source: str, claim: str) -> None:
         self.conflicts.append(f"the source says {source}, the answer says {claim}")
-
-    def _numbers(self, a: Run, b: Run) -> None:
-        theirs, ours = quantities(a), quantities(b)
-        for one in list(theirs):
-            match = next((other for other in ours if same_value(a.reading.tokens[one], b.reading.tokens[other])), None)
-            if match is not None:
-                theirs.remove(one)
-                ours.remove(match)
-        for one, other in zip(theirs, ours, strict=False):
-            if comparable(a.reading.tokens[one], b.reading.tokens[other]):
-                self._conflict(*with_units((a.reading, one), (b.reading, other)))
-        units_a = [place for place in a.places if a.reading.tokens[place].kind == "unit"]
-        units_b = [place for place in b.places if b.reading.tokens[place].kind == "unit"]
-        if units_a and units_b and {a.reading.keys[p] for p in units_a}.isdisjoint(b.reading.keys[p] for p in units_b):
-            self._conflict(with_number(a.reading, units_a[0]), with_number(b.reading, units_b[0]))
-        elif bool(units_a) != bool(units_b) and is_counted(a) and is_counted(b):
-            unit = a.reading.keys[units_a[0]] if units_a else b.reading.keys[units_b[0]]
-            if unit not in _LOOSE_UNITS:
-                self._conflict(with_number(a.reading, a.places[0]), with_number(b.reading, b.places[0]))
-        for left, right in zip(a.tokens, b.tokens, strict=False):
-            if shape_of(left) and shape_of(left) == shape_of(right) and left.key != right.key:
-                self._conflict(a.said, b.said)
-
-    def _names(self, a: Run, b: Run) -> None:
-        theirs = [place for place in a.places if a.reading.names[place]]
-        ours = [place for place in b.places if b.reading.names[place]]
-        if not theirs or not ours:
-            named, other = (theirs, b) if theirs else (ours, a)
-            if named and self.alone and quantities(other) and len(other.content) <= WORD and self.near >= NEAR:
-                self._conflict(a.said, b.said)
-            return
-        wordy = max(len(a.content), len(b.content)) > NAME or min(self.near, self.tight) < SURROUNDED
-        if wordy and not (is_name(a) and is_name(b) and is_list(a) == is_list(b)):
-            return
-        sure = max(a.reading.names[place] for place in theirs) + max(b.reading.names[place] for place in ours)
-        if sure < 3 and not (self._known_name(a, theirs) or self._known_name(b, ours)):
-            return
-        keys_a, keys_b = [a.reading.keys[p] for p in theirs], [b.reading.keys[p] for p in ours]
-        if one_name(keys_a, keys_b) or one_name([a.reading.keys[p] for p in a.places], keys_b):
-            return
-        self._conflict(said_of(a.reading, theirs), said_of(b.reading, ours))
-
-    def _known_name(self, run: Run, places: Sequence[int]) -> bool:
-        return any(run.reading.names[place] == 2 or self.known("^" + run.reading.keys[place]) for place in places)
-
-    def _letters(self, a: Run, b: Run, edit: Edit) -> bool:
-        """Tell a swapped word from a paraphrase in a script without spaces or capitals."""
-        if not (may_name(a) and may_name(b)) or not (is_lettered(a) or is_lettered(b)):
-            return False
-        one, other = letters_of(a), letters_of(b)
-        if len(one) == len(other) == 1 and one in _NUMERALS and other in _NUMERALS:
-            return True
-        if self.near < (ALONE if self.alone else VERY_NEAR) or not a.content or not b.content:
-            return False
-        if (cues.is_cue(tuple(one)) and cues.is_cue(tuple(other))) or self._akin(a, b, edit):
-            return False
-        if len(other) >= 2 and self.known(other) and not cues.is_cue(tuple(other)):
-            return True
-        alike = len(set(one) & set(other)) / min(len(one), len(other))
-        if alike > 1 / 3:
-            return False  # words that share a letter are synonyms more often than names
-        if max(len(one), len(other)) > 2 and min(len(a.content), len(b.content)) > 1:
-            return True  # as long as only names are
-        wide_one, wide_other = self._word(self.source, edit[0], edit[1]), self._word(self.claim, edit[2], edit[3])
-        return looks_like_name(one, wide_one) or looks_like_name(other, wide_other)
-
-    @staticmethod
-    def _word(reading: Reading, first: int, last: int) -> str:
-        return "".join(token.key for token in reading.tokens[max(0, first - 1) : last + 2] if token.kind == "letter")
 
     @staticmethod
     def _wide(reading: Reading, first: int, last: int) -> str:
@@ -380,7 +311,3 @@ class _Difference:
         """Tell the beginning or the end of a sentence that a claim leaves off."""
         a, b, edit = pair
         return not b.places and len(a.places) > WORD and (edit[0] == 0 or edit[1] == len(self.source.tokens))
-
-
-_LOOSE_UNITS = frozenset(("u:person", "u:times", "u:age"))
-_NUMERALS = frozenset((*ZH_DIGITS, *ZH_SCALES))

@@ -71,6 +71,12 @@ def _lexicon() -> tuple[Mapping[Phrase, frozenset[int]], Mapping[Phrase, frozens
     )
 
 
+def read_lists() -> None:
+    """Read the lists of phrases, which takes a quarter of a second the first time."""
+    _lexicon()
+    _kindred()
+
+
 def _file(name: str) -> dict[str, Any]:
     return tomllib.loads((_FOLDER / name).read_text(encoding="utf-8"))
 
