@@ -4,7 +4,6 @@ Where two sentences are nearly the same, what differs decides: a number for a nu
 opposite is a conflict; another notation or a phrase of the same meaning is none; anything else proves nothing.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +19,8 @@ from tools.claims.amounts import (
     same_quantity,
 )
 from tools.claims.bounds import bounded, bounds_of, turned_by
-from tools.claims.function_words import DROPPABLE
 from tools.claims.naming import NEAR, VERY_NEAR, Setting, are_akin, name_conflict, swaps_letters
+from tools.claims.pairs import Pair, coalesced, pairs_of, without_moved
 from tools.claims.polarity import count_negations, is_frame, little_else, turns
 from tools.claims.readings import Reading
 from tools.claims.runs import (
@@ -33,9 +32,7 @@ from tools.claims.runs import (
     is_one_word,
     letters_of,
     look_alike,
-    movable,
     span_of,
-    without,
     word_akin,
 )
 from tools.claims.wording import in_context, quoted, with_number, with_units
@@ -103,12 +100,13 @@ class _Difference:
         self.tight = 0.0
 
     def judge(self, found: list[Edit]) -> Comparison:
-        pairs = [pair for edit in found if (pair := self._pair(edit)) is not None]
-        joined = self._coalesced([edit for _, _, edit in pairs])
+        pairs = pairs_of(self.source, self.claim, found)
+        joined = coalesced(self.source, [edit for _, _, edit in pairs])
         if len(joined) < len(pairs):
-            pairs = [pair for edit in joined if (pair := self._pair(edit)) is not None]
+            pairs = pairs_of(self.source, self.claim, joined)
         self.tight = self._tightness(found)
-        pairs = self._without_moved(pairs)
+        kept = without_moved(pairs)
+        self.moved, pairs = kept is not None, pairs if kept is None else kept
         self.alone = len(pairs) == 1 and len(self.claim.tokens) - len(pairs[0][1].places) >= 3
         for a, b, edit in pairs:
             self._sort(a, b, edit)
@@ -133,7 +131,7 @@ class _Difference:
         lost = sum(is_content(self.source.tokens[place]) for edit in found for place in range(edit[0], edit[1]))
         return 1 - lost / content if content else 0.0
 
-    def _swapped(self, pairs: Sequence[tuple[Run, Run, Edit]]) -> str | None:
+    def _swapped(self, pairs: Sequence[Pair]) -> str | None:
         """Tell one word, in a claim that says just what the sentence says, that stands for a word of another sense."""
         if len(pairs) != 1 or self.moved or self.near < VERY_NEAR or len(self.claim.tokens) < FEWEST:
             return None
@@ -142,52 +140,6 @@ class _Difference:
             return None
         said, answered = (self._wide(run.reading, *span_of(run)) if is_lettered(run) else run.said for run in (a, b))
         return f"the answer says {answered} where the source says {said}"
-
-    def _coalesced(self, found: list[Edit]) -> list[Edit]:
-        """Join edits that one equal letter parts: two names of a script without spaces may share one by chance."""
-        joined: list[Edit] = []
-        for edit in found:
-            if joined and edit[0] - joined[-1][1] == 1 and edit[2] - joined[-1][3] == 1:
-                last = joined[-1]
-                if all(token.kind == "letter" for token in self.source.tokens[last[0] : edit[1]]):
-                    joined[-1] = (last[0], edit[1], last[2], edit[3])
-                    continue
-            joined.append(edit)
-        return joined
-
-    def _pair(self, edit: Edit) -> tuple[Run, Run, Edit] | None:
-        """Give both runs of an edit, or None where they say the same."""
-        i, j, k, m = edit
-        a, b = self._run(self.source, i, j), self._run(self.claim, k, m)
-        if not a.places and not b.places:
-            return None
-        if [key.rstrip("?") for key in a.keys] == [key.rstrip("?") for key in b.keys]:
-            return None
-        if cues.same(self.source.keys, self.claim.keys, edit):
-            return None
-        if (a.places and b.places) and cues.same(self.source.keys, self.claim.keys, (*span_of(a), *span_of(b))):
-            return None
-        return a, b, edit
-
-    @staticmethod
-    def _run(reading: Reading, first: int, last: int) -> Run:
-        return Run(reading, tuple(place for place in range(first, last) if reading.keys[place] not in DROPPABLE))
-
-    def _without_moved(self, pairs: list[tuple[Run, Run, Edit]]) -> list[tuple[Run, Run, Edit]]:
-        """Take out what was only put elsewhere; the claim then has the right words in another order."""
-        lost = Counter(key for a, _, _ in pairs for key in movable(a))
-        gained = Counter(key for _, b, _ in pairs for key in movable(b))
-        common = lost & gained
-        if not common:
-            return pairs
-        self.moved = True
-        kept: list[tuple[Run, Run, Edit]] = []
-        left, right = common.copy(), common.copy()
-        for a, b, edit in pairs:
-            a, b = without(a, left), without(b, right)
-            if a.content or b.content or any(map(turns, (a, b))):
-                kept.append((a, b, edit))
-        return kept
 
     def _sort(self, a: Run, b: Run, edit: Edit) -> None:
         if a.places and b.places:
@@ -288,7 +240,7 @@ class _Difference:
         ):
             self._conflict(*with_units(lost[0], gained[0]))
 
-    def _polarity(self, pairs: Sequence[tuple[Run, Run, Edit]]) -> None:
+    def _polarity(self, pairs: Sequence[Pair]) -> None:
         if self.near < SURE and self.tight < NEAR:
             return
         theirs = [run for run, _, _ in pairs if turns(run) and little_else(run)]
@@ -307,7 +259,7 @@ class _Difference:
             if count_negations(run) % 2:
                 self.conflicts.append(f"the answer says {quoted(run)}, the source does not")
 
-    def _cut(self, pair: tuple[Run, Run, Edit]) -> bool:
+    def _cut(self, pair: Pair) -> bool:
         """Tell the beginning or the end of a sentence that a claim leaves off."""
         a, b, edit = pair
         return not b.places and len(a.places) > WORD and (edit[0] == 0 or edit[1] == len(self.source.tokens))
