@@ -13,9 +13,10 @@ from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
-from graph.events import RunFailed, SectionChecked, SectionFinished, SectionRevised
-from graph.evidence import Claim, Identity
-from tools.runs import Run, RunRequest
+from graph.events import AnyEvent, RunFailed, SectionChecked, SectionFinished, SectionRevised, SourcesDisagree
+from graph.evidence import Claim, Identity, Message
+from graph.state import answer_text
+from tools.runs import RunRequest
 
 LANGUAGES = ("en", "zh", "vi")
 TOP_K = 4
@@ -65,7 +66,7 @@ class _Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
     """An answer at one moment: its text, and its claims with their citations."""
 
     text: str
@@ -75,8 +76,8 @@ class _Answer:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     gold: _Gold
-    before: _Answer
-    after: _Answer
+    before: Answer
+    after: Answer
     abstained: bool
     revised: int
     withdrawn: int
@@ -142,13 +143,12 @@ async def _ask(citewell: Citewell, identity: Identity, gold: _Gold, model: str, 
     end = await run.finished()
     if isinstance(end, RunFailed):
         return None
-    before, revisions = await _as_first_written(run)
+    before, revisions = first_written([envelope.event async for envelope in run.events()])
     abstained = end.outcome == "abstained"
-    message = end.message
     return _Asked(
         gold=gold,
         before=before,
-        after=_Answer("" if abstained else message["answer"], tuple(message.get("claims", []))),
+        after=Answer("", ()) if abstained else finished(end.message),
         abstained=abstained,
         revised=sum(bool(event.text) for event in revisions),
         withdrawn=sum(not event.text for event in revisions),
@@ -157,23 +157,35 @@ async def _ask(citewell: Citewell, identity: Identity, gold: _Gold, model: str, 
     )
 
 
-async def _as_first_written(run: Run) -> tuple[_Answer, list[SectionRevised]]:
-    """Read a run's log for the sections that were checked first, and for what became of them."""
+def first_written(events: Iterable[AnyEvent]) -> tuple[Answer, list[SectionRevised]]:
+    """Read a run's events for the sections that were checked first, and for what became of them.
+
+    What follows where sources disagree are the run's own words, not the model's.
+    """
     texts: dict[int, str] = {}
     claims: dict[int, list[Claim]] = {}
     revisions: list[SectionRevised] = []
-    async for envelope in run.events():
-        match envelope.event:
+    for event in events:
+        match event:
             case SectionFinished(section_index=index, text=text):
                 texts.setdefault(index, text)
             case SectionChecked(section_index=index, claims=checked):
                 claims.setdefault(index, checked)
             case SectionRevised() as revised:
                 revisions.append(revised)
+            case SourcesDisagree():
+                break
     written = [index for index in sorted(texts) if index in claims]
-    return _Answer(
+    return Answer(
         "\n\n".join(texts[index] for index in written), tuple(claim for index in written for claim in claims[index])
     ), revisions
+
+
+def finished(message: Message) -> Answer:
+    """Give the finished answer without the last sections, in which the run says that sources disagree."""
+    standing = len(message["sections"]) - len(message.get("disagreements", []))
+    claims = (claim for claim in message.get("claims", []) if claim["section_index"] < standing)
+    return Answer(answer_text(message["sections"][:standing]), tuple(claims))
 
 
 def _report(asked: Sequence[_Asked], failed: int, model: str) -> RepairReport:
@@ -203,7 +215,7 @@ def _tally(asked: Sequence[_Asked]) -> dict[str, int]:
     }
 
 
-def _side(answers: Sequence[tuple[_Gold, _Answer]]) -> Side:
+def _side(answers: Sequence[tuple[_Gold, Answer]]) -> Side:
     claims = [claim for _, answer in answers for claim in answer.claims]
     counted = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in _VERDICTS}
     right = [[_proves(gold, quote) for quote in _quotes(answer.claims)] for gold, answer in answers]
@@ -232,7 +244,7 @@ def _proves(gold: _Gold, quote: tuple[str, str]) -> bool:
     return quote[0] == gold.document_id and _contains(quote[1], gold.answers)
 
 
-def _right(gold: _Gold, answer: _Answer) -> bool:
+def _right(gold: _Gold, answer: Answer) -> bool:
     return _contains(answer.text, gold.answers)
 
 
