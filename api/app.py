@@ -8,7 +8,21 @@ from fastapi import FastAPI
 from api import errors
 from api.limits import BodyLimit, LoopbackOnly
 from api.openapi import describe
-from api.routes import documents, health, runs, search, sessions
+from api.routes import (
+    ag_ui,
+    ai_sdk,
+    conversation,
+    docmost,
+    docs_chatbot,
+    documents,
+    health,
+    id_citations,
+    openai,
+    runs,
+    search,
+    self_rag,
+    sessions,
+)
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
 from tools.settings import Settings
@@ -36,6 +50,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.add_middleware(LoopbackOnly)
     for routes in (sessions, runs, documents, search, health):
         app.include_router(routes.router)
+    for spoken in (docmost, docs_chatbot, conversation, id_citations, self_rag, openai, ai_sdk, ag_ui):
+        app.include_router(spoken.router)
     errors.install(app)
     describe(app)
     return app

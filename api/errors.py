@@ -1,7 +1,7 @@
 """How errors are told over HTTP: RFC 9457 problems with our code, and a status from one table."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +23,8 @@ STATUS: Mapping[str, int] = {
     "not_found": 404,
     "unknown_model": 400,
     "session_busy": 409,
+    "not_authenticated": 401,
+    "overloaded": 503,
     "unreadable_document": 422,
     "budget_exhausted": 422,
     "request_too_large": 413,
@@ -96,6 +98,25 @@ def problem_of(error: CitewellError) -> Response:
     return problem(error.code, error.message, error.advice, retryable=type(error).retryable)
 
 
+Shape = Callable[[Problem], Any]
+SHAPES: dict[str, Shape] = {}
+
+
+def shaped(prefix: str, shape: Shape) -> None:
+    """Tell the errors of the paths that begin with ``prefix`` in a shape of a dialect's own, as plain JSON."""
+    SHAPES[prefix] = shape
+
+
+def in_its_shape(path: str, response: Response) -> Response:
+    """Put a problem into the shape that its path has, or leave it as it is."""
+    shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
+    if shape is None or response.media_type != MEDIA_TYPE:
+        return response
+    body = to_json(shape(Problem.model_validate_json(bytes(response.body))))
+    kept = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
+    return Response(body, response.status_code, kept, "application/json")
+
+
 def install(app: FastAPI) -> None:
     """Answer every error of the app as a problem."""
     app.add_exception_handler(CitewellError, _ours)
@@ -108,13 +129,14 @@ async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, CitewellError)
     if STATUS[error.code] >= 500:
         log.warning("%s %s: %s", request.method, request.url.path, error.code, exc_info=error)
-    return problem_of(error)
+    return in_its_shape(request.url.path, problem_of(error))
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     faults = [fault(item) for item in error.errors()]
-    return problem("invalid_request", "; ".join(faults), "Correct the named fields and send the request again.")
+    response = problem("invalid_request", "; ".join(faults), "Correct the named fields and send the request again.")
+    return in_its_shape(request.url.path, response)
 
 
 def fault(error: Mapping[str, Any]) -> str:
@@ -134,9 +156,13 @@ async def _http(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         code = "request_too_large"
     advice = "The routes, and what they take, are listed at /docs."
-    return problem(code, str(error.detail), advice, status=error.status_code, headers=error.headers)
+    response = problem(code, str(error.detail), advice, status=error.status_code, headers=error.headers)
+    return in_its_shape(request.url.path, response)
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:
     # Starlette logs it with its traceback and passes it on after this answer, so the client alone is served here.
-    return problem("internal", "The request failed for an internal reason.", "Report this with the time it happened.")
+    response = problem(
+        "internal", "The request failed for an internal reason.", "Report this with the time it happened."
+    )
+    return in_its_shape(request.url.path, response)

@@ -6,7 +6,7 @@ server stops, the run is cancelled and the reader still gets its end.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Literal
@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from api.dialects.frames import Dialect
 from graph.errors import CitewellError
 from graph.events import RunFailed, RunFinished
-from tools.runs import Run
+from tools.runs import RunReader
 
 log = logging.getLogger("citewell.api")
 
@@ -41,15 +41,18 @@ _UNTOLD = RunFailed(
 class RunStream(EventSourceResponse):
     """Tells a run to one reader as Server-Sent Events, and settles the run when the reader has gone.
 
-    A reader that takes nothing for ``send_timeout`` seconds counts as gone.
+    A reader that takes nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
+    last event that the reader has had; ``headers`` come beside those of every stream.
     """
 
     def __init__(
         self,
-        run: Run,
+        run: RunReader,
         dialect: Dialect,
         on_disconnect: OnDisconnect,
         *,
+        after: int = 0,
+        headers: Mapping[str, str] | None = None,
         ping: float = PING_SECONDS,
         send_timeout: float = SEND_TIMEOUT_SECONDS,
     ) -> None:
@@ -57,8 +60,8 @@ class RunStream(EventSourceResponse):
         self._on_disconnect = on_disconnect
         self._stopping = anyio.Event()
         super().__init__(
-            frames(run, dialect),
-            headers=HEADERS,
+            frames(run, dialect, after),
+            headers={**HEADERS, **(headers or {})},
             ping=ping,
             ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
             sep="\n",
@@ -86,13 +89,13 @@ class RunStream(EventSourceResponse):
         await self._run.cancel("server_stopped")
 
 
-async def frames(run: Run, dialect: Dialect) -> AsyncGenerator[bytes, None]:
-    """Give the frames of a run's events to its terminal one.
+async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGenerator[bytes, None]:
+    """Give the frames of a run's events behind ``after`` to its terminal one.
 
     An event that the dialect cannot put into bytes ends the run and the stream as failed, since a stream that breaks
     off tells its reader nothing.
     """
-    async with aclosing(run.events()) as events:
+    async with aclosing(run.events(0 if dialect.remembers else after)) as events:
         async for envelope in events:
             try:
                 spoken = dialect.speak(envelope)
@@ -101,13 +104,13 @@ async def frames(run: Run, dialect: Dialect) -> AsyncGenerator[bytes, None]:
                 await run.cancel("error")
                 yield dialect.speak(replace(envelope, event=_UNTOLD))
                 return
-            if spoken:
+            if spoken and envelope.seq > after:
                 yield spoken
 
 
-async def end_of(run: Run, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
+async def end_of(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
     """Wait for a run's end on behalf of a client that reads no stream but may leave just the same."""
-    ending = asyncio.create_task(run.finished())
+    ending = asyncio.create_task(_ended(run))
     leaving = asyncio.create_task(_left(request))
     try:
         await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -117,6 +120,13 @@ async def end_of(run: Run, request: Request, on_disconnect: OnDisconnect) -> Run
     finally:
         leaving.cancel()
         ending.cancel()
+
+
+async def _ended(run: RunReader) -> RunFinished | RunFailed:
+    async for envelope in run.events():
+        if isinstance(envelope.event, RunFinished | RunFailed):
+            return envelope.event
+    raise AssertionError("a log ends with its terminal event")
 
 
 async def _left(request: Request) -> None:

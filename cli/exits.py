@@ -27,6 +27,8 @@ BY_CODE = {
     "embedding_mismatch": Exit.CONFIGURATION,
     "not_found": Exit.NOT_FOUND,
     "session_busy": Exit.UNAVAILABLE,
+    "not_authenticated": Exit.USAGE,
+    "overloaded": Exit.UNAVAILABLE,
     "dependency_failed": Exit.UNAVAILABLE,
     "database_unavailable": Exit.UNAVAILABLE,
     "model_unavailable": Exit.UNAVAILABLE,

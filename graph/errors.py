@@ -4,7 +4,9 @@ CitewellError
 ├── InvalidRequest               the caller can mend it
 │   ├── NotFound                 no such document, session, run or workspace within the caller's reach
 │   ├── UnknownModel             a model name that no setting defines
-│   └── SessionBusy              the session has a run in progress
+│   ├── SessionBusy              the session has a run in progress
+│   └── NotAuthenticated         the request does not say who asks, or says it wrongly
+├── Overloaded                   as many runs are going and waiting as this process takes
 ├── UnreadableDocument           a file that cannot be ingested, with the reason
 ├── BudgetExhausted              the run's cap on calls or tokens is used up
 ├── EmbeddingMismatch            the library was embedded by another model: reindex
@@ -54,6 +56,17 @@ class SessionBusy(InvalidRequest):
     code = "session_busy"
     retryable = True
     suggestion = "Wait for the session's run to end, or cancel it."
+
+
+class NotAuthenticated(InvalidRequest):
+    code = "not_authenticated"
+    suggestion = "Send `Authorization: Bearer ...` with a key of `citewell keys create`, or a valid token."
+
+
+class Overloaded(CitewellError):
+    code = "overloaded"
+    retryable = True
+    suggestion = "Try again after the seconds that Retry-After names."
 
 
 class UnreadableDocument(CitewellError):

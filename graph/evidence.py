@@ -17,6 +17,7 @@ FamilyName = Literal["extractive", "llm"]
 Intent = Literal["content_query", "small_talk"]
 SearchMode = Literal["auto", "always", "off"]
 WebMode = Literal["off", "fallback", "also", "first"]
+WhileRunning = Literal["reject", "enqueue", "interrupt"]
 Freshness = Literal["fresh", "moved", "changed", "deleted"]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
@@ -32,6 +33,7 @@ StopReason = Literal[
     "budget_tokens",
     "cancel_requested",
     "client_disconnected",
+    "interrupted",  # another question of the session was asked, to be answered instead
     "server_stopped",
     "error",
 ]

@@ -110,11 +110,15 @@ def first_met(before: str, after: str) -> str:
 
 @dataclass(frozen=True)
 class InputState:
-    """What a run is asked: the question, documents to read whole, and a passage that a reader marked."""
+    """What a run is asked: the question, documents to read whole, and a passage that a reader marked.
+
+    ``history`` takes the place of what the session remembers, for this run and those after it; None leaves it.
+    """
 
     question: str = ""
     page_ids: list[str] = field(default_factory=list)
     selected_text: str = ""
+    history: list[Turn] | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ class DecideRetrievalUpdate(TypedDict):
     """Every field of a run, set anew; fields with a reducer by Overwrite, or the last turn's rows would stay."""
 
     turns: list[Turn]
+    history: None
     asked: str
     started_at: float
     standalone_question: str
@@ -78,6 +79,7 @@ async def decide_retrieval(
     )
     return {
         "turns": turns,
+        "history": None,
         "asked": state.question,
         "started_at": started_at,
         "standalone_question": asked,
@@ -114,7 +116,12 @@ def search_mode(planned: list[list[Gathering]], context: Context) -> SearchMode:
 
 
 def finished_turns(state: State) -> list[Turn]:
-    """Add the last run's exchange to the turns kept, unless that run was cut off before its outcome."""
+    """Add the last run's exchange to the turns kept, unless that run was cut off before its outcome.
+
+    A history that came with the question is taken instead.
+    """
+    if state.history is not None:
+        return state.history[-TURNS_KEPT:]
     if not state.outcome:
         return state.turns
     last = Turn(

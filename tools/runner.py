@@ -11,15 +11,16 @@ from uuid import uuid4
 from langgraph.graph.state import CompiledStateGraph
 
 from graph.context import Context
-from graph.errors import CitewellError, DatabaseUnavailable
+from graph.errors import CitewellError, DatabaseUnavailable, NotFound
 from graph.events import BudgetCaps, RunFailed, RunFinished, RunStarted
+from graph.evidence import Identity
 from graph.ports import Resources
 from graph.state import InputState, State
 from tools.checkpoints import saver
 from tools.database import Database, database_errors
 from tools.ledger import Ledger, LedgerEntry
 from tools.messages import finished_message, partial_message
-from tools.runs import Run, RunRequest
+from tools.runs import Run, RunReader, RunRequest
 from tools.workspaces import Workspaces
 
 log = logging.getLogger("citewell.runs")
@@ -88,6 +89,23 @@ class Runner:
         # A task that is cancelled before its first step never runs at all, and its run would have no end.
         await asyncio.sleep(0)
         return run
+
+    async def join(self, identity: Identity, run_id: str) -> RunReader:
+        """Give a run to read, be it of this process or of another, going on or ended.
+
+        Raises NotFound.
+        """
+        run = self._active.get(run_id)
+        if run is None or run.request.context.identity != identity:
+            raise NotFound(f"There is no run {run_id}.")
+        return run
+
+    async def current(self, identity: Identity, session_id: str) -> RunReader | None:
+        """Give the run that a session is answering or that waits in it, the oldest first; None where there is none."""
+        for run in self._active.values():
+            if run.session_id == session_id and run.request.context.identity == identity:
+                return run
+        return None
 
     def active(self, run_id: str) -> Run | None:
         """Give a run of this process that has not ended."""

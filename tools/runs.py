@@ -9,20 +9,54 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 
 from graph.context import Context
 from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, SectionFinished, SectionRevised
-from graph.evidence import FamilyName, Section, Spent, StopReason
+from graph.evidence import FamilyName, Section, Spent, StopReason, WhileRunning
+from graph.state import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One question as a session is asked it."""
+    """One question as a session is asked it.
+
+    ``history`` takes the place of what the session remembers; None leaves it. ``edit`` names a question of the session
+    that this one replaces, ``regenerate`` an answer to be given anew (its own question is then asked again): either
+    goes on from where the session stood before, as a branch of it.
+    """
 
     question: str
     context: Context
     page_ids: tuple[str, ...] = ()
     selected_text: str = ""
+    history: tuple[Turn, ...] | None = None
+    while_running: WhileRunning = "reject"
+    edit: str | None = None
+    regenerate: str | None = None
+
+
+class RunReader(Protocol):
+    """A run as its readers see it, whichever process answers it."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def message_id(self) -> str:
+        """The id of the answer to come."""
+        ...
+
+    def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
+        """Follow the log from behind sequence number ``after`` to its terminal event."""
+        ...
+
+    async def cancel(self, reason: StopReason) -> None:
+        """Stop the run where it stands and wait until that is recorded; a run that has ended stays as it is."""
+        ...
 
 
 @dataclass(slots=True, eq=False)

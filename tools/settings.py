@@ -115,6 +115,38 @@ class WebSettings(BaseModel, extra="forbid"):
         return SecretStr(key)
 
 
+class RunSettings(BaseModel, extra="forbid"):
+    """How many runs a process takes on, and how another takes over those of one that has died.
+
+    A process says every third of ``lease_seconds`` that it lives; its runs are picked up once it has not for that
+    long. At its end it waits ``drain_seconds`` for runs to finish before it leaves them to others.
+    """
+
+    max_active: Annotated[int, Field(ge=1, le=1000)] = 16
+    max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 64
+    lease_seconds: Annotated[float, Field(ge=1, le=600)] = 30.0
+    drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
+    durability: Literal["sync", "async"] = "async"
+
+
+class AuthSettings(BaseModel, extra="forbid"):
+    """How a request says who asks: not at all, by an API key, or by a JSON Web Token of an issuer that is trusted."""
+
+    mode: Literal["none", "keys", "jwt"] = "none"
+    jwt_secret: SecretStr = SecretStr("")
+    jwks_url: str | None = None
+    issuer: str | None = None
+    audience: str | None = None
+    workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    user_claim: Annotated[str, Field(min_length=1)] = "sub"
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "AuthSettings":
+        if self.mode == "jwt" and bool(self.jwt_secret.get_secret_value()) == bool(self.jwks_url):
+            raise ValueError("auth: mode jwt needs either auth.jwt_secret (HS256) or auth.jwks_url (RS256)")
+        return self
+
+
 class Settings(BaseSettings):
     """Everything a deployment can set. Durations in seconds, sizes in the unit the name says."""
 
@@ -143,6 +175,13 @@ class Settings(BaseSettings):
     page_tokens: Annotated[int, Field(ge=256)] = 6000
 
     web: WebSettings = WebSettings()
+
+    runs: RunSettings = RunSettings()
+    session_days: Annotated[int, Field(ge=1, le=3650)] = 7
+    auto_title: bool = True
+
+    auth: AuthSettings = AuthSettings()
+    cors_origins: list[str] = []
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8400

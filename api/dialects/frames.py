@@ -22,8 +22,13 @@ def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -
 class Dialect(Listener[bytes], Protocol):
     """One wire format, made anew for each stream, so that it may remember what it has said.
 
-    Each method of the Listener gives the frames that its event becomes, and ``b""`` for silence.
+    Each method of the Listener gives the frames that its event becomes, and ``b""`` for silence. ``remembers`` tells
+    whether what it says of an event depends on those before it: a reader that joins later is then given the whole log
+    to hear, and told only what it has missed.
     """
+
+    @property
+    def remembers(self) -> bool: ...
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event at its place in the run's log."""

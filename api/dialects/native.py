@@ -7,6 +7,7 @@ from graph.events import AnyEvent, Envelope, payload
 class NativeDialect:
     """Speaks every event; clients ignore those that they do not know."""
 
+    remembers = False
     _envelope: Envelope
 
     def speak(self, envelope: Envelope) -> bytes:

@@ -1,0 +1,75 @@
+"""What the dialects' routes share: where a question goes, what was said before it, and where a reader left off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from fastapi import Request
+
+from graph.errors import InvalidRequest
+from graph.state import Turn
+
+Role = Literal["user", "assistant", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a conversation that a client keeps itself."""
+
+    role: Role
+    content: str
+
+
+def last_question(messages: Sequence[Said]) -> str:
+    """Give the last message, which has to be the user's.
+
+    Raises InvalidRequest.
+    """
+    if not messages or messages[-1].role != "user" or not messages[-1].content.strip():
+        raise InvalidRequest("messages: the last one must be the user's, with text.")
+    return messages[-1].content
+
+
+def history_of(messages: Sequence[Said]) -> tuple[Turn, ...]:
+    """Give the finished exchanges before the last question, as an ephemeral session remembers them.
+
+    A question without an answer is left out, and so are system messages: what a run is told is not the client's to say.
+    """
+    turns: list[Turn] = []
+    question = ""
+    for message in messages[:-1]:
+        if message.role == "user":
+            question = message.content
+        elif message.role == "assistant" and question:
+            turns.append(Turn(question=question, standalone_question=question, answer=message.content))
+            question = ""
+    return tuple(turns)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOff:
+    """The last event that a reader had: ``Last-Event-ID: {run_id}:{seq}``."""
+
+    run_id: str
+    seq: int
+
+
+def left_off(request: Request) -> LeftOff | None:
+    """Read where a reader left off, or None where it says nothing of that.
+
+    Raises InvalidRequest where the header is not an id that a stream gave.
+    """
+    header = request.headers.get("last-event-id", "").strip()
+    if not header:
+        return None
+    run_id, _, seq = header.partition(":")
+    try:
+        if not (seq.isascii() and seq.isdigit() and len(seq) < 10):
+            raise ValueError
+        return LeftOff(str(UUID(run_id)), int(seq))
+    except ValueError:
+        raise InvalidRequest(
+            "Last-Event-ID: it is not an id that a stream of this service gave.",
+            suggestion="Send the id of the last event, {run_id}:{seq}, or leave the header out.",
+        ) from None

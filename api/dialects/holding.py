@@ -1,0 +1,130 @@
+"""Sections held back until they can't change any more, for dialects that can't take back what they have said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from graph.events import (
+    AnyEvent,
+    RetrievalDecided,
+    RunFinished,
+    RunResumed,
+    SectionChecked,
+    SectionFinished,
+    SectionRevised,
+    SectionStarted,
+)
+from graph.evidence import Claim, Message
+
+FAILED = ("contradicted", "unsupported")
+
+
+class Retracted(Exception):
+    """A section that was already told is void: after a crash it was written again, in other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A section in its last form. ``place`` counts the sections of the finished message from 0."""
+
+    place: int
+    text: str
+    source_ids: list[str]
+    claims: Sequence[Claim]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    text: str = ""
+    source_ids: list[str] = field(default_factory=list)
+    claims: Sequence[Claim] = ()
+    settled: bool = False
+
+
+class HeldAnswer:
+    """Hears a run and gives its sections, each once, in order, as soon as nothing can change them any more.
+
+    That is with a section's verdicts where no claim of it failed, since repair leaves such a section as it is; when it
+    is finished where nothing was searched for; and otherwise at the assessment or the end of the run, whichever comes
+    first. Sections wait for those before them. Withdrawn sections are not given at all.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, _Held] = {}
+        self._told: dict[int, _Held] = {}
+        self._next = 0
+        self._searched = True
+
+    def hear(self, event: AnyEvent) -> list[Told]:
+        """Take an event in, and give the sections that it settles.
+
+        Raises Retracted where a section that was given has been written anew in other words.
+        """
+        match event:
+            case RetrievalDecided():
+                self._searched = event.needs_retrieval
+            case SectionStarted():
+                self._held[event.section_index] = _Held()
+            case SectionFinished():
+                self._hold(event.section_index, _Held(event.text, event.source_ids, (), not self._searched))
+            case SectionChecked():
+                self._check(event)
+            case SectionRevised():
+                self._hold(event.section_index, _Held(event.text, event.source_ids, event.claims, passed(event.claims)))
+            case RunResumed():
+                self._held = {index: held for index, held in self._held.items() if index in event.sections}
+            case RunFinished():
+                self._end(event.message)
+        if event.type == "answer_assessed":
+            self._held = {index: replace(held, settled=True) for index, held in self._held.items()}
+        return self._settled()
+
+    def _check(self, event: SectionChecked) -> None:
+        held = self._held.get(event.section_index, self._told.get(event.section_index))
+        if held is not None:
+            settled = held.settled or passed(event.claims)
+            self._hold(event.section_index, replace(held, claims=event.claims, settled=settled))
+
+    def _hold(self, index: int, held: _Held) -> None:
+        told = self._told.get(index)
+        if told is None:
+            self._held[index] = held
+        elif told.text != held.text:
+            raise Retracted
+
+    def _end(self, message: Message) -> None:
+        # The message is the last word: it leaves withdrawn sections out and counts the others anew.
+        for held in self._told.values():
+            if held.text not in [section["text"] for section in message["sections"]]:
+                raise Retracted
+        waiting = told_of(message)[len([held for held in self._told.values() if held.text]) :]
+        first = self._next
+        self._held = {first + i: _Held(each.text, each.source_ids, each.claims, True) for i, each in enumerate(waiting)}
+
+    def _settled(self) -> list[Told]:
+        ready = []
+        while (held := self._held.get(self._next)) is not None and held.settled:
+            place = len([each for each in self._told.values() if each.text])
+            self._told[self._next] = self._held.pop(self._next)
+            self._next += 1
+            if held.text:
+                ready.append(Told(place, held.text, held.source_ids, held.claims))
+        return ready
+
+
+def passed(claims: Sequence[Claim]) -> bool:
+    """Tell whether no claim of a section has failed, so that repair leaves it as it is."""
+    return not any(claim["verdict"] in FAILED for claim in claims)
+
+
+def told_of(message: Message) -> list[Told]:
+    """Give the sections of a finished message, as a dialect would have been given them."""
+    claims = message.get("claims", [])
+    return [
+        Told(
+            place,
+            section["text"],
+            section["source_ids"],
+            [claim for claim in claims if claim["section_index"] == place],
+        )
+        for place, section in enumerate(message["sections"])
+    ]

@@ -1,0 +1,5 @@
+"""Routes of the docmost dialect."""
+
+from fastapi import APIRouter
+
+router = APIRouter(tags=["docmost"])

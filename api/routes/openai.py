@@ -1,0 +1,5 @@
+"""Routes of the openai dialect."""
+
+from fastapi import APIRouter
+
+router = APIRouter(tags=["openai"])

@@ -1,0 +1,39 @@
+"""What the kit of the dialects needs to know of each: how a question is asked in it, and what a client hears."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import httpx
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a client of a dialect has at the end of a stream.
+
+    ``answer`` is the text without marks, sections parted by a blank line, as the client would show it. ``cited`` are
+    the ids of the documents that it cites, resolved through whatever the dialect gives its clients for that.
+    """
+
+    answer: str
+    cited: frozenset[str]
+    ended: Literal["done", "error", "cut"]
+    error_code: str | None = None
+
+
+class Adapter(Protocol):
+    """A dialect as the kit uses it."""
+
+    name: str
+    resumes: bool  # whether a reader may come back with Last-Event-ID
+
+    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
+        """Ask a question in a new session and give the response, read to its end."""
+        ...
+
+    def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
+        """Give method, path and keyword arguments of httpx for the request that asks and streams."""
+        ...
+
+    def heard(self, stream: bytes) -> Heard:
+        """Read a stream as the dialect's client does."""
+        ...

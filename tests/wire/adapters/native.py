@@ -1,0 +1,35 @@
+"""The native dialect as the kit uses it."""
+
+import json
+from typing import Any
+
+import httpx
+
+from tests.api.reading import parse_frames
+from tests.wire.adapters.adapter import Heard
+
+
+class NativeAdapter:
+    name = "native"
+    resumes = True
+
+    def __init__(self) -> None:
+        self._session = ""
+
+    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
+        self._session = (await client.post("/api/sessions", json={})).json()["session_id"]
+        method, path, arguments = self.asking(question)
+        return await client.request(method, path, headers=headers, **arguments)
+
+    def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
+        return "POST", f"/api/sessions/{self._session}/runs", {"json": {"question": question}}
+
+    def heard(self, stream: bytes) -> Heard:
+        told = [json.loads(frame["data"]) for frame in parse_frames(stream.decode())]
+        last = told[-1] if told else {"type": "none"}
+        if last["type"] == "run_failed":
+            return Heard("", frozenset(), "error", last["code"])
+        if last["type"] != "run_finished":
+            return Heard("", frozenset(), "cut")
+        cited = frozenset(citation["document_id"] for citation in last["message"]["citations"])
+        return Heard(last["message"]["answer"], cited, "done")
