@@ -3,6 +3,7 @@
 
 RUN := .venv/bin
 STUDIO_PORT ?= 2024
+WIRE := tests/wire/node
 CODE := api bench cli evals graph migrations nodes prompts tools tests
 
 .DEFAULT_GOAL := help
@@ -20,7 +21,10 @@ serve: .venv/runtime.installed ## serve the HTTP API
 studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_PORT
 	@LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
 
-test: .venv/dev.installed ## run the tests
+# Without Node.js the tests that run other people's clients skip, and each says which client it missed.
+CLIENTS = $(if $(shell command -v node >/dev/null && command -v npm),$(WIRE)/node_modules/.package-lock.json)
+
+test: .venv/dev.installed $(CLIENTS) ## run the tests
 	@$(RUN)/pytest $(ARGS)
 
 check: .venv/dev.installed ## check formatting, style, types and layers
@@ -43,8 +47,13 @@ lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
 
 clean: ## remove the environment and every cache; .citewell stays
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api *.egg-info
+	@rm -rf .venv $(WIRE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# npm writes this file last, and only when every client of the lock is there.
+$(WIRE)/node_modules/.package-lock.json: $(WIRE)/package-lock.json $(WIRE)/package.json $(WIRE)/.npmrc
+	@echo "Installing the clients of tests/wire from its lock (once; a few seconds)" >&2
+	@(cd $(WIRE) && npm ci >/dev/null) && touch $@ || echo "npm could not install them; their tests will skip." >&2
 
 # The development lock holds the runtime's, at the same versions, so it satisfies both stamps.
 .venv/runtime.installed: requirements/runtime.txt pyproject.toml

@@ -1,0 +1,1 @@
+setInterval(() => {}, 1000); // never ends by itself
