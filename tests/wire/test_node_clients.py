@@ -9,7 +9,7 @@ has_clients = pytest.mark.skipif(shutil.which("node") is None or not INSTALLED.e
 
 async def test_a_machine_without_node_skips_and_names_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(pytest.skip.Exception, match="without its Node.js client: a client of theirs"):
+    with pytest.raises(pytest.skip.Exception, match=r"without its Node\.js client: a client of theirs"):
         await run_client("none.mjs", client="a client of theirs")
 
 
