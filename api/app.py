@@ -6,8 +6,10 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from api import errors
+from api.identity import SCHEMES, Identification, identify_by
 from api.limits import BodyLimit, LoopbackOnly
 from api.openapi import describe
+from api.origins import allow_origins, listed_origins
 from api.routes import (
     ag_ui,
     ai_sdk,
@@ -31,7 +33,12 @@ DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
 
 def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastAPI:
-    """Make the application over settings; it opens and closes its own library unless an open one is given."""
+    """Make the application over settings; it opens and closes its own library unless an open one is given.
+
+    Raises ConfigurationError where the settings of identity or origins can't work.
+    """
+    origins = listed_origins(settings)
+    identify = identify_by(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -47,11 +54,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.settings = settings
     app.state.citewell = citewell
     app.add_middleware(BodyLimit, document_bytes=settings.max_document_bytes)
-    app.add_middleware(LoopbackOnly)
+    app.add_middleware(Identification, identify=identify)
+    if settings.auth.mode == "none":
+        app.add_middleware(LoopbackOnly, origins=origins)
+    allow_origins(app, origins)
     for routes in (sessions, runs, documents, search, health):
         app.include_router(routes.router)
     for spoken in (docmost, docs_chatbot, conversation, id_citations, self_rag, openai, ai_sdk, ag_ui):
         app.include_router(spoken.router)
     errors.install(app)
-    describe(app)
+    describe(app, SCHEMES[settings.auth.mode])
     return app

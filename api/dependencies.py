@@ -1,6 +1,5 @@
 """What routes are given: the open library and runner, and on whose behalf a request is served."""
 
-from ipaddress import ip_address
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -8,6 +7,7 @@ from fastapi import Depends, Request
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from graph.evidence import Identity
+from tools.loopback import is_loopback
 from tools.resources import Library
 from tools.runner import Runner
 from tools.settings import Settings
@@ -35,9 +35,10 @@ def _runner(citewell: Opened) -> Runner:
     return citewell.runner
 
 
-def identify(settings: AppSettings) -> Identity:
-    """Give the identity that a request is served as: the settings' own, never what a body or a header says."""
-    return Identity(settings.workspace, settings.user)
+def identify(request: Request) -> Identity:
+    """Give the identity that a request is served as: what its credentials say, never its path, query or body."""
+    identity: Identity = request.state.identity
+    return identity
 
 
 OpenLibrary = Annotated[Library, Depends(_library)]
@@ -45,24 +46,13 @@ OpenRunner = Annotated[Runner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
 
 
-def is_loopback(host: str) -> bool:
-    """Tell whether a host name or address means this machine alone."""
-    name = host.strip("[]").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
 def check_bind(settings: Settings) -> None:
     """Refuse to listen where others could reach a service that asks nobody who they are.
 
     Raises ConfigurationError.
     """
-    if not is_loopback(settings.host):
+    if settings.auth.mode == "none" and not is_loopback(settings.host):
         raise ConfigurationError(
-            f"host: {settings.host} can be reached from other machines, and this version has no authentication.",
-            suggestion="Set CITEWELL_HOST=127.0.0.1, and let a proxy that authenticates stand before it.",
+            f"host: {settings.host} can be reached from other machines, and nobody is asked who they are.",
+            suggestion="Set CITEWELL_AUTH__MODE to keys or jwt, or CITEWELL_HOST to 127.0.0.1.",
         )

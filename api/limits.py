@@ -7,8 +7,8 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.dependencies import is_loopback
-from api.errors import problem
+from api.errors import in_its_shape, problem
+from tools.loopback import is_loopback
 
 BODY_BYTES = 1_000_000
 DOCUMENTS = "/api/documents"
@@ -31,7 +31,7 @@ class BodyLimit:
         declared = Headers(scope=scope).get("content-length", "0")
         if declared.isdigit() and int(declared) > limit:
             response = problem("request_too_large", *_words(limit))
-            await response(scope, receive, send)
+            await in_its_shape(scope["path"], response)(scope, receive, send)
             return
         arrived = 0
 
@@ -51,30 +51,40 @@ def _words(limit: int) -> tuple[str, str]:
 
 
 class LoopbackOnly:
-    """Refuses what a web page elsewhere makes a browser on this machine send.
+    """Refuses what a web page elsewhere makes a browser on this machine send, unless its origin is listed.
 
     A service that asks nobody who they are must not be reached through a name that was pointed at 127.0.0.1 (DNS
     rebinding), nor by a form of another site; no such page can leave out its own Host and Origin.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, origins: frozenset[str]) -> None:
         self._app = app
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what names this machine."""
-        if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            origin = headers.get("origin")
-            named = [urlsplit(f"//{headers.get('host', '')}").hostname]
-            if origin is not None:
-                named.append(urlsplit(origin).hostname)
-            if not all(name and is_loopback(name) for name in named):
-                response = problem(
-                    "invalid_request",
-                    "Host and Origin must name this machine: localhost, 127.0.0.1 or [::1].",
-                    "Open the service under one of these names, or let your own server call it.",
-                    status=HTTPStatus.FORBIDDEN,
-                )
-                await response(scope, receive, send)
-                return
+        if scope["type"] == "http" and not self._is_local(Headers(scope=scope)):
+            response = problem(
+                "invalid_request",
+                "Host and Origin must name this machine: localhost, 127.0.0.1 or [::1].",
+                "Open the service under one of these names, list the page's origin in CITEWELL_CORS_ORIGINS, or let "
+                "your own server call it.",
+                status=HTTPStatus.FORBIDDEN,
+            )
+            await in_its_shape(scope["path"], response)(scope, receive, send)
+            return
         await self._app(scope, receive, send)
+
+    def _is_local(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        return _names_loopback(f"//{headers.get('host', '')}") and (
+            origin is None or origin in self._origins or _names_loopback(origin)
+        )
+
+
+def _names_loopback(url: str) -> bool:
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:  # a bracket that nothing closes
+        return False
+    return host is not None and is_loopback(host)

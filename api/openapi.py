@@ -6,7 +6,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from api.errors import Problem
+from api.errors import Problem, problems
+from api.identity import OPEN
 from graph.events import SCHEMA, AnyEvent
 
 REFERENCE = "#/components/schemas/{model}"
@@ -17,6 +18,7 @@ ENVELOPE: dict[str, Any] = {
     "seq": {"type": "integer", "minimum": 1, "description": "Counts from 1 without gaps."},
     "at": {"type": "string", "format": "date-time"},
 }
+_UNIDENTIFIED = {str(status): described for status, described in problems(401).items()}
 
 
 def event_schemas() -> dict[str, Any]:
@@ -40,8 +42,8 @@ def event_schemas() -> dict[str, Any]:
     return schemas
 
 
-def describe(app: FastAPI) -> None:
-    """Let the app describe itself with events and problems."""
+def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
+    """Let the app describe itself with events, problems, and how a request says who asks."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -58,7 +60,22 @@ def describe(app: FastAPI) -> None:
                 components.setdefault(name, event)
             for name in ("HTTPValidationError", "ValidationError"):
                 components.pop(name, None)
+            _secure(schema, schemes)
             app.openapi_schema = schema
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
+    """Say which credentials the routes take, any one of them, and that a request without is answered with 401."""
+    if not schemes:
+        return
+    schema["components"]["securitySchemes"] = schemes
+    schema["security"] = [{name: []} for name in schemes]
+    for path, methods in schema["paths"].items():
+        for operation in methods.values():
+            if path in OPEN:
+                operation["security"] = []
+            else:
+                operation["responses"] = {**operation["responses"], **_UNIDENTIFIED}
