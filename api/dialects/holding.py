@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from graph.events import (
+    AnswerAssessed,
     AnyEvent,
     RetrievalDecided,
     RunFinished,
@@ -57,48 +58,54 @@ class HeldAnswer:
     def hear(self, event: AnyEvent) -> list[Told]:
         """Take an event in, and give the sections that it settles.
 
-        Raises Retracted where a section that was given has been written anew in other words.
+        Raises Retracted where a section that was given has been written anew in other words, or is proven otherwise.
         """
         match event:
             case RetrievalDecided():
                 self._searched = event.needs_retrieval
             case SectionStarted():
-                self._held[event.section_index] = _Held()
+                self._held.setdefault(event.section_index, _Held())
             case SectionFinished():
                 self._hold(event.section_index, _Held(event.text, event.source_ids, (), not self._searched))
             case SectionChecked():
                 self._check(event)
             case SectionRevised():
                 self._hold(event.section_index, _Held(event.text, event.source_ids, event.claims, passed(event.claims)))
+            case AnswerAssessed():
+                self._held = {index: replace(held, settled=True) for index, held in self._held.items()}
             case RunResumed():
-                self._held = {index: held for index, held in self._held.items() if index in event.sections}
+                self._resume(event.sections)
             case RunFinished():
                 self._end(event.message)
-        if event.type == "answer_assessed":
-            self._held = {index: replace(held, settled=True) for index, held in self._held.items()}
         return self._settled()
 
     def _check(self, event: SectionChecked) -> None:
-        held = self._held.get(event.section_index, self._told.get(event.section_index))
+        index = event.section_index
+        held = self._told.get(index, self._held.get(index))
         if held is not None:
-            settled = held.settled or passed(event.claims)
-            self._hold(event.section_index, replace(held, claims=event.claims, settled=settled))
+            # Where nothing was cited, matching has found the sources, and the verdicts alone tell which.
+            source_ids = held.source_ids or cited_by(event.claims)
+            self._hold(index, _Held(held.text, source_ids, event.claims, passed(event.claims)))
 
     def _hold(self, index: int, held: _Held) -> None:
         told = self._told.get(index)
         if told is None:
             self._held[index] = held
-        elif told.text != held.text:
+        elif told.text and (told.text != held.text or (held.claims and _marks(told) != _marks(held))):
             raise Retracted
+
+    def _resume(self, valid: Sequence[int]) -> None:
+        # Verdicts of the step that was interrupted are given anew, and need not be the same.
+        self._held = {index: replace(held, settled=False) for index, held in self._held.items() if index in valid}
 
     def _end(self, message: Message) -> None:
         # The message is the last word: it leaves withdrawn sections out and counts the others anew.
-        for held in self._told.values():
-            if held.text not in [section["text"] for section in message["sections"]]:
-                raise Retracted
-        waiting = told_of(message)[len([held for held in self._told.values() if held.text]) :]
-        first = self._next
-        self._held = {first + i: _Held(each.text, each.source_ids, each.claims, True) for i, each in enumerate(waiting)}
+        given = [held.text for held in self._told.values() if held.text]
+        sections = told_of(message)
+        if [section.text for section in sections[: len(given)]] != given:
+            raise Retracted
+        waiting = enumerate(sections[len(given) :], start=self._next)
+        self._held = {index: _Held(each.text, each.source_ids, each.claims, True) for index, each in waiting}
 
     def _settled(self) -> list[Told]:
         ready = []
@@ -116,6 +123,11 @@ def passed(claims: Sequence[Claim]) -> bool:
     return not any(claim["verdict"] in FAILED for claim in claims)
 
 
+def cited_by(claims: Sequence[Claim]) -> list[str]:
+    """List the segments that claims are proven by, in the order in which they are cited."""
+    return list(dict.fromkeys(citation["segment_id"] for claim in claims for citation in claim["citations"]))
+
+
 def told_of(message: Message) -> list[Told]:
     """Give the sections of a finished message, as a dialect would have been given them."""
     claims = message.get("claims", [])
@@ -128,3 +140,8 @@ def told_of(message: Message) -> list[Told]:
         )
         for place, section in enumerate(message["sections"])
     ]
+
+
+def _marks(held: _Held) -> list[tuple[int, set[tuple[int, str]]]]:
+    """Give what a reader sees of the claims: where each ends, and which sources stand behind it."""
+    return [(c["end"], {(each["source_index"], each["segment_id"]) for each in c["citations"]}) for c in held.claims]

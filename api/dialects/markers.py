@@ -1,12 +1,17 @@
 """Citations as marks in the text: what each dialect writes behind a proven claim, from the same citations."""
 
+import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from api.dialects.holding import Told, told_of
 from graph.evidence import Message
 
 Mark = Callable[[int], str]
 BETWEEN_SECTIONS = "\n\n"
+# An invisible character that parts what would otherwise be read together.
+JOINER = "\u2060"
+_LOOKS_LIKE_A_MARK = re.compile(r"\[(?=(?:\^|ref:)?\d+\])", re.IGNORECASE)
 
 
 def footnote(index: int) -> str:
@@ -28,16 +33,31 @@ def pieces(told: Told, mark: Mark) -> list[str]:
     """Give a section's text claim by claim, each claim followed by the marks of the sources that it cites.
 
     Joined they are the section with its marks; no mark is ever cut. A section but the first begins with the blank line
-    that parts it from the one before.
+    that parts it from the one before. Where the text itself holds what a reader would take for a mark, such as a
+    quoted ``[3]``, a JOINER behind its bracket tells it from ours.
     """
     given = [BETWEEN_SECTIONS] if told.place else []
     behind = 0
+    marks = ""
     for claim in sorted(told.claims, key=lambda claim: claim["end"]):
+        text = _apart(marks, _own_words(told.text, behind, claim["end"]))
         marks = "".join(map(mark, sorted({citation["source_index"] for citation in claim["citations"]})))
-        given.append(told.text[behind : claim["end"]] + marks)
+        given.append(text + marks)
         behind = claim["end"]
-    given.append(told.text[behind:])
+    given.append(_apart(marks, _own_words(told.text, behind, len(told.text))))
     return _joined(given)
+
+
+def _own_words(text: str, start: int, end: int) -> str:
+    """Give a part of a text with what looks like a mark in it told apart."""
+    opened = [match.end() for match in _LOOKS_LIKE_A_MARK.finditer(text) if start < match.end() <= end]
+    edges = [start, *opened, end]
+    return JOINER.join(text[one:other] for one, other in pairwise(edges))
+
+
+def _apart(marks: str, text: str) -> str:
+    """Keep a parenthesis behind a mark from making a Markdown link of it."""
+    return JOINER + text if marks and text.startswith("(") else text
 
 
 def _joined(given: list[str]) -> list[str]:

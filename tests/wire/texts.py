@@ -1,0 +1,119 @@
+"""Claims and sections as writers may word them: marks that are none, emoji, CJK, Markdown and line ends among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from hypothesis import strategies as st
+
+from graph.evidence import Citation, Claim, Section, Source, Space, Verdict
+
+WORDS = ["Employees", "get 25 days", "đoạn văn bản", "中文的句子。", "👨‍👩‍👧 🏖️", "café", "x"]
+ODDITIES = ["**bold**", "`code`", "[1]", "[^2]", "[ref:3]", "[4](x)", "see [", "](", "(aside)", "<b>&amp;", "data: y"]
+SPACES = ["\n", "\r\n", "\u2028", "\n\n", "\t", '"', "\\", "\\n", "{}", "%s", "- item"]
+VERDICTS: dict[Verdict, int] = {"supported": 1, "unverified": 0, "contradicted": 0, "unsupported": 0}
+FAILED = ("contradicted", "unsupported")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A section with its claims, as a check would leave it."""
+
+    text: str
+    source_ids: list[str]
+    claims: list[Claim]
+
+    @property
+    def section(self) -> Section:
+        return Section(text=self.text, source_ids=self.source_ids)
+
+    @property
+    def failed(self) -> bool:
+        return any(claim["verdict"] in FAILED for claim in self.claims)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether nothing of it held, so that it is withdrawn."""
+        return bool(self.claims) and all(claim["verdict"] in FAILED for claim in self.claims)
+
+
+def source(index: int, page_idx: int | None = None) -> Source:
+    """Make a source of a document of its own, which any dialect can name it by."""
+    document_id = str(UUID(int=0x7A9E0F3C5A554B0E8000 + index))
+    quote = f"What document {index} says 🏖 中文."
+    return Source(
+        index=index,
+        segment_id=f"{document_id}:{index}",
+        document_id=document_id,
+        segment_index=index,
+        page_idx=page_idx,
+        title=f"Document {index}",
+        heading="Leave",
+        kind="search",
+        source_type="document",
+        slug=f"document-{index}",
+        space=Space(id="s1", slug="people"),
+        url=f"https://wiki.example/documents/{index}",
+        score=0.9,
+        excerpt=quote,
+        start=0,
+        end=len(quote),
+        metadata={"team": "people"},
+    )
+
+
+def citation(of: Source, verdict: Verdict, section_index: int) -> Citation:
+    """Cite the whole of a source."""
+    return Citation(
+        segment_id=of["segment_id"],
+        document_id=of["document_id"],
+        segment_index=of["segment_index"],
+        page_idx=of["page_idx"],
+        start=of["start"],
+        end=of["end"],
+        quote=of["excerpt"],
+        origin="cited",
+        verdict=verdict,
+        source_index=of["index"],
+        section_index=section_index,
+    )
+
+
+def sentences() -> st.SearchStrategy[str]:
+    """Give the text of a claim: some of everything, and a word at least."""
+    mixed = st.lists(st.sampled_from([*WORDS, *ODDITIES, *SPACES]), max_size=4).map(" ".join)
+    return st.tuples(mixed, st.sampled_from(WORDS), st.sampled_from(["", " [", " [5]", "."])).map(
+        lambda parts: " ".join(parts[:2]).strip() + parts[2]
+    )
+
+
+@st.composite
+def written(draw: st.DrawFn, sources: Sequence[Source], section_index: int) -> Written:
+    """Give a section with one to three claims, each with a verdict, and text around them that claims nothing."""
+    text = draw(st.sampled_from(["", "Note: ", "(1) "]))
+    claims: list[Claim] = []
+    for _ in range(draw(st.integers(1, 3))):
+        text += draw(st.sampled_from(["", " ", "\n"])) if claims else ""
+        said = draw(sentences())
+        verdict = draw(st.sampled_from([*(["supported"] * 5), "unverified", "contradicted", "unsupported"]))
+        least, most = (VERDICTS[verdict], 3) if verdict != "unsupported" else (0, 0)
+        proofs = draw(st.lists(st.sampled_from(sources), min_size=least, max_size=most, unique_by=lambda s: s["index"]))
+        cited = [citation(each, verdict, section_index) for each in proofs]
+        claims.append(claim(text, said, verdict, cited))
+        text += said
+    text += draw(st.sampled_from(["", "", " (as told)", "(see below)"]))
+    ids = [each["segment_id"] for one in claims for each in one["citations"]]
+    ids += draw(st.lists(st.sampled_from(sources), max_size=1).map(lambda more: [each["segment_id"] for each in more]))
+    return Written(text, list(dict.fromkeys(ids)), claims)
+
+
+def claim(before: str, said: str, verdict: Verdict, citations: list[Citation]) -> Claim:
+    """Make a claim that stands behind a text."""
+    start = len(before)
+    return Claim(start=start, end=start + len(said), text=said, verdict=verdict, reasons=[], citations=citations)
+
+
+def uncited(section: Written) -> Written:
+    """Give a section as a writer gives it that names no source: matching alone finds what proves it."""
+    ids = [each["segment_id"] for one in section.claims for each in one["citations"]]
+    return replace(section, source_ids=list(dict.fromkeys(ids)))
