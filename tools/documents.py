@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,8 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Space
 from tools.database import Connection, Database
 from tools.retrieval.indexing import drop_segments, lock_library
-from tools.retrieval.rows import VISIBLE
+from tools.retrieval.rows import LASTING, VISIBLE
+from tools.retrieval.scope import as_uuid
 from tools.workspaces import Workspaces
 
 LONGEST_PAGE = 200
@@ -35,6 +37,8 @@ SELECT {_COLUMNS} FROM documents AS d
 WHERE {_REACHED}
   AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
   AND (%(title)s::text IS NULL OR d.title ILIKE %(title)s)
+  AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
+  AND (NOT %(lasting)s OR {LASTING})
   AND (%(before)s::timestamptz IS NULL OR d.updated_at < %(before)s
        OR d.updated_at = %(before)s AND d.document_id > %(after_id)s::uuid)
 ORDER BY d.updated_at DESC, d.document_id LIMIT %(limit)s
@@ -115,8 +119,13 @@ class Documents:
         cursor: str | None = None,
         space: str | None = None,
         title: str | None = None,
+        document_ids: Sequence[str] | None = None,
+        lasting: bool = False,
     ) -> DocumentPage:
         """List documents, at most 200 a page; ``space`` is an id or a slug, ``title`` a part of the title in any case.
+
+        ``document_ids`` limits the list to these; what is no UUID names none. ``lasting`` leaves out what runs brought
+        for a time: pages of the web, and passages that a reader marked.
 
         Raises NotFound for an unknown workspace, InvalidRequest for a limit out of range or a foreign cursor.
         """
@@ -127,6 +136,8 @@ class Documents:
             **await self._reach(identity),
             "space": space,
             "title": None if title is None else f"%{_literally(title)}%",
+            "ids": None if document_ids is None else [each for each in map(as_uuid, document_ids) if each is not None],
+            "lasting": lasting,
             "before": before,
             "after_id": after_id,
             "limit": limit + 1,

@@ -1,17 +1,65 @@
-"""The docmost dialect."""
+"""The docmost dialect: data-only frames of sources, memory, thinking and chunks of text with footnote marks.
+
+Its clients can't take text back, so a section is told once nothing can change it any more. Docs: dialect-docmost.md.
+"""
+
+from collections.abc import Mapping
+from typing import NotRequired
+
+from typing_extensions import TypedDict
 
 from api.dialects.frames import frame
 from api.dialects.holding import HeldAnswer, Told
-from graph.events import AnyEvent, Envelope
+from api.dialects.markers import footnote, pieces
+from api.dialects.places import by_place
+from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta
+from graph.evidence import Freshness, Source
+
+NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
+DONE = b"data: [DONE]\n\n"
+STOPPED = "The answer was stopped before it was complete."
+
+
+class RagSource(TypedDict):
+    """A source as Docmost's client knows it. What a document lacks of a page's address is an empty string."""
+
+    pageId: str
+    title: str
+    slugId: str
+    spaceSlug: str
+    excerpt: str
+    similarity: float
+    chunkIndex: int
+    url: NotRequired[str]
+    freshness: NotRequired[Freshness]
+
+
+def rag_source(source: Source) -> RagSource:
+    """Show a source to Docmost's client; ``url`` only where the document has one, as pages of the web do."""
+    space = source["space"]
+    shown = RagSource(
+        pageId=source["document_id"],
+        title=source["title"],
+        slugId=source["slug"] or "",
+        spaceSlug=(space and space["slug"]) or "",
+        excerpt=source["excerpt"],
+        similarity=source["score"],
+        chunkIndex=source["segment_index"],
+    )
+    if source["url"]:
+        shown["url"] = source["url"]
+    return shown
 
 
 class DocmostDialect:
-    """Speaks to the clients of docmost."""
+    """Speaks to Docmost's AI page: the sources before the text that cites them, and ``[DONE]`` at every end."""
 
     remembers = True
 
     def __init__(self) -> None:
         self._held = HeldAnswer()
+        self._sources: list[Source] = []
+        self._told: list[Source] | None = None
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
@@ -19,7 +67,43 @@ class DocmostDialect:
         return b"".join(map(self._section, told)) + envelope.event.tell(self)
 
     def _section(self, told: Told) -> bytes:
-        return frame({"text": told.text})
+        marked = pieces(told, by_place(footnote, self._sources))
+        return self._context() + b"".join(frame({"type": "chunk", "data": piece}) for piece in marked)
+
+    def _context(self) -> bytes:
+        """Tell the sources where the client does not know them yet; its list is replaced by each one it is given."""
+        if self._told == self._sources:
+            return b""
+        first, self._told = self._told is None, self._sources
+        sources = frame({"type": "sources", "data": [rag_source(source) for source in self._sources]})
+        return sources + (frame({"type": "memory", "data": NO_MEMORY}) if first else b"")
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Tell the sources as soon as there are any."""
+        self._sources = event.sources
+        return self._context() if event.sources else b""
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Tell what a thinking model thinks, apart from the answer."""
+        return self._context() + frame({"type": "thinking", "data": event.delta})
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """End the stream; a refusal rests on no source, and an answer that was cut off says so."""
+        if event.outcome == "abstained":
+            self._sources = []
+        stopped = frame({"type": "error", "data": STOPPED, "code": event.stop_reason, "retryable": True})
+        return self._context() + (stopped if event.outcome == "cancelled" else b"") + DONE
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """Say what failed, in words for the chat, and end the stream."""
+        failure = {
+            "type": "error",
+            "data": event.message,
+            "code": event.code,
+            "suggestion": event.suggestion,
+            "retryable": event.retryable,
+        }
+        return frame(failure) + DONE
 
     def _silent(self, event: AnyEvent) -> bytes:
         return b""
@@ -33,10 +117,8 @@ class DocmostDialect:
     pages_loaded = _silent
     sources_found = _silent
     search_failed = _silent
-    sources_graded = _silent
     sources_disagree = _silent
     query_rewritten = _silent
-    thinking_delta = _silent
     section_started = _silent
     text_delta = _silent
     section_finished = _silent
@@ -45,5 +127,3 @@ class DocmostDialect:
     content_removed = _silent
     answer_assessed = _silent
     title_changed = _silent
-    run_finished = _silent
-    run_failed = _silent
