@@ -12,12 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
-from graph.errors import CitewellError
+from graph.errors import CitewellError, NotFound
 
 log = logging.getLogger("citewell.api")
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
+MOST_FAULTS = 10  # that one problem names
+LONGEST_NAME = 100  # of a field, as it is told back
 STATUS: Mapping[str, int] = {
     "invalid_request": 422,
     "not_found": 404,
@@ -39,6 +41,21 @@ STATUS: Mapping[str, int] = {
     "model_reply_invalid": 502,
     "internal": 500,
 }
+
+
+class RequestTooLarge(CitewellError):
+    """The body has more bytes than the route takes."""
+
+    code = "request_too_large"
+    suggestion = "Send less at once."
+
+
+class NotReady(CitewellError):
+    """Questions can't be answered at the moment."""
+
+    code = "not_ready"
+    retryable = True
+    suggestion = "Run `citewell doctor` for the whole picture."
 
 
 class Problem(BaseModel):
@@ -77,6 +94,8 @@ def problem(
 ) -> Response:
     """Make the response of a problem; its status comes from the table unless HTTP itself sets one."""
     status = status or STATUS[code]
+    # What a request brings may be told back in it, half a surrogate pair among others, and has to become bytes.
+    detail = detail.encode("utf-8", "replace").decode()
     body = Problem(
         type=f"urn:citewell:problem:{code}",
         title=HTTPStatus(status).phrase,
@@ -88,7 +107,7 @@ def problem(
         instance=f"urn:uuid:{run_id}" if run_id else None,
     )
     extra = dict(headers or {})
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
@@ -98,23 +117,35 @@ def problem_of(error: CitewellError) -> Response:
     return problem(error.code, error.message, error.advice, retryable=type(error).retryable)
 
 
+ROUTES_ADVICE = "The routes, and what they take, are listed at /docs."
+_HTTP_KINDS = {
+    HTTPStatus.NOT_FOUND.value: (NotFound.code, ROUTES_ADVICE),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE.value: (RequestTooLarge.code, RequestTooLarge.suggestion),
+}
+
 Shape = Callable[[Problem], Any]
 SHAPES: dict[str, Shape] = {}
+STATUSES: dict[str, Mapping[int, int]] = {}
 
 
-def shaped(prefix: str, shape: Shape) -> None:
-    """Tell the errors of the paths that begin with ``prefix`` in a shape of a dialect's own, as plain JSON."""
+def shaped(prefix: str, shape: Shape, *, statuses: Mapping[int, int] | None = None) -> None:
+    """Tell the errors of the paths that begin with ``prefix`` in a shape of a dialect's own, as plain JSON.
+
+    ``statuses`` gives the status that the dialect's clients expect in the place of ours.
+    """
     SHAPES[prefix] = shape
+    STATUSES[prefix] = statuses or {}
 
 
 def in_its_shape(path: str, response: Response) -> Response:
     """Put a problem into the shape that its path has, or leave it as it is."""
-    shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
-    if shape is None or response.media_type != MEDIA_TYPE:
+    prefix = next((prefix for prefix in SHAPES if path.startswith(prefix)), None)
+    if prefix is None or response.media_type != MEDIA_TYPE:
         return response
-    body = to_json(shape(Problem.model_validate_json(bytes(response.body))))
+    body = to_json(SHAPES[prefix](Problem.model_validate_json(bytes(response.body))))
+    status = STATUSES[prefix].get(response.status_code, response.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
-    return Response(body, response.status_code, kept, "application/json")
+    return Response(body, status, kept, "application/json")
 
 
 def install(app: FastAPI) -> None:
@@ -134,14 +165,17 @@ async def _ours(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    faults = [fault(item) for item in error.errors()]
+    errors = error.errors()
+    faults = [fault(item) for item in errors[:MOST_FAULTS]]
+    if len(errors) > MOST_FAULTS:
+        faults.append(f"and {len(errors) - MOST_FAULTS} more")
     response = problem("invalid_request", "; ".join(faults), "Correct the named fields and send the request again.")
     return in_its_shape(request.url.path, response)
 
 
 def fault(error: Mapping[str, Any]) -> str:
     """Say in one line which field is wrong and how, without echoing what was sent."""
-    place = [str(part) for part in error["loc"][1:]]
+    place = [str(part)[:LONGEST_NAME] for part in error["loc"][1:]]
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
         message = "this version has no such field"
@@ -152,10 +186,7 @@ def fault(error: Mapping[str, Any]) -> str:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = "not_found" if error.status_code == HTTPStatus.NOT_FOUND else "invalid_request"
-    if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        code = "request_too_large"
-    advice = "The routes, and what they take, are listed at /docs."
+    code, advice = _HTTP_KINDS.get(error.status_code, ("invalid_request", ROUTES_ADVICE))
     response = problem(code, str(error.detail), advice, status=error.status_code, headers=error.headers)
     return in_its_shape(request.url.path, response)
 

@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.errors import in_its_shape, problem
+from api.errors import RequestTooLarge, in_its_shape, problem, problem_of
 from tools.loopback import is_loopback
 
 BODY_BYTES = 1_000_000
@@ -30,7 +30,7 @@ class BodyLimit:
         limit = self._document_bytes if scope["path"].startswith(DOCUMENTS) else BODY_BYTES
         declared = Headers(scope=scope).get("content-length", "0")
         if declared.isdigit() and int(declared) > limit:
-            response = problem("request_too_large", *_words(limit))
+            response = problem_of(_too_large(limit))
             await in_its_shape(scope["path"], response)(scope, receive, send)
             return
         arrived = 0
@@ -40,14 +40,15 @@ class BodyLimit:
             message = await receive()
             arrived += len(message.get("body", b""))
             if arrived > limit:
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _words(limit)[0])
+                # FastAPI passes on this kind of exception alone where it reads a body.
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(limit).message)
             return message
 
         await self._app(scope, counted, send)
 
 
-def _words(limit: int) -> tuple[str, str]:
-    return f"The request is larger than {limit} bytes.", "Send less at once."
+def _too_large(limit: int) -> RequestTooLarge:
+    return RequestTooLarge(f"The request is larger than {limit} bytes.")
 
 
 class LoopbackOnly:

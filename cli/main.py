@@ -14,6 +14,7 @@ from cli.documents import documents
 from cli.eval import evaluate
 from cli.exits import Exit
 from cli.ingest import ingest
+from cli.keys import keys
 from cli.migrate import migrate
 from cli.purge import purge
 from cli.reindex import reindex
@@ -41,6 +42,7 @@ app.command()(search)
 app.add_typer(documents, name="documents")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
+app.add_typer(keys, name="keys")
 app.command()(serve)
 app.command()(doctor)
 app.command()(migrate)

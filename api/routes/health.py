@@ -1,11 +1,11 @@
 """Whether the process lives, and whether it can answer."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter
 
 from api.dependencies import OpenLibrary
-from api.errors import problem, problems
+from api.errors import NotReady, problems
 from api.schemas import Body
 from tools.readiness import check_readiness
 
@@ -31,11 +31,11 @@ async def health() -> Health:
     return Health()
 
 
-@router.get("/readyz", response_model=Ready, responses=problems(503))
-async def ready(library: OpenLibrary) -> Any:
+@router.get("/readyz", responses=problems(503))
+async def ready(library: OpenLibrary) -> Ready:
     """Say whether questions can be answered, and what stands in the way."""
     found = await check_readiness(library)
     if not found.ready:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.checks.items() if reason != "ok")
-        return problem("not_ready", reasons, "Run `citewell doctor` for the whole picture.", retryable=True)
+        raise NotReady(reasons)
     return Ready(checks=found.checks)
