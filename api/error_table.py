@@ -63,7 +63,7 @@ def _with_descendants(kind: type[CitewellError]) -> Iterator[type[CitewellError]
 
 def as_markdown() -> str:
     """Write the table as the manual shows it."""
-    rows = ["| Code | Status | Meaning | Suggestion | Retry |", "|---|---|---|---|---|"]
+    rows = ["| Code | Status | Message | Suggestion | Retryable |", "|---|---|---|---|---|"]
     for kind in error_table():
         beside = f", also {', '.join(map(str, kind.beside))}" if kind.beside else ""
         retry = "yes" if kind.retryable else "no"

@@ -1,0 +1,36 @@
+"""The manual's table of errors is the code's. ``UPDATE_DOCS=1 pytest`` writes it anew."""
+
+import os
+import re
+from pathlib import Path
+
+from api.error_table import MEANINGS, as_markdown, error_table
+from api.errors import STATUS
+from cli.exits import BY_CODE
+from graph.errors import CitewellError
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
+HTTP_ONLY = {"request_too_large", "not_ready"}
+
+
+def test_the_manual_shows_the_table_of_the_code() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    block = f"<!-- errors:begin -->\n{as_markdown()}\n<!-- errors:end -->"
+    written = re.sub(r"<!-- errors:begin -->.*<!-- errors:end -->", lambda _: block, text, flags=re.DOTALL)
+    if os.environ.get("UPDATE_DOCS"):
+        PAGE.write_text(written, encoding="utf-8")
+    assert written == text or os.environ.get("UPDATE_DOCS")
+
+
+def test_every_kind_of_error_has_a_row_a_status_and_an_exit_code() -> None:
+    def codes(kind: type[CitewellError]) -> set[str]:
+        return {kind.code}.union(*map(codes, kind.__subclasses__()))
+
+    assert codes(CitewellError) == set(STATUS) == set(MEANINGS) == {kind.code for kind in error_table()}
+    assert set(BY_CODE) == set(STATUS) - HTTP_ONLY
+
+
+def test_what_may_be_sent_again_has_a_status_that_says_so() -> None:
+    for kind in error_table():
+        assert kind.retryable <= (kind.status in (409, 502, 503)), kind.code
+        assert kind.suggestion.endswith("."), kind.code
