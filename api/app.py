@@ -48,6 +48,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
         async with open_citewell(settings) as opened:
             await opened.library.workspaces.ensure(settings.workspace)
             app.state.citewell = opened
+            opened.runner.take_over_abandoned()
             yield
 
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)

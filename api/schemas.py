@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from graph.context import Context
 from graph.events import RunFinished
@@ -24,6 +24,7 @@ from graph.evidence import (
     Source,
     Spent,
     WebMode,
+    WhileRunning,
 )
 from tools.runs import Run, RunRequest
 from tools.sessions import History, Session, StoredMessage
@@ -39,15 +40,6 @@ def _printable(value: str) -> str:
     return value
 
 
-def _only(allowed: str, planned: frozenset[str]) -> BeforeValidator:
-    def refuse_planned(value: object) -> object:
-        if isinstance(value, str) and value in planned:
-            raise ValueError(f"this version does not have {value!r}; leave the field out or send {allowed!r}")
-        return value
-
-    return BeforeValidator(refuse_planned)
-
-
 Printable = AfterValidator(_printable)
 Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
 SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable]
@@ -56,7 +48,6 @@ Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]
-WhileRunning = Annotated[Literal["reject"], _only("reject", frozenset({"enqueue", "interrupt"}))]
 
 
 class Body(BaseModel):
@@ -106,7 +97,10 @@ class NewRun(Body):
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
     budget: Budget = Budget()
     on_disconnect: Literal["cancel", "continue"] = "cancel"
-    while_running: WhileRunning = "reject"
+    while_running: WhileRunning = Field(
+        default="reject",
+        description="Where the session is answering: `reject` with 409, `enqueue` behind it, or `interrupt` it.",
+    )
     stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
     def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
@@ -127,7 +121,13 @@ class NewRun(Body):
             max_seconds=self.budget.seconds,
             **knobs,
         )
-        return RunRequest(self.question, context, tuple(map(str, self.page_ids)), self.selected_text or "")
+        return RunRequest(
+            self.question,
+            context,
+            tuple(map(str, self.page_ids)),
+            self.selected_text or "",
+            while_running=self.while_running,
+        )
 
 
 class SessionList(Body):

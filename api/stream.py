@@ -1,14 +1,15 @@
 """A run as a stream: its events in a dialect's frames, from the first to the terminal one, whatever happens between.
 
-The run is a task of its own. When its reader leaves, the run is cancelled unless the request says otherwise; when the
-server stops, the run is cancelled and the reader still gets its end.
+The run is a task of its own. When its last reader leaves, the run is cancelled unless the request says otherwise. When
+the server stops, runs have a while to end; a stream that breaks off then can be joined again, since the run goes on in
+another process, or in the next one.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Literal
 
 import anyio
@@ -19,23 +20,16 @@ from starlette.types import Receive, Scope, Send
 
 from api.dialects.frames import Dialect
 from graph.errors import CitewellError
-from graph.events import RunFailed, RunFinished
+from graph.events import Envelope, RunFailed, RunFinished
 from tools.runs import RunReader
 
 log = logging.getLogger("citewell.api")
 
 PING_SECONDS = 15
 SEND_TIMEOUT_SECONDS = 30.0
-SHUTDOWN_GRACE_SECONDS = 5.0
+SHUTDOWN_GRACE_SECONDS = 310.0  # longer than any drain: the server cuts its streams itself when that is over
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 OnDisconnect = Literal["cancel", "continue"]
-
-_UNTOLD = RunFailed(
-    code=CitewellError.code,
-    message="The run failed for an internal reason.",
-    suggestion=CitewellError.suggestion,
-    retryable=False,
-)
 
 
 class RunStream(EventSourceResponse):
@@ -72,40 +66,46 @@ class RunStream(EventSourceResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the stream; whichever way that ends, the run does not go on unwatched unless it was asked to."""
-        watch = asyncio.create_task(self._stop_with_server())
+        self._run.watchers += 1
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:
             log.info("run %s: its reader took nothing for %s s", self._run.run_id, self.send_timeout)
         finally:
-            watch.cancel()
-            if self._on_disconnect == "cancel":
+            self._run.watchers -= 1
+            if self._on_disconnect == "cancel" and not self._run.watchers and not self._stopping.is_set():
                 # The request may be being cancelled itself; the run's end is recorded all the same.
                 with anyio.CancelScope(shield=True):
                     await self._run.cancel("client_disconnected")
-
-    async def _stop_with_server(self) -> None:
-        await self._stopping.wait()
-        await self._run.cancel("server_stopped")
 
 
 async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGenerator[bytes, None]:
     """Give the frames of a run's events behind ``after`` to its terminal one.
 
-    An event that the dialect cannot put into bytes ends the run and the stream as failed, since a stream that breaks
-    off tells its reader nothing.
+    An event that the dialect cannot put into bytes ends the run and the stream as failed, and so does a log that can't
+    be read on, since a stream that breaks off tells its reader nothing.
     """
-    async with aclosing(run.events(0 if dialect.remembers else after)) as events:
-        async for envelope in events:
-            try:
+    last = 0
+    try:
+        async with aclosing(run.events(0 if dialect.remembers else after)) as events:
+            async for envelope in events:
+                last = envelope.seq
                 spoken = dialect.speak(envelope)
-            except Exception:
-                log.exception("run %s: event %d cannot be told", run.run_id, envelope.seq)
-                await run.cancel("error")
-                yield dialect.speak(replace(envelope, event=_UNTOLD))
-                return
-            if spoken and envelope.seq > after:
-                yield spoken
+                if spoken and envelope.seq > after:
+                    yield spoken
+    except CitewellError as error:
+        log.warning("run %s: its log can't be read behind event %d: %s", run.run_id, last, error.code)
+        yield dialect.speak(_untold(run, last + 1, error))
+    except Exception:
+        log.exception("run %s: event %d can't be told", run.run_id, last)
+        await run.cancel("error")
+        yield dialect.speak(_untold(run, last, CitewellError("The run failed for an internal reason.")))
+
+
+def _untold(run: RunReader, seq: int, error: CitewellError) -> Envelope:
+    end = RunFailed(code=error.code, message=error.message, suggestion=error.advice, retryable=error.retryable)
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Envelope(run.run_id, run.session_id, seq, at, end)
 
 
 async def end_of(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:

@@ -1,6 +1,7 @@
 """uvicorn run by us: the app's own errors reach the command line, and a signal ends it in order, with exit code 0."""
 
 import asyncio
+import math
 import signal
 import socket
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from cli.output import print_json
 from graph.errors import ConfigurationError
 from tools.settings import Settings
 
-GRACE_SECONDS = 10
+GRACE_SECONDS = 2  # for streams to tell the ends of the runs that ended while the server drained
 
 
 class Server(uvicorn.Server):
@@ -31,7 +32,7 @@ class Server(uvicorn.Server):
 
 
 async def serve_app(settings: Settings, *, as_json: bool) -> None:
-    """Serve the API until a signal comes, then let open requests end for at most 10 seconds.
+    """Serve the API until a signal comes, then let open requests end for as long as runs may drain.
 
     Raises ConfigurationError where the address can't be listened on, and what opening the library raises.
     """
@@ -44,7 +45,7 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
         log_level=settings.log_level,
         access_log=settings.log_level in ("debug", "info"),
         server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.runs.drain_seconds) + GRACE_SECONDS,
     )
     with listener:
         async with app.router.lifespan_context(app):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from graph.entrypoint import Citewell
     from tools.database import Database
     from tools.embeddings import Embedder
-    from tools.runner import Durability
+    from tools.running.attempt import Durability
     from tools.settings import Settings
     from tools.workspaces import Workspaces
 
@@ -33,7 +33,7 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
 
 
 @asynccontextmanager
-async def opened(settings: "Settings", *, durability: "Durability" = "async") -> AsyncIterator["Citewell"]:
+async def opened(settings: "Settings", *, durability: "Durability | None" = None) -> AsyncIterator["Citewell"]:
     """Open the library and the runner over it, and close them in order.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.

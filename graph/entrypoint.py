@@ -10,7 +10,8 @@ from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 
 from graph.builder import build
 from tools.resources import Library, open_library
-from tools.runner import Durability, Runner
+from tools.runner import Runner
+from tools.running.attempt import Durability
 from tools.settings import Settings, load_settings
 
 
@@ -23,11 +24,13 @@ class Citewell:
 
 
 @asynccontextmanager
-async def open_citewell(settings: Settings, *, durability: Durability = "async") -> AsyncIterator[Citewell]:
-    """Open the library and the graph over it; runs still going at the end are stopped and recorded."""
+async def open_citewell(settings: Settings, *, durability: Durability | None = None) -> AsyncIterator[Citewell]:
+    """Open the library and the graph over it; runs still going at the end are left for another process to go on."""
     async with open_library(settings) as library:
         graph = build(library.resources).compile()
-        runner = Runner(graph, library.resources, library.database, library.workspaces, durability=durability)
+        runner = Runner(
+            graph, library.resources, library.database, library.workspaces, settings.runs, durability=durability
+        )
         try:
             yield Citewell(library, runner)
         finally:

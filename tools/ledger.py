@@ -1,42 +1,51 @@
 """The ledger of runs: a row before the graph starts, and the finished messages in the transaction of a run's end."""
 
 from dataclasses import dataclass
-from typing import Any
-from uuid import uuid4
+from typing import Any, Literal
 
 import psycopg
 from psycopg.types.json import Jsonb
 
-from graph.errors import NotFound, SessionBusy
+from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
-from graph.evidence import Identity
 from tools.database import Connection, Database
+from tools.running.bell import NOTIFY, naming
+from tools.runs import Line, Run, question_id, request_as_json
+from tools.sessions import DEFAULT_TITLE
 from tools.workspaces import Workspaces
 
-LEASE_SECONDS = 45
+Entry = Literal["running", "queued"]
 
-_ABANDONED = """
-UPDATE runs SET status = 'finished', outcome = 'failed', stop_reason = 'error', finished_at = now()
-WHERE session_id = %s AND status <> 'finished' AND lease_until < now()
-"""
-_OPEN = """
-INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_until, started_at)
-SELECT %(run_id)s, session_id, workspace, "user", %(question)s, %(request)s, 'running',
-       now() + make_interval(secs => %(lease)s), now()
-FROM sessions WHERE session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s
-RETURNING run_id
-"""
-_EXTEND = """
-UPDATE runs SET lease_until = now() + make_interval(secs => %s) WHERE run_id = ANY(%s::uuid[]) AND status = 'running'
+# One statement, so that the row and the first event are there together, or neither is.
+_OPEN = f"""
+WITH asked AS (
+    SELECT session_id, workspace, "user",
+           title = '{DEFAULT_TITLE}' AND NOT ephemeral
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id) AS untitled
+    FROM sessions WHERE session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s
+), entered AS (
+    INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_owner, lease_until,
+                      started_at, message_id, parent_message_id, fork_checkpoint)
+    SELECT %(run_id)s, session_id, workspace, "user", %(question)s, %(request)s, %(status)s, %(owner)s,
+           now() + make_interval(secs => %(lease)s), CASE WHEN %(status)s = 'running' THEN now() END, %(message_id)s,
+           %(parent)s, %(fork)s
+    FROM asked WHERE %(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
+        SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished')
+    RETURNING run_id
+), told AS (
+    INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
+)
+SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
 """
 _CLOSE = """
 UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, finished_at = now()
-WHERE run_id = %s AND status <> 'finished' RETURNING session_id, question, request->>'selected_text'
+WHERE run_id = %s AND attempt = %s AND status <> 'finished' RETURNING parent_message_id, fork_checkpoint
 """
+_TELL = "INSERT INTO run_events (run_id, seq, type, payload) VALUES (%s, %s, %s, %s)"
 _SAY = """
 INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome,
                       stop_reason)
-VALUES (%(message_id)s, %(session_id)s, %(run_id)s, %(parent)s,
+VALUES (%(message_id)s, %(session_id)s::uuid, %(run_id)s, %(parent)s,
         (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = ''),
         %(role)s, %(content)s, %(body)s, %(outcome)s, %(stop_reason)s)
 """
@@ -46,66 +55,78 @@ _LAST_MESSAGE = (
 _TOUCH = "UPDATE sessions SET updated_at = now(), selected_page_ids = %s WHERE session_id = %s"
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """A run as it is entered before it starts; ``request`` is what a later process would need to do it again."""
+class Superseded(CitewellError):
+    """Another process has taken the run over; what this one has to say of it no longer counts."""
 
-    run_id: str
-    session_id: str
-    question: str
-    request: dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where in a session's tree of messages a run goes on. ``checkpoint`` is empty to start from nothing."""
+
+    parent_message_id: str | None
+    checkpoint: str
 
 
 class Ledger:
     """Writes the rows of runs, and the messages that they end with."""
 
-    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+    def __init__(self, database: Database, workspaces: Workspaces, *, owner: str = "", lease_seconds: float = 30.0):
         self._database = database
         self._workspaces = workspaces
+        self._owner = owner
+        self._lease_seconds = lease_seconds
 
-    async def open(self, entry: LedgerEntry, identity: Identity) -> None:
-        """Enter a run, committed, before its graph starts.
+    async def open(self, run: Run, first: Line, *, entry: Entry, fork: Fork | None = None) -> bool:
+        """Enter a run with its first event, committed, before its graph starts.
 
-        Raises NotFound where the session is not the identity's, SessionBusy where it has a run in progress. A run
-        whose process has died is closed as failed once its lease is over.
+        Entered as ``queued`` it waits for its turn where the request lets it. Returns whether this is the first run of
+        a session that still has no title of its own. Raises NotFound where the session is not the identity's,
+        SessionBusy where it has an unfinished run and the request or the entry is not one that waits.
         """
+        identity = run.request.context.identity
         row = {
-            "run_id": entry.run_id,
-            "session_id": entry.session_id,
-            "question": entry.question,
-            "request": Jsonb(entry.request),
+            "run_id": run.run_id,
+            "session_id": run.session_id,
+            "message_id": run.message_id,
+            "question": run.request.question,
+            "request": Jsonb(request_as_json(run.request)),
             "workspace": await self._workspaces.number(identity.workspace),
             "user": identity.user,
-            "lease": LEASE_SECONDS,
+            "owner": self._owner,
+            "lease": self._lease_seconds,
+            "status": entry,
+            "may_wait": run.request.while_running != "reject",
+            "parent": fork and fork.parent_message_id,
+            "fork": fork and fork.checkpoint,
+            "seq": first.envelope.seq,
+            "type": first.envelope.event.type,
+            "payload": first.text,
         }
         async with self._database.connection() as connection:
             try:
-                entered = await (await connection.execute(_OPEN, row)).fetchone()
+                found = await (await connection.execute(_OPEN, row)).fetchone()
             except psycopg.errors.UniqueViolation:
-                await connection.execute(_ABANDONED, [entry.session_id])
-                try:
-                    entered = await (await connection.execute(_OPEN, row)).fetchone()
-                except psycopg.errors.UniqueViolation:
-                    raise SessionBusy("The session is answering another question.") from None
-        if entered is None:
-            raise NotFound(f"There is no session {entry.session_id}.")
+                found = (False, False)
+        if found is None:
+            raise NotFound(f"There is no session {run.session_id}.")
+        untitled, entered = found
+        if not entered:
+            raise SessionBusy("The session is answering another question.")
+        return bool(untitled)
 
-    async def extend(self, run_ids: list[str]) -> None:
-        """Keep the leases of runs that go on."""
-        async with self._database.connection() as connection:
-            await connection.execute(_EXTEND, [LEASE_SECONDS, run_ids])
-
-    async def finish(self, run_id: str, message_id: str, end: RunFinished, *, page_ids: tuple[str, ...]) -> None:
-        """Close a run and write its question and answer, in one transaction.
+    async def finish(self, run: Run, end: RunFinished, last: Line) -> None:
+        """Close a run, write its question and answer, and its terminal event, in one transaction.
 
         The message's body holds sections, citations, sources and what was spent, as the terminal event tells them.
+        Raises Superseded where another process has the run.
         """
         async with self._database.connection() as connection, connection.transaction():
-            asked = await self._close(connection, run_id, end.outcome, end.stop_reason, page_ids)
+            parent = await self._close(connection, run, end.outcome, end.stop_reason)
             answered = {
-                **asked,
-                "message_id": message_id,
-                "parent": asked["message_id"],
+                "message_id": run.message_id,
+                "session_id": run.session_id,
+                "run_id": run.run_id,
+                "parent": parent,
                 "role": "assistant",
                 "content": end.message["answer"],
                 "body": Jsonb({**end.message, "spent": end.spent}),
@@ -113,34 +134,48 @@ class Ledger:
                 "stop_reason": end.stop_reason,
             }
             await connection.execute(_SAY, answered)
+            await self._tell(connection, run, last)
 
-    async def fail(self, run_id: str, end: RunFailed, *, page_ids: tuple[str, ...]) -> None:
-        """Close a run as failed, its code as the stop reason; its question stays in the session."""
+    async def fail(self, run: Run, end: RunFailed, last: Line) -> None:
+        """Close a run as failed, its code as the stop reason; its question stays in the session.
+
+        Raises Superseded where another process has the run.
+        """
         async with self._database.connection() as connection, connection.transaction():
-            await self._close(connection, run_id, "failed", end.code, page_ids)
+            await self._close(connection, run, "failed", end.code)
+            await self._tell(connection, run, last)
 
-    async def _close(
-        self, connection: Connection, run_id: str, outcome: str, stop_reason: str, page_ids: tuple[str, ...]
-    ) -> dict[str, Any]:
-        closed = await (await connection.execute(_CLOSE, [outcome, stop_reason, run_id])).fetchone()
-        if closed is None:
-            raise NotFound(f"There is no open run {run_id}.")
-        session_id, question, selected_text = closed
-        body: dict[str, Any] = {"page_ids": list(page_ids)}
-        if selected_text:
-            body["selected_text"] = selected_text
-        before = await (await connection.execute(_LAST_MESSAGE, [session_id])).fetchone()
+    async def _close(self, connection: Connection, run: Run, outcome: str, stop_reason: str) -> str | None:
+        """Close the row and write the question where it is a new one; gives the message that an answer hangs on."""
+        closed = await connection.execute(_CLOSE, [outcome, stop_reason, run.run_id, run.attempt])
+        row = await closed.fetchone()
+        if row is None:
+            raise Superseded("Another process has taken this run over.")
+        parent, fork = row
+        request = run.request
+        await connection.execute(_TOUCH, [Jsonb(list(request.page_ids)), run.session_id])
+        if request.regenerate is not None:
+            return str(parent)
+        if fork is None:
+            before = await (await connection.execute(_LAST_MESSAGE, [run.session_id])).fetchone()
+            parent = before and before[0]
+        body: dict[str, Any] = {"page_ids": list(request.page_ids)}
+        if request.selected_text:
+            body["selected_text"] = request.selected_text
         asked: dict[str, Any] = {
-            "message_id": uuid4(),
-            "session_id": session_id,
-            "run_id": run_id,
-            "parent": before and before[0],
+            "message_id": question_id(run.message_id),
+            "session_id": run.session_id,
+            "run_id": run.run_id,
+            "parent": parent,
             "role": "user",
-            "content": question,
+            "content": request.question,
             "body": Jsonb(body),
             "outcome": None,
             "stop_reason": None,
         }
         await connection.execute(_SAY, asked)
-        await connection.execute(_TOUCH, [Jsonb(list(page_ids)), session_id])
-        return asked
+        return question_id(run.message_id)
+
+    async def _tell(self, connection: Connection, run: Run, last: Line) -> None:
+        await connection.execute(_TELL, [run.run_id, last.envelope.seq, last.envelope.event.type, last.text])
+        await connection.execute(NOTIFY, [naming([run.run_id, run.session_id])])

@@ -1,34 +1,33 @@
-"""Runs are started, kept going and ended here: entered before they start, ended by exactly one terminal event."""
+"""Runs are started, kept going and ended here: entered before they start, ended by exactly one terminal event.
+
+A run is a task of its own. Its process holds a lease on it; when that process dies, another takes the run over where
+its last checkpoint stands, and the log goes on.
+"""
 
 import asyncio
-import logging
-from collections.abc import Coroutine
-from contextlib import suppress
-from dataclasses import asdict
-from typing import Any, Literal, cast
+from typing import Literal
 from uuid import uuid4
 
-from langgraph.graph.state import CompiledStateGraph
-
-from graph.context import Context
-from graph.errors import CitewellError, DatabaseUnavailable, NotFound
-from graph.events import BudgetCaps, RunFailed, RunFinished, RunStarted
+from graph.errors import CitewellError, NotFound, SessionBusy
+from graph.events import Queued, RunStarted
 from graph.evidence import Identity
 from graph.ports import Resources
-from graph.state import InputState, State
-from tools.checkpoints import saver
-from tools.database import Database, database_errors
-from tools.ledger import Ledger, LedgerEntry
-from tools.messages import finished_message, partial_message
-from tools.runs import Run, RunReader, RunRequest
+from tools.database import Database
+from tools.ledger import Ledger
+from tools.running.admission import Admission
+from tools.running.attempt import Attempts, Durability, Graph
+from tools.running.bell import Bell
+from tools.running.driving import Driver, started
+from tools.running.ending import Endings
+from tools.running.journal import EventJournal
+from tools.running.leases import Leases, TakenOver
+from tools.running.stored import RunLogs
+from tools.running.upkeep import Upkeep
+from tools.runs import Run, RunReader, RunRequest, request_of_json
+from tools.settings import RunSettings
 from tools.workspaces import Workspaces
 
-log = logging.getLogger("citewell.runs")
-
-RECURSION_FUSE = 40
-HEARTBEAT_SECONDS = 10.0
-Durability = Literal["sync", "async", "exit"]
-Graph = CompiledStateGraph[State, Context, InputState, State]
+STEP_GRACE_SECONDS = 5.0  # that a step in progress has to reach its checkpoint when the process ends
 
 
 class Runner:
@@ -40,54 +39,45 @@ class Runner:
         resources: Resources,
         database: Database,
         workspaces: Workspaces,
+        settings: RunSettings | None = None,
         *,
-        durability: Durability = "async",
+        durability: Durability | None = None,
     ):
-        self._graph = graph
+        settings = settings or RunSettings()
+        owner = str(uuid4())
         self._resources = resources
-        self._database = database
-        self._ledger = Ledger(database, workspaces)
-        self._durability: Durability = durability
+        self._drain_seconds = settings.drain_seconds
         self._active: dict[str, Run] = {}
-        self._heartbeat: asyncio.Task[None] | None = None
+        self._ledger = Ledger(database, workspaces, owner=owner, lease_seconds=settings.lease_seconds)
+        self._leases = Leases(database, owner, settings.lease_seconds)
+        self._bell = Bell(database.url)
+        self._logs = RunLogs(database, workspaces, self._bell)
+        self._journal = EventJournal(database, self._logs.stored)
+        self._admission = Admission(settings.max_active, settings.max_waiting)
+        self._endings = Endings(self._ledger, resources, self._logs)
+        attempts = Attempts(graph, database, durability or settings.durability)
+        self._driver = Driver(attempts, self._endings, self._leases, self._admission, self._bell)
+        self._upkeep = Upkeep(self._leases, self._endings, self._bell, self._active.values)
 
     async def start(self, session_id: str, request: RunRequest) -> Run:
-        """Record the run, then set it going.
+        """Record the run, then set it going, or have it wait for its turn.
 
-        Raises UnknownModel, NotFound where the session is not the identity's, SessionBusy, DatabaseUnavailable.
+        Raises UnknownModel, NotFound where the session is not the identity's, SessionBusy, Overloaded,
+        DatabaseUnavailable.
         """
-        context = request.context
-        family = self._resources.families(context.model, thinking=context.thinking)
-        run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model)
-        entry = LedgerEntry(
-            run.run_id,
-            session_id,
-            request.question,
-            {
-                "page_ids": list(request.page_ids),
-                "selected_text": request.selected_text,
-                "context": asdict(context),
-            },
-        )
-        await self._ledger.open(entry, context.identity)
-        run.tell(
-            RunStarted(
-                question=request.question,
-                message_id=run.message_id,
-                family=family.name,
-                model=family.model,
-                budget=BudgetCaps(
-                    model_calls=context.max_model_calls, tokens=context.max_tokens, seconds=context.max_seconds
-                ),
-            )
-        )
-        self._active[run.run_id] = run
-        if self._heartbeat is None:
-            self._heartbeat = asyncio.create_task(self._keep_leases(), name="citewell-leases")
-        run.task = asyncio.create_task(self._drive(run), name=f"citewell-run-{run.run_id}")
-        run.task.add_done_callback(lambda _: self._active.pop(run.run_id, None))
-        # A task that is cancelled before its first step never runs at all, and its run would have no end.
-        await asyncio.sleep(0)
+        self._admission.refuse_when_full()
+        family = self._resources.families(request.context.model, thinking=request.context.thinking)
+        run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, journal=self._journal)
+        if request.while_running == "interrupt" and await self._logs.current(request.context.identity, session_id):
+            await self._leases.stop_others(session_id, "interrupted")
+        run.begun = self._admission.try_enter()
+        try:
+            await self._enter(run)
+        except BaseException:
+            if run.begun:
+                self._admission.leave()
+            raise
+        await self._set_going(run)
         return run
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
@@ -95,134 +85,118 @@ class Runner:
 
         Raises NotFound.
         """
-        run = self._active.get(run_id)
-        if run is None or run.request.context.identity != identity:
+        run = self.active(run_id)
+        if run is not None and run.request.context.identity == identity and run.begins_at == 1:
+            return run
+        stored = await self._logs.find(identity, run_id)
+        if stored is None:
             raise NotFound(f"There is no run {run_id}.")
-        return run
+        return stored
 
     async def current(self, identity: Identity, session_id: str) -> RunReader | None:
-        """Give the run that a session is answering or that waits in it, the oldest first; None where there is none."""
-        for run in self._active.values():
-            if run.session_id == session_id and run.request.context.identity == identity:
-                return run
-        return None
+        """Give the run that a session answers, or else the one that has waited longest; None where there is none."""
+        stored = await self._logs.current(identity, session_id)
+        return None if stored is None else await self.join(identity, stored.run_id)
 
     def active(self, run_id: str) -> Run | None:
         """Give a run of this process that has not ended."""
         return self._active.get(run_id)
 
+    def take_over_abandoned(self) -> None:
+        """Go on, from now on, with runs that other processes have left."""
+        self._upkeep.sweep(lambda: self._admission.room, self._go_on)
+
     async def close(self) -> None:
-        """Stop every run of this process and record that."""
-        await asyncio.gather(*(run.cancel("server_stopped") for run in list(self._active.values())))
-        if self._heartbeat is not None:
-            self._heartbeat.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._heartbeat
+        """Let runs end for a while, leave those that still go on to other processes, and stop."""
+        await self._drain()
+        await self._upkeep.close()
+        await self._journal.close()
+        await self._bell.close()
 
-    async def _drive(self, run: Run) -> None:
-        try:
-            state = await self._answer(run)
-        except asyncio.CancelledError:
-            end = self._cancelled(run)
-        except CitewellError as error:
-            end = self._failed(run, error)
-        except Exception:
-            log.exception("run %s failed", run.run_id)
-            end = self._failed(run, _ours())
-        else:
-            end = self._answered(run, state)
-        # A cancel that comes while the end is being recorded comes too late: half a record would be no end at all.
-        run.tell(await _to_its_end(end))
-
-    async def _answer(self, run: Run) -> State:
-        request = run.request
-        graph = self._graph.copy({"checkpointer": saver(self._database.pool)})
-        values: dict[str, Any] = {}
-        config: Any = {"configurable": {"thread_id": run.session_id}, "recursion_limit": RECURSION_FUSE}
-        # A plain dict, since a checkpoint keeps the input as it was given and holds nothing but builtins.
-        asked: Any = {
-            "question": request.question,
-            "page_ids": list(request.page_ids),
-            "selected_text": request.selected_text,
-        }
-        with database_errors():
-            async for part in graph.astream(
-                asked,
-                config,
-                context=request.context,
-                stream_mode=["custom", "values"],
-                version="v2",
-                durability=self._durability,
-            ):
-                if part["type"] == "custom":
-                    run.tell(part["data"])
-                elif part["type"] == "values":
-                    begun = bool(values)  # what comes first is the session as the last run left it
-                    values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
-                    run.spent = values.get("spent", {}) if begun else {}
-        state = State(**values)
-        if not state.outcome:
-            raise CitewellError("The graph ended without an outcome.")
-        return state
-
-    async def _answered(self, run: Run, state: State) -> RunFinished | RunFailed:
-        try:
-            return await self._end_of(run, state)
-        except CitewellError as error:
-            return await self._failed(run, error)
-        except Exception:
-            log.exception("the end of run %s failed", run.run_id)
-            return await self._failed(run, _ours())
-
-    async def _end_of(self, run: Run, state: State) -> RunFinished:
-        identity = run.request.context.identity
-        message = await finished_message(state, self._resources.reader, identity, run.family)
-        outcome = cast(Literal["answered", "abstained"], state.outcome)  # _answer has seen that there is one
-        end = RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=state.spent)
-        await self._ledger.finish(run.run_id, run.message_id, end, page_ids=run.request.page_ids)
-        return end
-
-    async def _cancelled(self, run: Run) -> RunFinished | RunFailed:
-        end = RunFinished(
-            outcome="cancelled",
-            stop_reason=run.stop_reason,
-            message=partial_message(run.sections, run.family),
-            spent=run.spent,
-        )
-        try:
-            await self._ledger.finish(run.run_id, run.message_id, end, page_ids=run.request.page_ids)
-        except DatabaseUnavailable as error:
-            return await self._failed(run, error)
-        return end
-
-    async def _failed(self, run: Run, error: CitewellError) -> RunFailed:
-        end = RunFailed(
-            code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
-        )
-        try:
-            await self._ledger.fail(run.run_id, end, page_ids=run.request.page_ids)
-        except DatabaseUnavailable:
-            log.error("run %s failed with %s and could not be recorded", run.run_id, error.code)
-        return end
-
-    async def _keep_leases(self) -> None:
-        while True:
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+    async def _enter(self, run: Run) -> None:
+        """Write the run into the ledger, as one that begins or one that waits."""
+        if run.begun:
             try:
-                await self._ledger.extend(list(self._active))
-            except DatabaseUnavailable:
-                log.warning("leases of %d runs could not be extended", len(self._active))
+                await self._open(run, "running", started(run))
+            except SessionBusy:
+                if run.request.while_running == "reject":
+                    raise
+                run.begun = False
+                self._admission.leave()
+            else:
+                return
+        await self._open(run, "queued", Queued(position=self._admission.waiting + 1))
 
+    async def _open(self, run: Run, entry: Literal["running", "queued"], event: Queued | RunStarted) -> None:
+        first = run.next_line(event)
+        try:
+            await self._ledger.open(run, first, entry=entry)
+        except BaseException:
+            run.last_seq -= 1
+            raise
+        run.publish([first])
 
-def _ours() -> CitewellError:
-    """Say no more than that the fault is ours to mend: its text stays in our log, and the client learns the run id."""
-    return CitewellError("The run failed for an internal reason.")
+    async def _set_going(self, run: Run) -> None:
+        self._active[run.run_id] = run
+        self._upkeep.keep_leases()
+        run.task = asyncio.create_task(self._driver.drive(run), name=f"citewell-run-{run.run_id}")
+        run.task.add_done_callback(lambda _: self._forget(run))
+        # A task that is cancelled before its first step never runs at all, and its run would have no end.
+        await asyncio.sleep(0)
 
+    async def _go_on(self, taken: TakenOver) -> None:
+        """Go on with a run that another process has left; one that was to be stopped is ended."""
+        request = request_of_json(taken.request)
+        run = Run(
+            taken.run_id,
+            taken.session_id,
+            taken.message_id,
+            request,
+            "extractive",
+            "",
+            journal=self._journal,
+            attempt=taken.attempt,
+            last_seq=taken.last_seq,
+            begins_at=taken.last_seq + 1,
+            fork_checkpoint=taken.fork_checkpoint,
+        )
+        try:
+            family = self._resources.families(request.context.model, thinking=request.context.thinking)
+        except CitewellError as error:
+            await self._endings.failed(run, error)
+            return
+        run.family, run.model = family.name, family.model
+        if taken.stop_requested is not None:
+            run.stop_reason = taken.stop_requested
+            await self._endings.cancelled(run)
+            return
+        run.begun = taken.status == "running"
+        if run.begun:
+            self._admission.enter_beyond()
+        await self._set_going(run)
 
-async def _to_its_end(work: Coroutine[Any, Any, RunFinished | RunFailed]) -> RunFinished | RunFailed:
-    """Finish work however often the task that waits for it is cancelled."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
-    return task.result()
+    async def _drain(self) -> None:
+        for run in list(self._active.values()):
+            if not run.begun:
+                await self._leave(run)
+        if tasks := self._tasks():
+            await asyncio.wait(tasks, timeout=self._drain_seconds)
+        for run in list(self._active.values()):
+            run.control.request_drain("the process ends")
+        if tasks := self._tasks():
+            await asyncio.wait(tasks, timeout=STEP_GRACE_SECONDS)
+        for run in list(self._active.values()):
+            await self._leave(run)
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [run.task for run in self._active.values() if run.task is not None]
+
+    async def _leave(self, run: Run) -> None:
+        run.hand_over(self._logs.stored(run))
+        if run.task is not None:
+            await asyncio.wait([run.task])
+        await self._leases.release(run)
+
+    def _forget(self, run: Run) -> None:
+        self._active.pop(run.run_id, None)
+        self._journal.forget(run)

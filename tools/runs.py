@@ -1,18 +1,35 @@
 """A run: one question being answered, with a log that any number of readers follow at their own pace.
 
 A run outlives whoever reads it, since a graph that is iterated inside a response goes on running after its reader has
-left; so its log, not a response, is where its events go.
+left; so its log, not a response, is where its events go. Readers are given an event only after its row is committed.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
+from uuid import UUID, uuid5
+
+from langgraph.runtime import RunControl
+from pydantic import TypeAdapter
+from pydantic_core import to_json
 
 from graph.context import Context
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, SectionFinished, SectionRevised
+from graph.errors import CitewellError
+from graph.events import (
+    TERMINAL,
+    AnyEvent,
+    Envelope,
+    RunFailed,
+    RunFinished,
+    SectionFinished,
+    SectionRevised,
+    TextDelta,
+    ThinkingDelta,
+    payload,
+)
 from graph.evidence import FamilyName, Section, Spent, StopReason, WhileRunning
 from graph.state import Turn
 
@@ -36,8 +53,30 @@ class RunRequest:
     regenerate: str | None = None
 
 
+DELTAS = (TextDelta, ThinkingDelta)
+_REQUEST = TypeAdapter(RunRequest)
+
+
+def request_as_json(request: RunRequest) -> dict[str, Any]:
+    """Lay out a request as the ledger keeps it."""
+    laid_out: dict[str, Any] = _REQUEST.dump_python(request, mode="json")
+    return laid_out
+
+
+def request_of_json(stored: dict[str, Any]) -> RunRequest:
+    """Read a request as the ledger has it, be it of another release: what it lacks has its default."""
+    return _REQUEST.validate_python({"context": {}, **stored})
+
+
+def question_id(message_id: str) -> str:
+    """Give the id of the question that an answer's run was asked, known before either is stored."""
+    return str(uuid5(UUID(message_id), "question"))
+
+
 class RunReader(Protocol):
     """A run as its readers see it, whichever process answers it."""
+
+    watchers: int  # streams of this process that tell it
 
     @property
     def run_id(self) -> str: ...
@@ -51,7 +90,14 @@ class RunReader(Protocol):
         ...
 
     def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
-        """Follow the log from behind sequence number ``after`` to its terminal event."""
+        """Follow the log from behind sequence number ``after`` to its terminal event.
+
+        Raises DatabaseUnavailable where the log can't be read, or could not be written.
+        """
+        ...
+
+    async def is_over(self, after: int) -> bool:
+        """Tell whether a reader that has had event ``after`` has had the terminal one."""
         ...
 
     async def cancel(self, reason: StopReason) -> None:
@@ -59,9 +105,30 @@ class RunReader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An event with its place in the log, and the text that is stored of it."""
+
+    envelope: Envelope
+    text: str
+
+    @classmethod
+    def of(cls, envelope: Envelope) -> "Line":
+        """Write an event out. Raises PydanticSerializationError where it holds what no JSON can, as lone surrogates."""
+        return cls(envelope, to_json(payload(envelope)).decode())
+
+
+class Journal(Protocol):
+    """Whatever commits the events of runs."""
+
+    def due(self, run: "Run", *, soon: bool) -> None:
+        """Take note that a run has events to commit; ``soon`` they may wait a moment for more of their kind."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Run:
-    """A run and its log so far."""
+    """A run that this process answers. Without a journal its events are readers' at once."""
 
     run_id: str
     session_id: str
@@ -69,37 +136,116 @@ class Run:
     request: RunRequest
     family: FamilyName
     model: str
-    _log: list[Envelope] = field(default_factory=list)
-    _grown: asyncio.Event = field(default_factory=asyncio.Event)
+    journal: Journal | None = None
+    attempt: int = 1
+    last_seq: int = 0  # of the events told, those of earlier attempts among them
+    begins_at: int = 1  # the first event that this process told; those before it are read from the stored log
+    fork_checkpoint: str | None = None  # to fork from; empty to start from nothing, None to go on from the last
+    begun: bool = True  # False while it waits for its turn
     task: asyncio.Task[None] | None = None
+    control: RunControl = field(default_factory=RunControl)
+    watchers: int = 0
     stop_reason: StopReason = "server_stopped"
     spent: dict[str, Spent] = field(default_factory=dict)  # by the steps that are behind it
+    beside: dict[str, Spent] = field(default_factory=dict)  # what was done beside the steps
+    elsewhere: RunReader | None = None  # set when the run is no longer this process's
+    failure: CitewellError | None = None  # why its events can't be told
+    _log: list[Envelope] = field(default_factory=list)
+    _pending: list[Line] = field(default_factory=list)
+    _taken: list[Line] = field(default_factory=list)
+    _grown: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self, event: AnyEvent) -> None:
-        """Append an event to the log and wake the readers."""
+        """Append an event to the log; readers have it once it is committed. Deltas that wait become one.
+
+        Raises PydanticSerializationError where the event can't be written out; the log is then as it was.
+        """
+        last = self._pending[-1].envelope if self._pending else None
+        if last is not None and (longer := _joined(last.event, event)) is not None:
+            self._pending[-1] = Line.of(replace(last, event=longer))
+            return
+        line = self.next_line(event)
+        self._pending.append(line)
+        if self.journal is None:
+            self.publish(self.take())
+        else:
+            self.journal.due(self, soon=isinstance(event, DELTAS))
+
+    def next_line(self, event: AnyEvent) -> Line:
+        """Give an event the next place in the log."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._log.append(Envelope(self.run_id, self.session_id, len(self._log) + 1, at, event))
-        grown, self._grown = self._grown, asyncio.Event()
-        grown.set()
+        line = Line.of(Envelope(self.run_id, self.session_id, self.last_seq + 1, at, event))
+        self.last_seq += 1
+        return line
+
+    def take(self) -> list[Line]:
+        """Give the events that are to be committed now, those taken before and not yet published among them."""
+        self._taken += self._pending
+        self._pending = []
+        return list(self._taken)
+
+    def publish(self, lines: Sequence[Line]) -> None:
+        """Hand committed events to the readers."""
+        committed = {line.envelope.seq for line in lines}
+        self._taken = [line for line in self._taken if line.envelope.seq not in committed]
+        self._log += [line.envelope for line in lines]
+        self._wake()
+
+    async def committed(self) -> None:
+        """Wait until all that was told is committed. Raises CitewellError where that can't be."""
+        while (self._pending or self._taken) and self.failure is None and self.elsewhere is None:
+            grown = self._grown
+            if self.journal is not None:
+                self.journal.due(self, soon=False)
+            await grown.wait()
+        if self.failure is not None:
+            raise self.failure
+
+    def drop_uncommitted(self) -> None:
+        """Forget what was told and could not be committed, so that the log goes on without a gap."""
+        self.last_seq -= len(self._taken) + len(self._pending)
+        self._taken, self._pending = [], []
+
+    def lose(self, failure: CitewellError) -> None:
+        """Give up on telling: readers get the failure, and the run stops."""
+        self.failure = failure
+        self._stop()
+
+    def hand_over(self, elsewhere: RunReader) -> None:
+        """Leave the run to another process: readers go on reading it from the stored log, and it stops here."""
+        self.elsewhere = elsewhere
+        self._stop()
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Follow the log from behind sequence number ``after`` to its terminal event."""
         while True:
             grown = self._grown
-            while after < len(self._log):
-                envelope = self._log[after]
-                after += 1
+            for envelope in self._behind(after):
+                after = envelope.seq
                 yield envelope
                 if isinstance(envelope.event, TERMINAL):
                     return
+            if self.elsewhere is not None:
+                async for envelope in self.elsewhere.events(after):
+                    yield envelope
+                return
+            if self.failure is not None:
+                raise self.failure
             await grown.wait()
+
+    def _behind(self, after: int) -> list[Envelope]:
+        return self._log[max(0, after - self.begins_at + 1) :]
 
     async def finished(self) -> RunFinished | RunFailed:
         """Wait for the run's end."""
-        async for envelope in self.events(after=max(0, len(self._log) - 1)):
+        async for envelope in self.events(after=max(0, self.last_seq - 1)):
             if isinstance(envelope.event, RunFinished | RunFailed):
                 return envelope.event
         raise AssertionError("a log ends with its terminal event")
+
+    async def is_over(self, after: int) -> bool:
+        """Tell whether a reader that has had event ``after`` has had the terminal one."""
+        return self.has_ended and self._log[-1].seq <= after
 
     async def cancel(self, reason: StopReason) -> None:
         """Stop the run where it stands and wait until that is recorded; a run that has ended stays as it is."""
@@ -110,12 +256,37 @@ class Run:
                 await asyncio.shield(self.task)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the terminal event has been told."""
+        return bool(self._log) and isinstance(self._log[-1].event, TERMINAL)
+
+    @property
     def sections(self) -> list[Section]:
         """The sections finished so far, as they stand: a revised one in its last form, a withdrawn one left out."""
-        told = (envelope.event for envelope in self._log)
+        waiting = [line.envelope for line in [*self._taken, *self._pending]]
+        told = (envelope.event for envelope in [*self._log, *waiting])
         standing = {
             event.section_index: Section(text=event.text, source_ids=event.source_ids)
             for event in told
             if isinstance(event, SectionFinished | SectionRevised)
         }
         return [section for section in standing.values() if section["text"]]
+
+    def _stop(self) -> None:
+        self._wake()
+        if self.task is not None and not self.task.done() and self.task is not asyncio.current_task():
+            self.task.cancel()
+
+    def _wake(self) -> None:
+        grown, self._grown = self._grown, asyncio.Event()
+        grown.set()
+
+
+def _joined(before: AnyEvent, after: AnyEvent) -> AnyEvent | None:
+    """Make one delta of two that follow each other, or None where they are no such two."""
+    match before, after:
+        case TextDelta(), TextDelta() if before.section_index == after.section_index:
+            return replace(before, delta=before.delta + after.delta)
+        case ThinkingDelta(), ThinkingDelta():
+            return replace(before, delta=before.delta + after.delta)
+    return None

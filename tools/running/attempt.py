@@ -1,0 +1,100 @@
+"""One attempt at a run: the graph from its start, from a fork, or from the checkpoint where the last attempt stood."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.builder import FIRST
+from graph.context import Context
+from graph.errors import CitewellError
+from graph.events import RunResumed
+from graph.state import InputState, State
+from tools.checkpoints import saver
+from tools.database import Database, database_errors
+from tools.runs import Run
+
+RECURSION_FUSE = 40
+RUN = "citewell_run"  # in a checkpoint's metadata: the run that wrote it
+
+Durability = Literal["sync", "async", "exit"]
+Graph = CompiledStateGraph[State, Context, InputState, State]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """What an attempt is made with."""
+
+    graph: Graph
+    database: Database
+    durability: Durability
+
+    async def answer(self, run: Run) -> State:
+        """Take the graph from where the run stands to its end, telling what it says.
+
+        An attempt but the first goes on from the run's last checkpoint, and tells which sections still hold. Raises
+        CitewellError where a step fails, GraphDrained where the run's control asked for that.
+        """
+        graph = self.graph.copy({"checkpointer": saver(self.database.pool)})
+        config: Any = {
+            "configurable": {"thread_id": run.session_id},
+            "recursion_limit": RECURSION_FUSE,
+            "metadata": {RUN: run.run_id},
+        }
+        values: dict[str, Any] = {}
+        asked: Any = None
+        with database_errors():
+            if run.attempt > 1:
+                values, over = await self._left_off(graph, config, run)
+                if over:
+                    return _ended(values)
+            if not values:
+                asked = _input(run)
+                if run.fork_checkpoint:
+                    config["configurable"]["checkpoint_id"] = run.fork_checkpoint
+            async for part in graph.astream(
+                asked,
+                config,
+                context=run.request.context,
+                stream_mode=["custom", "values"],
+                version="v2",
+                durability=self.durability,
+                control=run.control,
+            ):
+                if part["type"] == "custom":
+                    run.tell(part["data"])
+                elif part["type"] == "values":
+                    begun = bool(values)  # what comes first is the session as the last run left it
+                    values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
+                    run.spent = values.get("spent", {}) if begun else {}
+        return _ended(values)
+
+    async def _left_off(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
+        """Give what the run's last checkpoint holds, nothing where it has none, and whether it is the last of all."""
+        state = await graph.aget_state(config)
+        mine = (state.metadata or {}).get(RUN) == run.run_id
+        values: dict[str, Any] = state.values if mine else {}
+        # Until the first step has cleared them, sections are those of the run before.
+        begun = mine and not {"__start__", FIRST} & set(state.next)
+        sections = values.get("sections", []) if begun else []
+        run.tell(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
+        return values, mine and not state.next
+
+
+def _input(run: Run) -> dict[str, Any]:
+    # A plain dict, since a checkpoint keeps the input as it was given and holds nothing but builtins.
+    request = run.request
+    history = list(request.history) if request.history is not None else None
+    return {
+        "question": request.question,
+        "page_ids": list(request.page_ids),
+        "selected_text": request.selected_text,
+        "history": [] if run.fork_checkpoint == "" else history,
+    }
+
+
+def _ended(values: dict[str, Any]) -> State:
+    state = State(**values)
+    if not state.outcome:
+        raise CitewellError("The graph ended without an outcome.")
+    return state

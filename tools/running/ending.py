@@ -1,0 +1,115 @@
+"""How a run ends: exactly one terminal event, written with the run's messages in one transaction, then told."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, Literal, cast
+
+from graph.errors import CitewellError, DatabaseUnavailable
+from graph.events import RunFailed, RunFinished
+from graph.ports import Resources
+from graph.state import State
+from tools.ledger import Ledger, Superseded
+from tools.messages import finished_message, partial_message
+from tools.running.stored import RunLogs
+from tools.runs import Run
+
+log = logging.getLogger("citewell.runs")
+
+Ending = Coroutine[Any, Any, None]
+
+
+class Endings:
+    """Records the ends of runs. A run that another process has taken over is left to it, without an end of ours."""
+
+    def __init__(self, ledger: Ledger, resources: Resources, logs: RunLogs) -> None:
+        self._ledger = ledger
+        self._resources = resources
+        self._logs = logs
+
+    async def answered(self, run: Run, state: State) -> None:
+        """End a run whose graph came to its end."""
+        await self._or_failed(run, self._answered(run, state))
+
+    async def cancelled(self, run: Run) -> None:
+        """End a run that was stopped, with the sections that it had finished."""
+        await self._or_failed(run, self._cancelled(run))
+
+    async def failed(self, run: Run, error: CitewellError) -> None:
+        """End a run that failed. Where not even that can be recorded, its readers are told all the same."""
+        end = RunFailed(
+            code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
+        )
+        try:
+            await run.committed()
+        except CitewellError:
+            run.drop_uncommitted()
+        try:
+            await self._record(run, end)
+        except Superseded:
+            self.hand_over(run)
+        except DatabaseUnavailable:
+            log.error("run %s failed with %s and could not be recorded", run.run_id, error.code)
+            run.lose(error)
+        except Exception:
+            log.exception("the failure of run %s could not be recorded", run.run_id)
+            run.lose(error)
+
+    def hand_over(self, run: Run) -> None:
+        """Let a run's readers follow it wherever it goes on."""
+        run.hand_over(self._logs.stored(run))
+
+    async def _or_failed(self, run: Run, ending: Ending) -> None:
+        try:
+            await ending
+        except Superseded:
+            self.hand_over(run)
+        except CitewellError as error:
+            await self.failed(run, error)
+        except Exception:
+            log.exception("the end of run %s failed", run.run_id)
+            await self.failed(run, ours())
+
+    async def _answered(self, run: Run, state: State) -> None:
+        identity = run.request.context.identity
+        message = await finished_message(state, self._resources.reader, identity, run.family)
+        outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
+        spent = {**state.spent, **run.beside}
+        await self._record(
+            run, RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=spent)
+        )
+
+    async def _cancelled(self, run: Run) -> None:
+        message = partial_message(run.sections, run.family)
+        spent = {**run.spent, **run.beside}
+        await self._record(
+            run, RunFinished(outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=spent)
+        )
+
+    async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
+        await run.committed()
+        last = run.next_line(end)
+        try:
+            if isinstance(end, RunFinished):
+                await self._ledger.finish(run, end, last)
+            else:
+                await self._ledger.fail(run, end, last)
+        except BaseException:
+            run.last_seq -= 1
+            raise
+        run.publish([last])
+
+
+def ours() -> CitewellError:
+    """Say no more than that the fault is ours to mend: its text stays in our log, and the client learns the run id."""
+    return CitewellError("The run failed for an internal reason.")
+
+
+async def whole(work: Ending) -> None:
+    """Finish work however often the task that waits for it is cancelled."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()

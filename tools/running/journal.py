@@ -1,0 +1,138 @@
+"""The writer of the log: commits the events of all runs of a process, many in one statement, then hands them on."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from graph.errors import DatabaseUnavailable
+from tools.database import Database
+from tools.running.bell import CHANNEL, naming
+from tools.runs import DELTAS, Line, Run, RunReader
+
+log = logging.getLogger("citewell.runs")
+
+HOLD_SECONDS = 0.03  # that text may wait for more of it
+PATIENCE_SECONDS = 20.0
+RETRY_SECONDS = 0.1
+
+# The lock keeps another process from taking a run over between the look at its attempt and the commit: whatever is
+# written under an attempt stands in the log before that process reads how far the log goes.
+_WRITE = f"""
+WITH mine AS (
+    SELECT run_id FROM runs JOIN unnest(%(runs)s::uuid[], %(attempts)s::int[]) AS held (run_id, attempt)
+        USING (run_id, attempt)
+    WHERE status <> 'finished' FOR SHARE OF runs
+), written AS (
+    INSERT INTO run_events (run_id, seq, type, payload)
+    SELECT run_id, seq, type, payload
+    FROM unnest(%(of)s::uuid[], %(seqs)s::int[], %(types)s::text[], %(payloads)s::text[])
+        AS told (run_id, seq, type, payload)
+    JOIN mine USING (run_id)
+    ON CONFLICT (run_id, seq) DO NOTHING
+)
+SELECT array(SELECT run_id::text FROM mine), pg_notify('{CHANNEL}', %(said)s)
+"""
+
+
+ReaderOf = Callable[[Run], RunReader]
+
+
+class EventJournal:
+    """Commits what runs tell. A delta waits at most 30 ms for more text; anything else goes with the next statement."""
+
+    def __init__(self, database: Database, elsewhere: ReaderOf) -> None:
+        self._database = database
+        self._elsewhere = elsewhere
+        self._due: dict[Run, None] = {}
+        self._held: dict[Run, asyncio.TimerHandle] = {}
+        self._told_text: dict[Run, float] = {}
+        self._wake = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+
+    def due(self, run: Run, *, soon: bool) -> None:
+        """Take note that a run has events to commit; ``soon`` they may wait a moment for more of their kind."""
+        loop = asyncio.get_running_loop()
+        if soon:
+            wait = self._told_text.get(run, 0.0) + HOLD_SECONDS - loop.time()
+            if wait > 0:
+                if run not in self._held:
+                    self._held[run] = loop.call_later(wait, self._now, run)
+                return
+        self._now(run)
+
+    def forget(self, run: Run) -> None:
+        """Let go of a run that has ended."""
+        self._due.pop(run, None)
+        self._told_text.pop(run, None)
+        if (timer := self._held.pop(run, None)) is not None:
+            timer.cancel()
+
+    async def close(self) -> None:
+        """Stop writing; what is not committed stays so."""
+        for timer in self._held.values():
+            timer.cancel()
+        if self._writing is not None:
+            self._writing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._writing
+
+    def _now(self, run: Run) -> None:
+        if (timer := self._held.pop(run, None)) is not None:
+            timer.cancel()
+        self._due[run] = None
+        self._wake.set()
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write(), name="citewell-journal")
+
+    async def _write(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            told = [(run, run.take()) for run in self._due if run.elsewhere is None and run.failure is None]
+            self._due.clear()
+            now = asyncio.get_running_loop().time()
+            told = [(run, lines) for run, lines in told if lines]
+            self._told_text |= {run: now for run, lines in told if isinstance(lines[-1].envelope.event, DELTAS)}
+            if told:
+                await self._commit(told)
+
+    async def _commit(self, told: Sequence[tuple[Run, list[Line]]]) -> None:
+        try:
+            mine = await self._insert(told)
+        except DatabaseUnavailable as error:
+            log.error("the events of %d runs can't be stored: %s", len(told), error.message)
+            for run, _ in told:
+                run.lose(error)
+            return
+        for run, lines in told:
+            if run.run_id in mine:
+                run.publish(lines)
+            else:
+                log.warning("run %s goes on in another process", run.run_id)
+                run.hand_over(self._elsewhere(run))
+
+    async def _insert(self, told: Sequence[tuple[Run, list[Line]]]) -> set[str]:
+        lines = [line for _, each in told for line in each]
+        rows = {
+            "runs": [run.run_id for run, _ in told],
+            "attempts": [run.attempt for run, _ in told],
+            "of": [line.envelope.run_id for line in lines],
+            "seqs": [line.envelope.seq for line in lines],
+            "types": [line.envelope.event.type for line in lines],
+            "payloads": [line.text for line in lines],
+            "said": naming([run.run_id for run, _ in told]),
+        }
+        until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+        while True:
+            try:
+                async with self._database.connection() as connection:
+                    found = await (await connection.execute(_WRITE, rows)).fetchone()
+            except DatabaseUnavailable:
+                # Written twice is written once: a row that is there already stays as it is.
+                if asyncio.get_running_loop().time() > until:
+                    raise
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                assert found is not None
+                return set(found[0])

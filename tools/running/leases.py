@@ -1,0 +1,141 @@
+"""Who has which run: leases that a living process extends, turns within a session, and runs left to others.
+
+An attempt is one process's time with a run. Its number is a fence: what a process writes about a run counts only while
+the ledger has the number that the process was given, however long it was away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import psycopg
+from psycopg.rows import class_row
+
+from graph.evidence import StopReason
+from tools.database import Database
+from tools.running.bell import ABANDONED, CHANNEL, NOTIFY, STOPS
+from tools.runs import Run
+
+_EXTEND = """
+UPDATE runs SET lease_until = now() + make_interval(secs => %s)
+FROM unnest(%s::uuid[], %s::int[]) AS held (run_id, attempt)
+WHERE runs.run_id = held.run_id AND runs.attempt = held.attempt AND status <> 'finished'
+RETURNING runs.run_id::text, stop_requested
+"""
+_TAKE_OVER = """
+UPDATE runs SET attempt = attempt + 1, lease_owner = %(owner)s, lease_until = now() + make_interval(secs => %(lease)s)
+WHERE run_id IN (
+    SELECT run_id FROM runs WHERE status <> 'finished' AND lease_until < now()
+    ORDER BY created_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+RETURNING run_id::text, session_id::text, message_id::text, request, status, attempt, stop_requested, fork_checkpoint
+"""
+_LAST_SEQ = "SELECT coalesce(max(seq), 0) FROM run_events WHERE run_id = %s"
+_TURN = """
+UPDATE runs SET status = 'running', started_at = now()
+WHERE run_id = %(run_id)s AND attempt = %(attempt)s AND status = 'queued' AND NOT EXISTS (
+    SELECT 1 FROM runs AS other WHERE other.session_id = runs.session_id AND (
+        other.status = 'running'
+        OR other.status = 'queued' AND (other.created_at, other.run_id) < (runs.created_at, runs.run_id)
+    )
+)
+RETURNING run_id
+"""
+_AHEAD = """
+SELECT count(*) FROM runs AS other JOIN runs AS mine USING (session_id)
+WHERE mine.run_id = %s AND other.run_id <> mine.run_id AND (
+    other.status = 'running'
+    OR other.status = 'queued' AND (other.created_at, other.run_id) < (mine.created_at, mine.run_id)
+)
+"""
+_NEXT_ATTEMPT = "UPDATE runs SET attempt = attempt + 1 WHERE run_id = %s AND attempt = %s AND status <> 'finished'"
+_RELEASE = f"""
+WITH released AS (
+    UPDATE runs SET lease_until = '-infinity' WHERE run_id = %s AND attempt = %s AND status <> 'finished'
+    RETURNING run_id
+)
+SELECT pg_notify('{CHANNEL}', '{ABANDONED}') FROM released
+"""
+_STOP_OTHERS = """
+UPDATE runs SET stop_requested = coalesce(stop_requested, %s) WHERE session_id = %s AND status <> 'finished'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A run that its process has left, with what is needed to go on with it."""
+
+    run_id: str
+    session_id: str
+    message_id: str
+    request: dict[str, Any]
+    status: str
+    attempt: int
+    stop_requested: StopReason | None
+    fork_checkpoint: str | None
+    last_seq: int = 0
+
+
+class Leases:
+    """The leases of one process, called ``owner`` in the ledger."""
+
+    def __init__(self, database: Database, owner: str, seconds: float) -> None:
+        self._database = database
+        self._owner = owner
+        self.seconds = seconds
+
+    async def extend(self, runs: Sequence[Run]) -> dict[str, StopReason | None]:
+        """Keep the leases of runs; gives those that are still ours, each with why it is to stop, if it is."""
+        held = [[run.run_id for run in runs], [run.attempt for run in runs]]
+        async with self._database.connection() as connection:
+            rows = await (await connection.execute(_EXTEND, [self.seconds, *held])).fetchall()
+        return dict(rows)
+
+    async def take_over(self, limit: int) -> list[TakenOver]:
+        """Take at most ``limit`` runs whose lease is over, the oldest first."""
+        asked = {"owner": self._owner, "lease": self.seconds, "limit": limit}
+        async with self._database.connection() as connection:
+            async with connection.cursor(row_factory=class_row(TakenOver)) as cursor:
+                taken = await (await cursor.execute(_TAKE_OVER, asked)).fetchall()
+            # Asked apart, behind the commit: from then on nothing is written under an earlier attempt.
+            return [replace(run, last_seq=await _last_seq(connection, run.run_id)) for run in taken]
+
+    async def claim_turn(self, run: Run) -> bool:
+        """Let a run that waits begin, where it is its session's next and none is going on."""
+        async with self._database.connection() as connection:
+            try:
+                asked = {"run_id": run.run_id, "attempt": run.attempt}
+                return await (await connection.execute(_TURN, asked)).fetchone() is not None
+            except psycopg.errors.UniqueViolation:
+                return False
+
+    async def ahead(self, run: Run) -> int:
+        """Count the runs of its session that come before a run, the one that is going on among them."""
+        async with self._database.connection() as connection:
+            row = await (await connection.execute(_AHEAD, [run.run_id])).fetchone()
+        return int(row[0]) if row else 0
+
+    async def next_attempt(self, run: Run) -> bool:
+        """Begin another attempt at a run of ours; False where it is no longer."""
+        async with self._database.connection() as connection:
+            changed = await connection.execute(_NEXT_ATTEMPT, [run.run_id, run.attempt])
+        if changed.rowcount != 1:
+            return False
+        run.attempt += 1
+        return True
+
+    async def release(self, run: Run) -> None:
+        """Leave a run to whoever takes it over next."""
+        async with self._database.connection() as connection:
+            await connection.execute(_RELEASE, [run.run_id, run.attempt])
+
+    async def stop_others(self, session_id: str, reason: StopReason) -> None:
+        """Have every unfinished run of a session stopped by whoever has it."""
+        async with self._database.connection() as connection:
+            await connection.execute(_STOP_OTHERS, [reason, session_id])
+            await connection.execute(NOTIFY, [STOPS])
+
+
+async def _last_seq(connection: psycopg.AsyncConnection, run_id: str) -> int:
+    row = await (await connection.execute(_LAST_SEQ, [run_id])).fetchone()
+    return int(row[0]) if row else 0

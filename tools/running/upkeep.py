@@ -1,0 +1,89 @@
+"""What a process does for its runs while they go on, and for those that other processes have left."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+
+from graph.errors import CitewellError, DatabaseUnavailable
+from graph.evidence import StopReason
+from tools.running.bell import ABANDONED, STOPS, Bell
+from tools.running.ending import Endings
+from tools.running.leases import Leases, TakenOver
+from tools.running.stored import heard
+from tools.runs import Run
+
+log = logging.getLogger("citewell.runs")
+
+PER_LEASE = 3  # signs of life, and looks for abandoned runs
+
+
+class Upkeep:
+    """Extends leases, hears what is to be stopped, and takes abandoned runs over."""
+
+    def __init__(self, leases: Leases, endings: Endings, bell: Bell, active: Callable[[], Iterable[Run]]) -> None:
+        self._leases = leases
+        self._endings = endings
+        self._bell = bell
+        self._active = active
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
+
+    def keep_leases(self) -> None:
+        """Say from now on, three times a lease, that this process lives."""
+        self._begin("citewell-leases", self._keep_leases)
+
+    def sweep(self, room: Callable[[], int], go_on: Callable[[TakenOver], Awaitable[None]]) -> None:
+        """Look from now on for runs that their processes have left, as many as there is room for."""
+        self._begin("citewell-sweep", lambda: self._sweep(room, go_on))
+
+    async def close(self) -> None:
+        """Do no more of it."""
+        for task in [*self._tasks.values(), *self._stopping]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        self._tasks.clear()
+
+    def _begin(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        async def for_ever() -> None:
+            await work()
+
+        if name not in self._tasks:
+            self._tasks[name] = asyncio.create_task(for_ever(), name=name)
+
+    async def _keep_leases(self) -> None:
+        with self._bell.on(STOPS) as rung:
+            while True:
+                await heard(rung, self._leases.seconds / PER_LEASE)
+                rung.clear()
+                runs = list(self._active())
+                try:
+                    held = await self._leases.extend(runs) if runs else {}
+                except DatabaseUnavailable:
+                    log.warning("leases of %d runs could not be extended", len(runs))
+                    continue
+                for run in runs:
+                    self._settle(run, held)
+
+    def _settle(self, run: Run, held: Mapping[str, StopReason | None]) -> None:
+        if run.run_id not in held:
+            if run.task is not None and not run.task.done() and not run.has_ended:
+                log.warning("run %s goes on in another process", run.run_id)
+                self._endings.hand_over(run)
+        elif (reason := held[run.run_id]) is not None:
+            stopping = asyncio.create_task(run.cancel(reason))
+            self._stopping.add(stopping)
+            stopping.add_done_callback(self._stopping.discard)
+
+    async def _sweep(self, room: Callable[[], int], go_on: Callable[[TakenOver], Awaitable[None]]) -> None:
+        with self._bell.on(ABANDONED) as rung:
+            while True:
+                rung.clear()
+                try:
+                    for taken in await self._leases.take_over(room()) if room() else []:
+                        log.info("run %s is taken over, attempt %d", taken.run_id, taken.attempt)
+                        await go_on(taken)
+                except CitewellError as error:
+                    log.warning("abandoned runs could not be taken over: %s", error.message)
+                await heard(rung, self._leases.seconds / PER_LEASE)
