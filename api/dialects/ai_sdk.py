@@ -1,49 +1,185 @@
-"""The ai_sdk dialect."""
+"""The UI message stream of the AI SDK (version 1): what ``useChat`` and ``DefaultChatTransport`` read.
 
+Releases differ in how strict they are: an unknown part fails the stream in all of them, an unknown field in 6.0.0,
+6.0.150 and 7.0.15 among others. So a stream holds what all of them know, unless its reader says what it accepts.
+"""
+
+from collections.abc import Collection
+from typing import Any, Literal
+
+from api.dialects.ai_message import Part, ToldMessage
+from api.dialects.ai_parts import NAMESPACE, citation_records, proof, text_citations
+from api.dialects.broken_off import REWRITTEN
+from api.dialects.drafting import DraftedAnswer
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told
-from graph.events import AnyEvent, Envelope
+from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.markers import bracket, pieces
+from api.dialects.placing import placed_claims
+from graph.events import (
+    AnyEvent,
+    Envelope,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SourcesGraded,
+    StepFinished,
+    ThinkingDelta,
+    payload,
+)
+from graph.evidence import Message, Source
+
+Accepted = Literal["text-citations", "reset-step"]
+HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+ENVELOPE = ("schema", "run_id", "session_id", "seq", "at")
+DONE = b"data: [DONE]\n\n"
 
 
 class AiSdkDialect:
-    """Speaks to the clients of ai_sdk."""
+    """Speaks one assistant message: status while it works, then sources, text with ``[n]`` marks, and their proof.
+
+    ``accepts`` are the newer things that its reader understands: ``text-citations`` on the end of the text, and
+    ``reset-step``, by which text is told as it is written and dropped where it does not hold.
+    """
 
     remembers = True
+    _envelope: Envelope
 
-    def __init__(self) -> None:
-        self._held = HeldAnswer()
+    def __init__(self, accepts: Collection[Accepted] = ()) -> None:
+        self._cites_text = "text-citations" in accepts
+        self._held = None if "reset-step" in accepts else HeldAnswer()
+        self._drafted = DraftedAnswer(bracket)
+        self._message = ToldMessage()
+        self._sources: list[Source] = []
+        self._drafting = False
+        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the sections that it settles before it."""
-        told = self._held.hear(envelope.event)
-        return b"".join(map(self._section, told)) + envelope.event.tell(self)
+        """Give the frames of an event, behind the text that it settles; nothing behind the end."""
+        self._envelope = envelope
+        event = envelope.event
+        if isinstance(event, RunFinished):
+            self._sources = event.message["sources"]
+        if self._over:
+            return b""
+        try:
+            told = self._held.hear(event) if self._held is not None else []
+        except Retracted:
+            return self.run_failed(REWRITTEN)
+        parts = self._draft(event) if self._held is None else [part for each in told for part in self._settle(each)]
+        return _frames(parts) + event.tell(self)
 
-    def _section(self, told: Told) -> bytes:
-        return frame({"text": told.text})
+    def _settle(self, told: Told) -> list[Part]:
+        cited = {citation["source_index"] for claim in told.claims for citation in claim["citations"]}
+        text = [part for piece in pieces(told, bracket) for part in self._message.write(piece)]
+        return [*self._cite(cited), *text]
+
+    def _draft(self, event: AnyEvent) -> list[Part]:
+        drafted = self._drafted.hear(event)
+        if drafted is None:
+            return []
+        parts: list[Part] = []
+        if not self._drafting:
+            self._drafting = True  # in a step of its own, so that what came before stays when it is dropped
+            parts = self._message.begin_step()
+        elif drafted.anew:
+            parts = self._message.reset()
+        return [*parts, *(self._message.write(drafted.text) if drafted.text else [])]
+
+    def _cite(self, indices: set[int]) -> list[Part]:
+        return self._message.cite([source for source in self._sources if source["index"] in indices])
+
+    def run_started(self, event: RunStarted) -> bytes:
+        """Begin the message, under the id that the session will know it by."""
+        about = {"session_id": self._envelope.session_id, "run_id": self._envelope.run_id, "model": event.model}
+        start = {"type": "start", "messageId": event.message_id, "messageMetadata": about}
+        return _frames([start, *self._message.begin_step()])
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Tell a thought."""
+        return _frames(self._message.think(event.delta))
+
+    def step_finished(self, event: StepFinished) -> bytes:
+        """End a thought with the step that it belongs to."""
+        return _frames(self._message.end_thought()) + self._status(event)
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Keep the sources until the text cites them."""
+        self._sources = event.sources
+        return self._status(event)
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """End the message with its proof and how the run ended; a cancelled one is an aborted one."""
+        self._over = True
+        parts = [*self._proof(event.message), *self._message.end_step()]
+        about = _ending(event)
+        if event.outcome == "cancelled":
+            parts += [{"type": "message-metadata", "messageMetadata": about}, {"type": "abort"}]
+        else:
+            parts.append({"type": "finish", "finishReason": "stop", "messageMetadata": about})
+        return _frames(parts) + DONE
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """End the message as failed, without its draft. Clients stop at the error, so what they need comes before it."""
+        self._over = True
+        about = {"outcome": "failed", "stop_reason": "error", "code": event.code, "retryable": event.retryable}
+        parts = [
+            *(self._message.reset() if self._drafting else []),
+            *self._message.end_step(),
+            {"type": "message-metadata", "messageMetadata": about},
+            {"type": "error", "errorText": f"{event.message} {event.suggestion}".strip()},
+            {"type": "finish", "finishReason": "error"},
+        ]
+        return _frames(parts) + DONE
+
+    def _proof(self, message: Message) -> list[Part]:
+        placed = list(placed_claims(message, bracket))
+        sources = self._cite({citation["source_index"] for citation in message["citations"]})
+        extra: Part = {}
+        if citations := citation_records(placed):
+            extra["providerMetadata"] = {NAMESPACE: {"citations": citations}}
+        if self._cites_text and citations:
+            extra["citations"] = text_citations(placed, message["sources"])
+        data = {"type": "data-citations", "id": "citations", "data": proof(message, placed)}
+        return [*self._message.end_thought(), *sources, *self._message.end_text(extra), data]
+
+    def _status(self, event: AnyEvent) -> bytes:
+        """Tell progress to whoever listens just now; it never becomes part of the message."""
+        told = payload(self._envelope)
+        data = {name: value for name, value in told.items() if name not in ENVELOPE}
+        return _frames([{"type": "data-status", "data": data, "transient": True}])
 
     def _silent(self, event: AnyEvent) -> bytes:
         return b""
 
-    queued = _silent
-    run_started = _silent
-    run_resumed = _silent
-    step_started = _silent
-    step_finished = _silent
-    retrieval_decided = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_graded = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    thinking_delta = _silent
+    queued = _status
+    run_resumed = _status
+    step_started = _status
+    retrieval_decided = _status
+    pages_loaded = _status
+    sources_found = _status
+    search_failed = _status
+    sources_disagree = _status
+    query_rewritten = _status
     section_started = _silent
     text_delta = _silent
     section_finished = _silent
     section_checked = _silent
     section_revised = _silent
-    content_removed = _silent
+    content_removed = _status
     answer_assessed = _silent
-    title_changed = _silent
-    run_finished = _silent
-    run_failed = _silent
+    title_changed = _status
+
+
+def _ending(event: RunFinished) -> dict[str, Any]:
+    message = event.message
+    return {
+        "outcome": event.outcome,
+        "stop_reason": event.stop_reason,
+        "assessment": message.get("assessment"),
+        "family": message.get("family"),
+        "spent": event.spent,
+    }
+
+
+def _frames(parts: list[Part]) -> bytes:
+    return b"".join(map(frame, parts))

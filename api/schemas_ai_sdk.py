@@ -1,0 +1,70 @@
+"""What ``DefaultChatTransport`` of the AI SDK sends, with our own options beside it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from api.dialects.ai_sdk import Accepted
+from api.run_options import RunOptions
+from api.schemas import Name, Question
+from graph.errors import InvalidRequest
+
+_QUESTION: TypeAdapter[str] = TypeAdapter(Question)
+MOST_MESSAGES = 10_000
+
+
+class UIMessage(BaseModel):
+    """A message as the client has it. Of its parts the text is read; what an answer said is known here already."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Field(max_length=200)] = ""
+    role: Literal["system", "user", "assistant"]
+    parts: list[dict[str, Any]] = []
+
+    @property
+    def text(self) -> str:
+        """The message's text parts, a line each."""
+        texts = [part.get("text") for part in self.parts if part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
+
+
+class ChatRequest(RunOptions):
+    """A chat's next question: its last message. The session has those before it."""
+
+    id: Name = Field(description="The chat's id, given by the client: the external id of a session.")
+    messages: list[UIMessage] = Field(default=[], max_length=MOST_MESSAGES)
+    message: UIMessage | None = Field(default=None, description="The last message, in the place of `messages`.")
+    trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
+    message_id: Annotated[str | None, Field(max_length=200)] = Field(
+        default=None, alias="messageId", description="The answer to give anew, or the question that was edited."
+    )
+    accepts: Annotated[list[Accepted], Field(max_length=10)] = Field(
+        default=[], description="What the client understands beyond what all releases do."
+    )
+
+    @model_validator(mode="after")
+    def _has_messages(self) -> "ChatRequest":
+        if not self.said:
+            raise ValueError("messages: send the chat's messages, or the last one as message")
+        return self
+
+    @property
+    def said(self) -> list[UIMessage]:
+        """The messages that the client sent, the last question at the end."""
+        return [self.message] if self.message is not None else self.messages
+
+    def question(self) -> str:
+        """Give the text of the last message.
+
+        Raises InvalidRequest where that is not a question of the user's.
+        """
+        last = self.said[-1]
+        name = "message" if self.message is not None else f"messages.{len(self.messages) - 1}"
+        if last.role != "user":
+            raise InvalidRequest(f"{name}: the last message must be the user's.")
+        try:
+            return _QUESTION.validate_python(last.text.replace("\r\n", "\n"))
+        except ValidationError as error:
+            fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            raise InvalidRequest(f"{name}.parts: the text of its parts: {fault}") from None
