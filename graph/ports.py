@@ -304,12 +304,23 @@ class QualityAssessor(Protocol):
         ...
 
 
+class Titler(Protocol):
+    async def title(self, question: str, *, language: str, meter: Meter) -> str:
+        """Title a conversation after its first question, in at most one model call, in the question's language.
+
+        1 to 60 characters without line breaks and quotation marks. Nothing that a model does makes it fail: where none
+        can be asked, or its reply can't be read, the title is of the question's own words.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """The ports of one family as a run uses them: a model that reads and writes, or the extractive reader.
 
     ``checker`` decides by code alone. ``settler`` also asks a model what code left open, and ``assessor`` a model for
     its opinion of the answer; both are used only where a run asks for them, and None where there is no model.
+    ``titler`` is None for a family that leaves sessions untitled.
     """
 
     name: FamilyName
@@ -321,6 +332,7 @@ class Family:
     rewriter: QueryRewriter
     settler: ClaimChecker | None = None
     assessor: QualityAssessor | None = None
+    titler: Titler | None = None
 
 
 class Families(Protocol):

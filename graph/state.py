@@ -25,6 +25,7 @@ from graph.evidence import (
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
+ANSWER_KEPT = 1000  # characters of an answer: what later questions refer to, and little enough for every checkpoint
 
 
 class Turn(TypedDict):
@@ -125,7 +126,8 @@ class InputState:
 class State(InputState):
     """A session between and during runs.
 
-    ``asked`` and what follows belong to the run in progress, or to the last one; decide_retrieval resets them all.
+    ``schema_version`` is that of the release which ran last. ``asked`` and what follows belong to the run in progress,
+    or to the last one; decide_retrieval resets them all.
     """
 
     schema_version: int = SCHEMA_VERSION

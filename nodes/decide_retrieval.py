@@ -13,7 +13,18 @@ from graph.evidence import Disagreement, Intent, SearchMode, Section
 from graph.gathering import Gathering, rounds
 from graph.ports import QuestionPreparer
 from graph.spending import Meter
-from graph.state import TURNS_KEPT, ClaimRow, DisputeRow, RevisionRow, SourceRow, State, Turn, answer_text
+from graph.state import (
+    ANSWER_KEPT,
+    SCHEMA_VERSION,
+    TURNS_KEPT,
+    ClaimRow,
+    DisputeRow,
+    RevisionRow,
+    SourceRow,
+    State,
+    Turn,
+    answer_text,
+)
 
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
 
@@ -21,6 +32,7 @@ NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is t
 class DecideRetrievalUpdate(TypedDict):
     """Every field of a run, set anew; fields with a reducer by Overwrite, or the last turn's rows would stay."""
 
+    schema_version: int
     turns: list[Turn]
     history: None
     asked: str
@@ -78,6 +90,7 @@ async def decide_retrieval(
         )
     )
     return {
+        "schema_version": SCHEMA_VERSION,
         "turns": turns,
         "history": None,
         "asked": state.question,
@@ -118,15 +131,15 @@ def search_mode(planned: list[list[Gathering]], context: Context) -> SearchMode:
 def finished_turns(state: State) -> list[Turn]:
     """Add the last run's exchange to the turns kept, unless that run was cut off before its outcome.
 
-    A history that came with the question is taken instead.
+    A history that came with the question is taken instead. Long answers are remembered by how they begin.
     """
     if state.history is not None:
-        return state.history[-TURNS_KEPT:]
+        return [{**turn, "answer": turn["answer"][:ANSWER_KEPT]} for turn in state.history[-TURNS_KEPT:]]
     if not state.outcome:
         return state.turns
     last = Turn(
         question=state.asked,
         standalone_question=state.standalone_question,
-        answer=answer_text(state.sections),
+        answer=answer_text(state.sections)[:ANSWER_KEPT],
     )
     return [*state.turns, last][-TURNS_KEPT:]

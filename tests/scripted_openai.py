@@ -9,7 +9,8 @@
 A reply goes to the first request that it is for: made with the prompt ``to``, holding the text ``when``, or any where
 neither is given. A request for which nothing is scripted gets a sensible reply: greetings and thanks are small talk,
 any other question stays as it is, every passage is kept, the answer quotes the first segment, and so does every section
-that is corrected; a query is worded anew each time, every claim is the same as its quote, every answer scores 7 of 10.
+that is corrected; a query is worded anew each time, every claim is the same as its quote, every answer scores 7 of 10,
+and a title is the question itself.
 The fixture is ``scripted_openai``.
 """
 
@@ -331,6 +332,10 @@ def _useful(prompt: str) -> str:
     return json.dumps({"utility": 7})
 
 
+def _question_again(prompt: str) -> str:
+    return json.dumps({"title": prompt.rsplit("First message:\n", 1)[1].strip()}, ensure_ascii=False)
+
+
 SENSIBLE = {
     "decide_retrieval": _as_is,
     "grade_segments": _all_kept,
@@ -339,6 +344,7 @@ SENSIBLE = {
     "rewrite_query": _another_query,
     "check_claims": _all_the_same,
     "assess_quality": _useful,
+    "title": _question_again,
 }
 
 

@@ -1,106 +1,57 @@
-"""Conversations as their owners see them: made, listed, read back page by page, and deleted with all they hold."""
+"""Conversations as their owners see them: made, listed, titled, read back page by page, deleted with all they hold."""
 
-import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, Literal
-from uuid import UUID, uuid4
+from typing import Any
+from uuid import uuid4
 
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from graph.errors import InvalidRequest, NotFound, SessionBusy
+from graph.errors import NotFound, SessionBusy
 from graph.evidence import Identity
+from graph.ports import Families
+from tools.cursors import cursor_at, place_of
 from tools.database import Connection, Database
 from tools.freshness import check_freshness
+from tools.history import History, StoredMessage, read_branch
 from tools.retrieval.reading import SegmentStore
+from tools.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
+from tools.session_rows import DEFAULT_TITLE, MINE, SESSION, Session, unknown_session
+from tools.titles import SET_WHERE_UNTITLED, best_title
 from tools.workspaces import Workspaces
 
-DEFAULT_TITLE = "New Chat"
-EPHEMERAL_HOURS = 24
+__all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
 
-_SESSION = (
-    "session_id::text, title, selected_page_ids AS page_ids, ephemeral, dialect, external_id, created_at, updated_at"
-)
-_MINE = 'session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s'
+EPHEMERAL_HOURS = 24
 
 # An external id that is known gives back its session, also where two requests bring it at once.
 _CREATE = f"""
-INSERT INTO sessions (session_id, workspace, "user", title, selected_page_ids, dialect, external_id, ephemeral,
+INSERT INTO sessions (session_id, workspace, "user", title, page_id, selected_page_ids, dialect, external_id, ephemeral,
                       expires_at)
-VALUES (%(session_id)s, %(workspace)s, %(user)s, %(title)s, %(page_ids)s, %(dialect)s, %(external_id)s, %(ephemeral)s,
-        CASE WHEN %(ephemeral)s THEN now() + make_interval(hours => %(hours)s) END)
+VALUES (%(session_id)s, %(workspace)s, %(user)s, %(title)s, %(page_id)s, %(page_ids)s, %(dialect)s, %(external_id)s,
+        %(ephemeral)s, CASE WHEN %(ephemeral)s THEN now() + make_interval(hours => %(hours)s) END)
 ON CONFLICT (workspace, "user", dialect, external_id) DO UPDATE SET external_id = excluded.external_id
-RETURNING {_SESSION}
+RETURNING {SESSION}
 """
+_ONE = f"SELECT {SESSION} FROM sessions WHERE {MINE}"
 _LIST = f"""
-SELECT {_SESSION} FROM sessions
+SELECT {SESSION} FROM sessions
 WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
   AND (%(before)s::timestamptz IS NULL OR updated_at < %(before)s
        OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
 ORDER BY updated_at DESC, session_id LIMIT %(limit)s
 """
-_MESSAGES = """
-SELECT message_id::text, run_id::text, parent_message_id::text, role, content, body, outcome, stop_reason, created_at
-FROM messages
-WHERE session_id = %(session_id)s
-  AND (%(before)s::timestamptz IS NULL OR (created_at, message_id) < (%(before)s, %(before_id)s::uuid))
-ORDER BY created_at DESC, message_id DESC LIMIT %(limit)s
+# Neither a title nor a selection is use: the list keeps its order.
+_CHANGE = f"""
+UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids)
+WHERE {MINE} RETURNING {SESSION}
 """
+_FIRST_QUESTION = "SELECT question FROM runs WHERE session_id = %s ORDER BY created_at, run_id LIMIT 1"
 # The lock keeps a run from being entered while its session goes: the ledger's row refers to this one.
-_LOCK = f"SELECT session_id FROM sessions WHERE {_MINE} FOR UPDATE"
+_LOCK = f"SELECT session_id FROM sessions WHERE {MINE} FOR UPDATE"
 _BUSY = "SELECT 1 FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND lease_until > now()"
-_RUN = """
-SELECT run_id::text, session_id::text, question, status, outcome, stop_reason, created_at, started_at, finished_at
-FROM runs WHERE run_id = %(run_id)s AND workspace = %(workspace)s AND "user" = %(user)s
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A conversation without its messages. ``page_ids`` are the documents last selected in it."""
-
-    session_id: str
-    title: str
-    page_ids: list[str]
-    ephemeral: bool
-    dialect: str
-    external_id: str | None
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class StoredMessage:
-    """A message as it was finished. An answer's ``body`` holds sections, citations, sources and what was spent."""
-
-    message_id: str
-    run_id: str | None
-    parent_message_id: str | None
-    role: Literal["user", "assistant"]
-    content: str
-    body: dict[str, Any]
-    outcome: str | None
-    stop_reason: str | None
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class RunStatus:
-    """Where a run stands, as the ledger has it."""
-
-    run_id: str
-    session_id: str
-    question: str
-    status: Literal["queued", "running", "finished"]
-    outcome: str | None
-    stop_reason: str | None
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +62,24 @@ class SessionPage:
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """A session with the newest messages of it, in the order they were said. ``next_cursor`` asks for earlier ones."""
-
-    session: Session
-    messages: list[StoredMessage]
-    next_cursor: str | None
-
-
 class Sessions:
-    """The sessions of a deployment. What is not the identity's own is not there for it: NotFound."""
+    """The sessions of a deployment. What is not the identity's own is not there for it: NotFound.
 
-    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+    With ``families`` the deployment's default model makes titles; without, they are of the question's own words.
+    """
+
+    def __init__(self, database: Database, workspaces: Workspaces, families: Families | None = None) -> None:
         self._database = database
         self._workspaces = workspaces
         self._reader = SegmentStore(database, workspaces)
+        self._families = families
 
     async def create(
         self,
         identity: Identity,
         *,
         title: str | None = None,
+        page_id: str | None = None,
         page_ids: Sequence[str] = (),
         ephemeral: bool = False,
         external_id: str | None = None,
@@ -147,14 +94,15 @@ class Sessions:
             "user": identity.user,
             "session_id": uuid4(),
             "title": title or DEFAULT_TITLE,
+            "page_id": page_id,
             "page_ids": Jsonb(list(page_ids)),
             "dialect": dialect,
             "external_id": external_id,
             "ephemeral": ephemeral,
             "hours": EPHEMERAL_HOURS,
         }
-        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(Session)) as rows:
-            made = await (await rows.execute(_CREATE, row)).fetchone()
+        async with self._database.connection() as connection:
+            made = await _session(connection, _CREATE, row)
         assert made is not None
         return made
 
@@ -163,31 +111,91 @@ class Sessions:
 
         Raises InvalidRequest for a cursor that this method did not give.
         """
-        before, after_id = _place(cursor)
+        before, after_id = place_of(cursor)
         row = {**await self._owner(identity), "before": before, "after_id": after_id, "limit": limit + 1}
         async with self._database.connection() as connection, connection.cursor(row_factory=class_row(Session)) as rows:
             found = await (await rows.execute(_LIST, row)).fetchall()
         shown = found[:limit]
-        return SessionPage(shown, _cursor(shown[-1].updated_at, shown[-1].session_id) if len(found) > limit else None)
+        return SessionPage(shown, cursor_at(shown[-1].updated_at, shown[-1].session_id) if len(found) > limit else None)
 
-    async def get(self, identity: Identity, session_id: str, *, limit: int = 100, cursor: str | None = None) -> History:
-        """Read a session with its newest ``limit`` messages, or with those before a cursor.
+    async def get(
+        self,
+        identity: Identity,
+        session_id: str,
+        *,
+        limit: int = 100,
+        cursor: str | None = None,
+        branch: str | None = None,
+    ) -> History:
+        """Read a session with the newest ``limit`` messages of a branch, or with those before a cursor.
 
-        What an answer quotes is looked for in today's text: each of its citations has its ``freshness``.
+        The branch is the one gone on with last, or the one through the message ``branch``. What an answer quotes is
+        looked for in today's text: each of its citations has its ``freshness``.
 
         Raises NotFound, InvalidRequest for a cursor that this method did not give.
         """
-        before, before_id = _place(cursor)
-        row = {"session_id": session_id, "before": before, "before_id": before_id, "limit": limit + 1}
+        row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
-            session = await self._mine(connection, identity, session_id)
-            async with connection.cursor(row_factory=class_row(StoredMessage)) as rows:
-                found = await (await rows.execute(_MESSAGES, row)).fetchall()
-        shown = found[:limit]
-        earlier = _cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
+            session = await self._mine(connection, row)
+            shown, earlier = await read_branch(connection, session_id, limit=limit, cursor=cursor, branch=branch)
         bodies = await check_freshness([message.body for message in shown], self._reader, identity)
         told = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
         return History(session, told[::-1], earlier)
+
+    async def change(
+        self,
+        identity: Identity,
+        session_id: str,
+        *,
+        title: str | None = None,
+        page_ids: Sequence[str] | None = None,
+    ) -> Session:
+        """Give a session another title or other selected pages; what is None stays as it is.
+
+        Raises NotFound.
+        """
+        row = {
+            **await self._owner(identity),
+            "session_id": session_id,
+            "title": title,
+            "page_ids": None if page_ids is None else Jsonb(list(page_ids)),
+        }
+        async with self._database.connection() as connection:
+            changed = await _session(connection, _CHANGE, row)
+        if changed is None:
+            raise unknown_session(session_id)
+        return changed
+
+    async def rename(self, identity: Identity, session_id: str, title: str) -> Session:
+        """Give a session another title.
+
+        Raises NotFound.
+        """
+        return await self.change(identity, session_id, title=title)
+
+    async def set_auto_title(self, session_id: str, title: str) -> bool:
+        """Give a session a title unless it has one; tells whether it was given."""
+        async with self._database.connection() as connection:
+            given = await connection.execute(SET_WHERE_UNTITLED, {"session_id": session_id, "title": title})
+        return given.rowcount == 1
+
+    async def auto_title(self, identity: Identity, session_id: str) -> str:
+        """Title a session after the first question asked in it, be that still being answered, and give its title.
+
+        A session that has a title keeps it, and one that was asked nothing yet stays untitled. Raises NotFound.
+        """
+        row = {**await self._owner(identity), "session_id": session_id}
+        async with self._database.connection() as connection:
+            session = await self._mine(connection, row)
+            asked = await (await connection.execute(_FIRST_QUESTION, [session_id])).fetchone()
+        if session.title != DEFAULT_TITLE or asked is None:
+            return session.title
+        titler = None if self._families is None else self._families("").titler
+        title, _ = await best_title(titler, asked[0])
+        if await self.set_auto_title(session_id, title):
+            return title
+        async with self._database.connection() as connection:
+            return (await self._mine(connection, row)).title
 
     async def delete(self, identity: Identity, session_id: str) -> None:
         """Delete a session with its checkpoints, messages and runs, in one transaction.
@@ -197,7 +205,7 @@ class Sessions:
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection, connection.transaction():
             if await (await connection.execute(_LOCK, row)).fetchone() is None:
-                raise _unknown(session_id)
+                raise unknown_session(session_id)
             if await (await connection.execute(_BUSY, row)).fetchone() is not None:
                 raise SessionBusy("The session is answering a question.")
             await AsyncPostgresSaver(connection).adelete_thread(session_id)  # type: ignore[arg-type]
@@ -208,41 +216,43 @@ class Sessions:
 
         Raises NotFound.
         """
-        row = {**await self._owner(identity), "run_id": run_id}
-        async with (
-            self._database.connection() as connection,
-            connection.cursor(row_factory=class_row(RunStatus)) as rows,
-        ):
-            found = await (await rows.execute(_RUN, row)).fetchone()
+        owner = await self._owner(identity)
+        async with self._database.connection() as connection:
+            found = await read_run(connection, owner, run_id)
         if found is None:
             raise NotFound(f"There is no run {run_id}.")
         return found
 
+    async def list_runs(
+        self,
+        identity: Identity,
+        *,
+        session_id: str | None = None,
+        status: RunState | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> RunPage:
+        """List runs, the newest first, ``limit`` at a time: of one session or of all, of one status or of any.
+
+        Raises NotFound where the session is not the identity's, InvalidRequest for a cursor that this method did not
+        give.
+        """
+        owner = await self._owner(identity)
+        async with self._database.connection() as connection:
+            if session_id is not None:
+                await self._mine(connection, {**owner, "session_id": session_id})
+            return await list_runs(connection, owner, session_id=session_id, status=status, limit=limit, cursor=cursor)
+
     async def _owner(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
 
-    async def _mine(self, connection: Connection, identity: Identity, session_id: str) -> Session:
-        row = {**await self._owner(identity), "session_id": session_id}
-        async with connection.cursor(row_factory=class_row(Session)) as rows:
-            found = await (await rows.execute(f"SELECT {_SESSION} FROM sessions WHERE {_MINE}", row)).fetchone()
+    async def _mine(self, connection: Connection, row: dict[str, Any]) -> Session:
+        found = await _session(connection, _ONE, row)
         if found is None:
-            raise _unknown(session_id)
+            raise unknown_session(row["session_id"])
         return found
 
 
-def _unknown(session_id: str) -> NotFound:
-    return NotFound(f"There is no session {session_id}.")
-
-
-def _cursor(at: datetime, row_id: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), row_id]).encode()).decode()
-
-
-def _place(cursor: str | None) -> tuple[datetime | None, str | None]:
-    if cursor is None:
-        return None, None
-    try:
-        at, row_id = json.loads(base64.urlsafe_b64decode(cursor))
-        return datetime.fromisoformat(at), str(UUID(row_id))
-    except (ValueError, TypeError, AttributeError):
-        raise InvalidRequest("cursor: it is not one that this list gave.") from None
+async def _session(connection: Connection, statement: str, row: dict[str, Any]) -> Session | None:
+    async with connection.cursor(row_factory=class_row(Session)) as rows:
+        return await (await rows.execute(statement, row)).fetchone()

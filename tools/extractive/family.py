@@ -6,6 +6,7 @@ from tools.extractive.grader import ANSWERABLE, ExtractiveGrader
 from tools.extractive.preparer import ExtractivePreparer
 from tools.extractive.rewriter import ExtractiveRewriter
 from tools.extractive.small_talk import phrases
+from tools.extractive.titler import ExtractiveTitler
 from tools.extractive.writer import ExtractiveWriter
 
 MODEL = "extractive"
@@ -27,4 +28,5 @@ def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE
         writer=ExtractiveWriter(),
         checker=checker,
         rewriter=ExtractiveRewriter(),
+        titler=ExtractiveTitler(),
     )

@@ -8,6 +8,7 @@ from tools.llm.grading import LlmGrader
 from tools.llm.preparing import LlmPreparer
 from tools.llm.rewriting import LlmRewriter
 from tools.llm.settling import LlmSettler
+from tools.llm.titling import LlmTitler
 from tools.llm.writing import LlmWriter
 from tools.settings import ModelSettings
 
@@ -40,4 +41,5 @@ def llm_family(
         rewriter=LlmRewriter(plain),
         settler=LlmSettler(plain, checker),
         assessor=LlmAssessor(plain),
+        titler=LlmTitler(plain),
     )

@@ -48,6 +48,7 @@ PREPARATION = ReplySchema(
 
 
 REWRITING = ReplySchema("rewriting", _object(query={"type": "string"}, reason={"type": "string"}))
+TITLE = ReplySchema("title", _object(title={"type": "string"}))
 ASSESSMENT = ReplySchema("assessment", _object(utility={"type": "integer", "enum": list(range(11))}))
 
 

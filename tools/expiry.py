@@ -1,0 +1,102 @@
+"""What goes by itself when its time is over: idle and ephemeral sessions with their checkpoints, and the logs of runs.
+
+Any number of processes may sweep at once: a session that another one holds is left to it.
+"""
+
+from dataclasses import dataclass
+
+from tools.database import Connection, Database
+
+SESSIONS_AT_ONCE = 100
+EVENTS_AT_ONCE = 10_000
+LOG_HOURS = 24
+
+# A run without a sign of life for this long will not be gone on with.
+_IN_PROGRESS = """
+EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id AND status <> 'finished'
+        AND greatest(runs.created_at, lease_until) > now() - interval '1 hour')
+"""
+_OVER = "(expires_at < now() OR NOT ephemeral AND updated_at < now() - make_interval(days => %(days)s))"
+_COUNT = f"""
+SELECT count(*) FILTER (WHERE NOT ephemeral), count(*) FILTER (WHERE ephemeral) FROM sessions
+WHERE {_OVER} AND NOT {_IN_PROGRESS}
+"""
+# The lock keeps a run from being entered while its session goes. Whether there is one is asked after it is taken, by a
+# statement that sees what was committed until then.
+_LOCK = f"""
+SELECT session_id FROM sessions WHERE {_OVER} AND session_id > %(after)s
+ORDER BY session_id LIMIT {SESSIONS_AT_ONCE} FOR UPDATE SKIP LOCKED
+"""
+_DELETE = f"""
+DELETE FROM sessions WHERE session_id = ANY(%(locked)s) AND NOT {_IN_PROGRESS} RETURNING session_id::text, ephemeral
+"""
+_CHECKPOINTS = tuple(
+    f"DELETE FROM {table} WHERE thread_id = ANY(%(gone)s)"
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+)
+_OLD_EVENTS = f"""
+run_events JOIN runs USING (run_id)
+WHERE run_events.created_at < now() - interval '{LOG_HOURS} hours'
+  AND runs.status = 'finished' AND runs.finished_at < now() - interval '{LOG_HOURS} hours'
+"""
+_COUNT_EVENTS = f"SELECT count(*) FROM {_OLD_EVENTS}"
+_DELETE_EVENTS = f"""
+DELETE FROM run_events WHERE ctid = ANY(array(SELECT run_events.ctid FROM {_OLD_EVENTS} LIMIT {EVENTS_AT_ONCE}))
+"""
+_FIRST = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """How much has gone, or would go: sessions left idle, ephemeral sessions, and events of finished runs."""
+
+    sessions: int
+    ephemeral_sessions: int
+    run_events: int
+
+
+async def expire(database: Database, *, days: int, dry_run: bool = False) -> Expired:
+    """Delete sessions that were not used for ``days``, ephemeral ones whose 24 hours are over, and logs as old as that.
+
+    In batches, each in its own transaction; never a session with a run in progress. With ``dry_run`` everything stays.
+    Raises DatabaseUnavailable; what was deleted by then stays deleted.
+    """
+    async with database.connection() as connection:
+        if dry_run:
+            idle, ephemeral = await _counted(connection, _COUNT, days)
+            (events,) = await _counted(connection, _COUNT_EVENTS, days)
+            return Expired(idle, ephemeral, events)
+        gone = await _sessions(connection, days)
+        return Expired(len(gone) - sum(gone), sum(gone), await _events(connection))
+
+
+async def _sessions(connection: Connection, days: int) -> list[bool]:
+    """Delete sessions whose time is over; tells of each that went whether it was ephemeral."""
+    gone: list[bool] = []
+    after = _FIRST
+    while True:
+        async with connection.transaction():
+            held = await (await connection.execute(_LOCK, {"days": days, "after": after})).fetchall()
+            if not held:
+                return gone
+            locked = [row[0] for row in held]
+            deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
+            for statement in _CHECKPOINTS:
+                await connection.execute(statement, {"gone": [row[0] for row in deleted]})
+        gone += [row[1] for row in deleted]
+        after = locked[-1]
+
+
+async def _events(connection: Connection) -> int:
+    gone = 0
+    while True:
+        deleted = (await connection.execute(_DELETE_EVENTS)).rowcount
+        gone += deleted
+        if deleted < EVENTS_AT_ONCE:
+            return gone
+
+
+async def _counted(connection: Connection, query: str, days: int) -> tuple[int, ...]:
+    row = await (await connection.execute(query, {"days": days})).fetchone()
+    assert row is not None
+    return tuple(row)
