@@ -1,25 +1,96 @@
-"""The self_rag dialect."""
+"""The Self-RAG chat's dialect: named events for decision, retrieval, content and assessment, and marks ``[ref:N]``."""
 
+from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told
-from graph.events import AnyEvent, Envelope
+from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.markers import pieces, reference
+from api.dialects.retrieved_sources import RetrievedSources
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    SourcesGraded,
+    StepStarted,
+)
+
+WRITING = ("generate_answer", "abstain")
 
 
 class SelfRagDialect:
-    """Speaks to the clients of self_rag."""
+    """Tells a run as the chat's parser reads it: each event once, but for `content`.
+
+    A mark's number is a place in the list of `retrieval`, which its client counts; so the list is told before the text
+    that cites from it, and again in the one case where a repair has found a source that is cited.
+    """
 
     remembers = True
 
     def __init__(self) -> None:
         self._held = HeldAnswer()
+        self._retrieved = RetrievedSources()
+        self._decided: RetrievalDecided | None = None
+        self._listed: int | None = None  # how many sources the client has been told of; None before it was told of any
+        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
-        told = self._held.hear(envelope.event)
-        return b"".join(map(self._section, told)) + envelope.event.tell(self)
+        event = envelope.event
+        if self._over:
+            return b""
+        if isinstance(event, RunFinished) and event.outcome == "cancelled":
+            return self.run_failed(cut_short(event))
+        try:
+            settled = self._held.hear(event)
+        except Retracted:
+            return self.run_failed(REWRITTEN)
+        return b"".join(map(self._section, settled)) + event.tell(self)
 
     def _section(self, told: Told) -> bytes:
-        return frame({"text": told.text})
+        cited = [citation["source_index"] for claim in told.claims for citation in claim["citations"]]
+        unlisted = max(map(self._retrieved.number, cited), default=0) > (self._listed or 0)
+        content = [frame({"delta": piece}, event="content") for piece in pieces(told, self._mark)]
+        return (self._retrieval() if unlisted else b"") + b"".join(content)
+
+    def _mark(self, index: int) -> str:
+        return reference(self._retrieved.number(index))
+
+    def _retrieval(self) -> bytes:
+        sources = self._retrieved.listed()
+        self._listed = len(sources)
+        return frame({"total": len(sources), "sources": sources}, event="retrieval")
+
+    def retrieval_decided(self, event: RetrievalDecided) -> bytes:
+        """Tell whether the library is searched, and why."""
+        if self._decided is not None:
+            return b""
+        self._decided = event
+        return frame({"needs_retrieval": event.needs_retrieval, "reason": event.reason}, event="decision")
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Take in what was kept; another round may yet add to it."""
+        self._retrieved.learn(event.sources)
+        return b""
+
+    def step_started(self, event: StepStarted) -> bytes:
+        """Tell what was retrieved once writing begins, since nothing is gathered from then on but for a repair."""
+        searched = self._decided is not None and self._decided.needs_retrieval
+        return self._retrieval() if searched and self._listed is None and event.step in WRITING else b""
+
+    def answer_assessed(self, event: AnswerAssessed) -> bytes:
+        """Tell what the verdicts say of the answer."""
+        return frame({"supported": event.supported, "utility": event.utility}, event="assessment")
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """Tell that the answer is whole."""
+        return frame({"message": "completed"}, event="done")
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """Tell what went wrong; nothing is told after it."""
+        self._over = True
+        return frame({"message": event.message}, event="error")
 
     def _silent(self, event: AnyEvent) -> bytes:
         return b""
@@ -27,13 +98,10 @@ class SelfRagDialect:
     queued = _silent
     run_started = _silent
     run_resumed = _silent
-    step_started = _silent
     step_finished = _silent
-    retrieval_decided = _silent
     pages_loaded = _silent
     sources_found = _silent
     search_failed = _silent
-    sources_graded = _silent
     sources_disagree = _silent
     query_rewritten = _silent
     thinking_delta = _silent
@@ -43,7 +111,4 @@ class SelfRagDialect:
     section_checked = _silent
     section_revised = _silent
     content_removed = _silent
-    answer_assessed = _silent
     title_changed = _silent
-    run_finished = _silent
-    run_failed = _silent

@@ -1,5 +1,27 @@
-"""Routes of the self_rag dialect."""
+"""The Self-RAG chat: a question with the messages before it, answered as it is decided, retrieved and written."""
 
-from fastapi import APIRouter
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.self_rag import SelfRagDialect
+from api.errors import problems
+from api.schemas_self_rag import RagChatRequest
+from api.stream import RunStream
 
 router = APIRouter(tags=["self_rag"])
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The run as named events.", "content": {"text/event-stream": {}}},
+    **problems(400, 413, 422, 503),
+}
+
+
+@router.post("/api/rag-chat/stream", response_class=RunStream, responses=STREAM)
+async def stream_chat(
+    body: RagChatRequest, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
+) -> Response:
+    """Answer the last message of a chat that its client keeps."""
+    request = body.request(me, settings.run_knobs)
+    session = await library.sessions.create(me, ephemeral=True, dialect="self_rag")
+    return RunStream(await runner.start(session.session_id, request), SelfRagDialect(), "cancel")

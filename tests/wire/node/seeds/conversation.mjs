@@ -1,0 +1,75 @@
+// The client of seed 002: an EventSource whose messages are told apart by `type`.
+//
+//   node seeds/conversation.mjs URL ['{"cuts": [bytes, ...], "closes": bool}']
+//
+// `cuts` breaks each connection in turn after so many bytes; a client that does not `close` goes on until it is told
+// to stop. Waiting before a reconnect is cut short by a `retry:` before each stream, as a server might send it.
+import { EventSource } from "eventsource";
+
+const [url, said = "{}"] = process.argv.slice(2);
+const { cuts = [], closes = true } = JSON.parse(said);
+const heard = { types: [], shown: "", done: null, error: null, logged: [], requests: [] };
+
+function breaking(body, bytes) {
+  const reader = body.getReader();
+  let left = bytes;
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode("retry: 30\n\n"));
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      controller.enqueue(value.subarray(0, left));
+      left -= value.length;
+      if (left <= 0) {
+        await reader.cancel();
+        controller.error(new Error("the connection broke"));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+async function fetchAndBreak(input, init) {
+  const response = await fetch(input, init);
+  heard.requests.push({ status: response.status, lastEventId: init.headers["Last-Event-ID"] ?? null });
+  if (response.status !== 200) return response;
+  return new Response(breaking(response.body, cuts.shift() ?? Infinity), response);
+}
+
+function appendToMessage(content) {
+  heard.shown += content;
+}
+
+const eventSource = new EventSource(url, { fetch: fetchAndBreak });
+
+eventSource.onmessage = (event) => {
+  const data = JSON.parse(event.data);
+  heard.types.push(data.type);
+  switch (data.type) {
+    case "connected":
+      heard.logged.push(data.conversationId);
+      break;
+    case "content":
+      appendToMessage(data.content);
+      break;
+    case "done":
+      heard.done = data;
+      if (closes) eventSource.close();
+      break;
+    case "error":
+      heard.error = data;
+      if (closes) eventSource.close();
+      break;
+  }
+};
+
+// The seed's client closes at the first error, be it a broken connection; one that lets EventSource do its work
+// goes on, and is closed by what the server says.
+const ended = setInterval(() => {
+  if (eventSource.readyState === EventSource.CLOSED) {
+    clearInterval(ended);
+    console.log(JSON.stringify(heard));
+  }
+}, 5);
