@@ -1,3 +1,4 @@
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -7,13 +8,13 @@ from langgraph.checkpoint.base import empty_checkpoint
 from graph.errors import InvalidRequest, NotFound, SessionBusy
 from graph.events import RunFinished
 from graph.evidence import Identity, Message, Section
+from tests.entering import entered, finish
+from tests.postgres.conversing import ME
 from tools.checkpoints import saver
 from tools.database import Database
-from tools.ledger import Ledger, LedgerEntry
 from tools.sessions import Sessions
 from tools.workspaces import Workspaces
 
-ME = Identity("default", "local")
 STRANGERS = [Identity("default", "someone-else"), Identity("elsewhere", "local")]
 
 
@@ -23,19 +24,13 @@ async def sessions(database: Database) -> Sessions:
     return Sessions(database, Workspaces(database))
 
 
-async def enter_run(database: Database, session_id: str) -> str:
-    run_id = str(uuid4())
-    await Ledger(database, Workspaces(database)).open(LedgerEntry(run_id, session_id, "Why?", {}), ME)
-    return run_id
-
-
 async def answer(database: Database, session_id: str, text: str) -> str:
     """Ask and answer once, as a run does; returns the id of the answer."""
-    run_id, message_id = await enter_run(database, session_id), str(uuid4())
+    run = await entered(database, session_id)
     message = Message(answer=text, sections=[Section(text=text, source_ids=[])], citations=[], sources=[])
     end = RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={})
-    await Ledger(database, Workspaces(database)).finish(run_id, message_id, end, page_ids=())
-    return message_id
+    await finish(database, run, end)
+    return run.message_id
 
 
 async def test_a_new_session_is_empty_and_keeps_its_pages(sessions: Sessions) -> None:
@@ -57,6 +52,7 @@ async def test_messages_come_in_order_with_what_proves_them(sessions: Sessions, 
     assert history.messages[1].parent_message_id == history.messages[0].message_id
     assert history.messages[1].body["sections"] == [{"text": "Because.", "source_ids": []}]
     assert history.messages[1].outcome == "answered"
+    assert [m.versions for m in history.messages] == [[m.message_id] for m in history.messages]
 
 
 async def test_history_pages_back_without_gap_or_repeat(sessions: Sessions, database: Database) -> None:
@@ -116,16 +112,48 @@ async def test_an_external_id_names_one_session_per_user_and_dialect(sessions: S
     assert len({first.session_id, other_dialect.session_id, other_user.session_id}) == 3
 
 
+async def test_an_external_id_brought_many_times_at_once_makes_one_session(sessions: Sessions) -> None:
+    made = await asyncio.gather(*(sessions.create(ME, external_id="c1", dialect="ag_ui") for _ in range(12)))
+    assert len({each.session_id for each in made}) == 1
+    assert [each.session_id for each in (await sessions.list(ME)).sessions] == [made[0].session_id]
+
+
+async def test_a_session_keeps_the_page_that_it_was_begun_on(sessions: Sessions) -> None:
+    page = str(uuid4())
+    made = await sessions.create(ME, page_id=page)
+    assert made.page_id == page
+    assert (await sessions.list(ME)).sessions == [made]
+    assert (await sessions.create(ME)).page_id is None
+
+
+async def test_a_title_and_selected_pages_are_changed_each_by_itself(sessions: Sessions) -> None:
+    page = str(uuid4())
+    first, second = [(await sessions.create(ME)).session_id for _ in range(2)]
+    renamed = await sessions.rename(ME, first, "Leave")
+    assert (renamed.title, renamed.page_ids) == ("Leave", [])
+    changed = await sessions.change(ME, first, page_ids=[page])
+    assert (changed.title, changed.page_ids) == ("Leave", [page])
+    assert (await sessions.get(ME, first)).session == changed
+    assert [each.session_id for each in (await sessions.list(ME)).sessions] == [second, first], "no use, no move"
+
+
 @pytest.mark.parametrize("stranger", STRANGERS, ids=lambda who: f"{who.workspace}/{who.user}")
 async def test_another_ones_session_is_not_there(sessions: Sessions, database: Database, stranger: Identity) -> None:
     session_id = (await sessions.create(ME)).session_id
-    run_id = await enter_run(database, session_id)
+    run_id = (await entered(database, session_id)).run_id
     with pytest.raises(NotFound):
         await sessions.get(stranger, session_id)
     with pytest.raises(NotFound):
         await sessions.delete(stranger, session_id)
     with pytest.raises(NotFound):
         await sessions.run(stranger, run_id)
+    with pytest.raises(NotFound):
+        await sessions.rename(stranger, session_id, "Mine now")
+    with pytest.raises(NotFound):
+        await sessions.auto_title(stranger, session_id)
+    with pytest.raises(NotFound):
+        await sessions.list_runs(stranger, session_id=session_id)
+    assert (await sessions.list_runs(stranger)).runs == []
     assert (await sessions.list(stranger)).sessions == []
     assert (await sessions.get(ME, session_id)).session.session_id == session_id
 
@@ -147,15 +175,39 @@ async def test_deleting_takes_messages_runs_and_checkpoints(sessions: Sessions, 
 
 async def test_a_session_that_is_answering_is_not_deleted(sessions: Sessions, database: Database) -> None:
     session_id = (await sessions.create(ME)).session_id
-    run_id = await enter_run(database, session_id)
+    run_id = (await entered(database, session_id)).run_id
     assert (await sessions.run(ME, run_id)).status == "running"
     with pytest.raises(SessionBusy):
         await sessions.delete(ME, session_id)
 
 
+async def test_runs_list_the_newest_first_in_pages_by_session_and_status(
+    sessions: Sessions, database: Database
+) -> None:
+    one, other = [(await sessions.create(ME)).session_id for _ in range(2)]
+    for _ in range(3):
+        await answer(database, one, "Because.")
+    await answer(database, other, "Therefore.")
+    waiting = (await entered(database, other)).run_id
+    seen: list[Any] = []
+    cursor = None
+    while True:
+        page = await sessions.list_runs(ME, limit=2, cursor=cursor)
+        seen += page.runs
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert [run.session_id for run in seen] == [other, other, one, one, one]
+    assert seen[0].run_id == waiting
+    assert (await sessions.list_runs(ME, session_id=one)).runs == seen[2:]
+    assert (await sessions.list_runs(ME, status="running")).runs == seen[:1]
+    assert (await sessions.list_runs(ME, session_id=one, status="queued")).runs == []
+    assert await sessions.run(ME, waiting) == seen[0]
+
+
 async def test_a_session_whose_process_died_is_deleted(sessions: Sessions, database: Database) -> None:
     session_id = (await sessions.create(ME)).session_id
-    await enter_run(database, session_id)
+    await entered(database, session_id)
     async with database.connection() as connection:
         await connection.execute("UPDATE runs SET lease_until = now() - interval '1 second'")
     await sessions.delete(ME, session_id)
@@ -167,3 +219,8 @@ async def test_a_session_whose_process_died_is_deleted(sessions: Sessions, datab
 async def test_a_cursor_of_ones_own_making_is_refused(sessions: Sessions, cursor: str) -> None:
     with pytest.raises(InvalidRequest, match="cursor"):
         await sessions.list(ME, cursor=cursor)
+    session_id = (await sessions.create(ME)).session_id
+    with pytest.raises(InvalidRequest, match="cursor"):
+        await sessions.get(ME, session_id, cursor=cursor)
+    with pytest.raises(InvalidRequest, match="cursor"):
+        await sessions.list_runs(ME, cursor=cursor)
