@@ -27,6 +27,7 @@ STATUS: Mapping[str, int] = {
     "session_busy": 409,
     "not_authenticated": 401,
     "overloaded": 503,
+    "server_stopping": 503,
     "unreadable_document": 422,
     "budget_exhausted": 422,
     "request_too_large": 413,

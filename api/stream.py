@@ -19,7 +19,7 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from api.dialects.frames import Dialect
-from graph.errors import CitewellError
+from graph.errors import CitewellError, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished
 from tools.runs import RunReader
 
@@ -82,6 +82,7 @@ class RunStream(EventSourceResponse):
 async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGenerator[bytes, None]:
     """Give the frames of a run's events behind ``after`` to its terminal one.
 
+    Where the server stops, a reader that can join the run again gets no end, since the run goes on; others are told.
     An event that the dialect cannot put into bytes ends the run and the stream as failed, and so does a log that can't
     be read on, since a stream that breaks off tells its reader nothing.
     """
@@ -93,6 +94,9 @@ async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGener
                 spoken = dialect.speak(envelope)
                 if spoken and envelope.seq > after:
                     yield spoken
+    except ServerStopping as error:
+        if not dialect.rejoins:
+            yield dialect.speak(_untold(run, last + 1, error))
     except CitewellError as error:
         log.warning("run %s: its log can't be read behind event %d: %s", run.run_id, last, error.code)
         yield dialect.speak(_untold(run, last + 1, error))

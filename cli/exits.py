@@ -29,6 +29,7 @@ BY_CODE = {
     "session_busy": Exit.UNAVAILABLE,
     "not_authenticated": Exit.USAGE,
     "overloaded": Exit.UNAVAILABLE,
+    "server_stopping": Exit.UNAVAILABLE,
     "dependency_failed": Exit.UNAVAILABLE,
     "database_unavailable": Exit.UNAVAILABLE,
     "model_unavailable": Exit.UNAVAILABLE,

@@ -4,8 +4,9 @@ import asyncio
 import math
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 import uvicorn
@@ -20,7 +21,17 @@ GRACE_SECONDS = 2  # for streams to tell the ends of the runs that ended while t
 
 
 class Server(uvicorn.Server):
-    """A server that does not raise again the signal that ended it."""
+    """A server that drains its runs while it waits for open requests, and does not raise again what signal ended it."""
+
+    def __init__(self, config: uvicorn.Config, drain: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        super().__init__(config)
+        self._drain = drain
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, and close connections once the runs they tell have ended or are left to others."""
+        draining = asyncio.create_task(self._drain())
+        await super().shutdown(sockets)
+        await draining
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -45,14 +56,14 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
         log_level=settings.log_level,
         access_log=settings.log_level in ("debug", "info"),
         server_header=False,
-        timeout_graceful_shutdown=math.ceil(settings.runs.drain_seconds) + GRACE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
     )
     with listener:
         async with app.router.lifespan_context(app):
             # From here on signals are uvicorn's; both would hear one otherwise.
             asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
             _announce(listener, as_json=as_json)
-            await Server(config).serve(sockets=[listener])
+            await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -7,6 +7,7 @@ CitewellError
 │   ├── SessionBusy              the session has a run in progress
 │   └── NotAuthenticated         the request does not say who asks, or says it wrongly
 ├── Overloaded                   as many runs are going and waiting as this process takes
+├── ServerStopping               the process ends; its runs go on in another, or in the next one
 ├── UnreadableDocument           a file that cannot be ingested, with the reason
 ├── BudgetExhausted              the run's cap on calls or tokens is used up
 ├── EmbeddingMismatch            the library was embedded by another model: reindex
@@ -67,6 +68,12 @@ class Overloaded(CitewellError):
     code = "overloaded"
     retryable = True
     suggestion = "Try again after the seconds that Retry-After names."
+
+
+class ServerStopping(CitewellError):
+    code = "server_stopping"
+    retryable = True
+    suggestion = "Join the run again, or read its session: its answer is finished by another process, or by the next."
 
 
 class UnreadableDocument(CitewellError):

@@ -5,10 +5,11 @@ its last checkpoint stands, and the log goes on.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Literal
 from uuid import uuid4
 
-from graph.errors import CitewellError, NotFound, SessionBusy
+from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerStopping, SessionBusy
 from graph.events import Queued, RunStarted
 from graph.evidence import Identity
 from graph.ports import Resources
@@ -26,8 +27,6 @@ from tools.running.upkeep import Upkeep
 from tools.runs import Run, RunReader, RunRequest, request_of_json
 from tools.settings import RunSettings
 from tools.workspaces import Workspaces
-
-STEP_GRACE_SECONDS = 5.0  # that a step in progress has to reach its checkpoint when the process ends
 
 
 class Runner:
@@ -48,6 +47,7 @@ class Runner:
         self._resources = resources
         self._drain_seconds = settings.drain_seconds
         self._active: dict[str, Run] = {}
+        self._stopping = False
         self._ledger = Ledger(database, workspaces, owner=owner, lease_seconds=settings.lease_seconds)
         self._leases = Leases(database, owner, settings.lease_seconds)
         self._bell = Bell(database.url)
@@ -65,6 +65,8 @@ class Runner:
         Raises UnknownModel, NotFound where the session is not the identity's, SessionBusy, Overloaded,
         DatabaseUnavailable.
         """
+        if self._stopping:
+            raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         self._admission.refuse_when_full()
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
         run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, journal=self._journal)
@@ -107,11 +109,19 @@ class Runner:
         self._upkeep.sweep(lambda: self._admission.room, self._go_on)
 
     async def close(self) -> None:
-        """Let runs end for a while, leave those that still go on to other processes, and stop."""
+        """Let runs end for a while, leave those that still go on to other processes, and stop.
+
+        A run that is left stops behind the step that it is at, or, where that takes as long again, within it.
+        """
         await self._drain()
         await self._upkeep.close()
         await self._journal.close()
         await self._bell.close()
+
+    async def drain(self) -> None:
+        """Begin to close: take on no more runs, and see those there are to their ends or their checkpoints."""
+        self._stopping = True
+        await self._drain()
 
     async def _enter(self, run: Run) -> None:
         """Write the run into the ledger, as one that begins or one that waits."""
@@ -176,26 +186,29 @@ class Runner:
         await self._set_going(run)
 
     async def _drain(self) -> None:
-        for run in list(self._active.values()):
+        for run in self._active_now():
             if not run.begun:
                 await self._leave(run)
-        if tasks := self._tasks():
-            await asyncio.wait(tasks, timeout=self._drain_seconds)
-        for run in list(self._active.values()):
+        await self._ended_within(self._drain_seconds)
+        for run in self._active_now():
             run.control.request_drain("the process ends")
-        if tasks := self._tasks():
-            await asyncio.wait(tasks, timeout=STEP_GRACE_SECONDS)
-        for run in list(self._active.values()):
+        await self._ended_within(self._drain_seconds)
+        for run in self._active_now():
             await self._leave(run)
 
-    def _tasks(self) -> list[asyncio.Task[None]]:
-        return [run.task for run in self._active.values() if run.task is not None]
+    async def _ended_within(self, seconds: float) -> None:
+        if tasks := [run.task for run in self._active_now() if run.task is not None]:
+            await asyncio.wait(tasks, timeout=seconds)
+
+    def _active_now(self) -> list[Run]:
+        return list(self._active.values())
 
     async def _leave(self, run: Run) -> None:
-        run.hand_over(self._logs.stored(run))
+        run.leave(ServerStopping("The server is stopping."))
         if run.task is not None:
             await asyncio.wait([run.task])
-        await self._leases.release(run)
+        with suppress(DatabaseUnavailable):  # its lease then ends by itself
+            await self._leases.release(run)
 
     def _forget(self, run: Run) -> None:
         self._active.pop(run.run_id, None)

@@ -149,6 +149,7 @@ class Run:
     spent: dict[str, Spent] = field(default_factory=dict)  # by the steps that are behind it
     beside: dict[str, Spent] = field(default_factory=dict)  # what was done beside the steps
     elsewhere: RunReader | None = None  # set when the run is no longer this process's
+    left: CitewellError | None = None  # set when this process leaves it to whoever comes next
     failure: CitewellError | None = None  # why its events can't be told
     _log: list[Envelope] = field(default_factory=list)
     _pending: list[Line] = field(default_factory=list)
@@ -193,7 +194,7 @@ class Run:
 
     async def committed(self) -> None:
         """Wait until all that was told is committed. Raises CitewellError where that can't be."""
-        while (self._pending or self._taken) and self.failure is None and self.elsewhere is None:
+        while (self._pending or self._taken) and not (self.failure or self.elsewhere or self.left):
             grown = self._grown
             if self.journal is not None:
                 self.journal.due(self, soon=False)
@@ -209,6 +210,11 @@ class Run:
     def lose(self, failure: CitewellError) -> None:
         """Give up on telling: readers get the failure, and the run stops."""
         self.failure = failure
+        self._stop()
+
+    def leave(self, why: CitewellError) -> None:
+        """Stop here without an end, since the process ends; readers are told why and may join the run elsewhere."""
+        self.left = why
         self._stop()
 
     def hand_over(self, elsewhere: RunReader) -> None:
@@ -229,8 +235,8 @@ class Run:
                 async for envelope in self.elsewhere.events(after):
                     yield envelope
                 return
-            if self.failure is not None:
-                raise self.failure
+            if (why := self.left or self.failure) is not None:
+                raise why
             await grown.wait()
 
     def _behind(self, after: int) -> list[Envelope]:

@@ -30,6 +30,11 @@ class Dialect(Listener[bytes], Protocol):
     @property
     def remembers(self) -> bool: ...
 
+    @property
+    def rejoins(self) -> bool:
+        """Whether its clients join a run again by themselves when a stream breaks off before its end."""
+        ...
+
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event at its place in the run's log."""
         ...

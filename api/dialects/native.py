@@ -8,6 +8,7 @@ class NativeDialect:
     """Speaks every event; clients ignore those that they do not know."""
 
     remembers = False
+    rejoins = True
     _envelope: Envelope
 
     def speak(self, envelope: Envelope) -> bytes:

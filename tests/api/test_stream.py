@@ -8,9 +8,12 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+import pytest
 from fastapi import FastAPI
+from pydantic_core import PydanticSerializationError
 
 from api.dialects import DIALECTS
+from api.dialects.native import NativeDialect
 from api.stream import RunStream
 from graph.context import Context
 from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
@@ -92,10 +95,23 @@ async def test_pings_keep_an_idle_stream_open_and_use_newlines_only() -> None:
     assert [frame["event"] for frame in parse_frames(seen.decode())] == ["run_started", "run_finished"]
 
 
-async def test_an_event_that_cannot_be_put_into_bytes_ends_the_stream_as_failed() -> None:
+async def test_an_event_that_cannot_be_written_out_is_refused_and_leaves_the_log_as_it_was() -> None:
     run = new_run()
-    run.tell(TextDelta(section_index=0, delta="half a pair: \ud83d"))
+    with pytest.raises(PydanticSerializationError):
+        run.tell(TextDelta(section_index=0, delta="half a pair: \ud83d"))
     run.tell(finished())
+    assert [envelope.seq async for envelope in run.events()] == [1, 2]
+
+
+async def test_a_dialect_that_breaks_ends_the_stream_as_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = new_run()
+    run.tell(TextDelta(section_index=0, delta="Because."))
+    run.tell(finished())
+
+    def broken(self: NativeDialect, event: TextDelta) -> bytes:
+        raise ValueError("secret detail")
+
+    monkeypatch.setattr(NativeDialect, "text_delta", broken)
     async with telling(run) as client:
         response = await client.post("/run")
     frames = parse_frames(response.text)

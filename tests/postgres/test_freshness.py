@@ -3,17 +3,17 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from graph.events import RunFinished
 from graph.evidence import Citation, Identity, Message, Section, SectionClaim
+from tests.entering import entered, finish
 from tools.database import Database
 from tools.documents import Documents
 from tools.embeddings import open_embedder
 from tools.ingestion import Ingestor, NewDocument
-from tools.ledger import Ledger, LedgerEntry
 from tools.sessions import Sessions
 from tools.settings import Settings
 from tools.workspaces import Workspaces
@@ -36,7 +36,6 @@ class Archive:
         self.ingestor = Ingestor(self._database, workspaces, embedder, self._settings)
         self.documents = Documents(self._database, workspaces)
         self.sessions = Sessions(self._database, workspaces)
-        self.ledger = Ledger(self._database, workspaces)
         await self.write(TEXT)
         self.session_id = (await self.sessions.create(ME)).session_id
         return self
@@ -86,10 +85,9 @@ class Archive:
             sources=[],
             claims=claims,
         )
-        run_id = str(uuid4())
-        await self.ledger.open(LedgerEntry(run_id, self.session_id, "Why?", {}), ME)
+        run = await entered(self._database, self.session_id)
         end = RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={})
-        await self.ledger.finish(run_id, str(uuid4()), end, page_ids=())
+        await finish(self._database, run, end)
 
     async def citations(self) -> list[Citation]:
         body = (await self.sessions.get(ME, self.session_id)).messages[-1].body

@@ -49,10 +49,12 @@ class Driver:
                 await self._turn(run)
             state = await self._answer(run)
         except asyncio.CancelledError:
-            if run.elsewhere is not None:
+            if run.elsewhere is not None or run.left is not None:
                 return None
             return self._endings.cancelled(run) if run.failure is None else self._endings.failed(run, run.failure)
-        except (GraphDrained, Superseded):
+        except GraphDrained:
+            return None  # the process ends, and leaves the run
+        except Superseded:
             self._endings.hand_over(run)
             return None
         except CitewellError as error:

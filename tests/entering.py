@@ -1,0 +1,25 @@
+"""Runs written into the ledger by hand, for tests of what is stored."""
+
+from uuid import uuid4
+
+from graph.context import Context
+from graph.events import Queued, RunFinished
+from graph.evidence import Identity
+from tools.database import Database
+from tools.ledger import Ledger
+from tools.runs import Run, RunRequest
+from tools.workspaces import Workspaces
+
+
+async def entered(database: Database, session_id: str, question: str = "Why?", identity: Identity | None = None) -> Run:
+    """Enter a run as one that is going on."""
+    identity = identity or Identity()
+    context = Context(workspace=identity.workspace, user=identity.user)
+    run = Run(str(uuid4()), session_id, str(uuid4()), RunRequest(question, context), "extractive", "extractive")
+    await Ledger(database, Workspaces(database)).open(run, run.next_line(Queued(position=1)), entry="running")
+    return run
+
+
+async def finish(database: Database, run: Run, end: RunFinished) -> None:
+    """End a run as its runner would."""
+    await Ledger(database, Workspaces(database)).finish(run, end, run.next_line(end))
