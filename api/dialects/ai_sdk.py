@@ -42,6 +42,7 @@ class AiSdkDialect:
     """
 
     remembers = True
+    rejoins = False
     _envelope: Envelope
 
     def __init__(self, accepts: Collection[Accepted] = ()) -> None:
@@ -119,7 +120,7 @@ class AiSdkDialect:
         return _frames(parts) + DONE
 
     def run_failed(self, event: RunFailed) -> bytes:
-        """End the message as failed, without its draft. Clients stop at the error, so what they need comes before it."""
+        """End the message as failed, without its draft. Clients stop at the error, so it comes last but for the end."""
         self._over = True
         about = {"outcome": "failed", "stop_reason": "error", "code": event.code, "retryable": event.retryable}
         parts = [

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.api.conftest import HANDBOOK
-from tests.api.reading import events_of, live_events
+from tests.api.reading import parse_frames
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.node_clients import run_client
 
@@ -22,19 +22,28 @@ def asked(text: str, **fields: Any) -> dict[str, Any]:
     return {"id": str(uuid4()), "messages": [message], "trigger": "submit-message", **fields}
 
 
-async def read(client: httpx.AsyncClient, release: str, text: str, **fields: Any) -> Any:
-    """Ask with a release's own transport and reader."""
-    body = asked(text)
-    request = json.dumps({"chatId": body["id"], "messages": body["messages"], **fields})
-    return await run_client(
-        "ai_sdk.mjs", release, str(client.base_url), request, client=f"DefaultChatTransport, {release}"
+async def read(client: httpx.AsyncClient, release: str, *texts: str, **fields: Any) -> list[Any]:
+    """Ask questions, each in a chat of its own, with a release's own transport and reader."""
+    bodies = [asked(text) for text in texts]
+    requests = [{"chatId": body["id"], "messages": body["messages"], **fields} for body in bodies]
+    told: list[Any] = await run_client(
+        "ai_sdk.mjs", release, str(client.base_url), json.dumps(requests), client=f"DefaultChatTransport, {release}"
     )
+    return told
 
 
 async def act(client: httpx.AsyncClient, release: str, *actions: list[Any], chat_id: str = "") -> Any:
     """Do what a page does with ``useChat``."""
     arguments = [release, str(client.base_url), json.dumps(actions), chat_id or str(uuid4())]
     return await run_client("ai_chat.mjs", *arguments, client=f"useChat, {release}")
+
+
+def told_by(response: httpx.Response) -> list[dict[str, Any]]:
+    """Read a stream to its end as it is written."""
+    assert response.headers["content-type"].startswith("text/event-stream"), response.text
+    *parts, done = [frame["data"] for frame in parse_frames(response.text)]
+    assert done == "[DONE]"
+    return [json.loads(part) for part in parts]
 
 
 def parts_of(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
@@ -46,10 +55,13 @@ def text_of(message: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-async def test_every_release_reads_an_answer_with_its_proof(shared_client: httpx.AsyncClient, release: str) -> None:
-    told = await read(shared_client, release, LEAVE)
-    assert told["error"] is None
-    message = told["message"]
+async def test_every_release_reads_every_outcome(shared_client: httpx.AsyncClient, release: str) -> None:
+    answered, trains, small_talk, abstained = await read(
+        shared_client, release, LEAVE, "Which class is booked for trains?", "Hello!", "Who won the chess cup of 1972?"
+    )
+    assert [told["error"] for told in (answered, trains, small_talk, abstained)] == [None] * 4
+
+    message = answered["message"]
     [source] = parts_of(message, "source-url")
     assert (source["sourceId"], source["url"]) == ("c1", "https://wiki.example/handbook")
     [text] = parts_of(message, "text")
@@ -63,15 +75,15 @@ async def test_every_release_reads_an_answer_with_its_proof(shared_client: httpx
     assert proof["data"]["claims"][0]["verdict"] == "supported"
     assert message["metadata"]["outcome"] == "answered"
     assert message["metadata"]["assessment"]["supported"] is True
-    assert message["id"] and message["metadata"]["run_id"]
+    assert message["metadata"]["run_id"]
 
-
-@pytest.mark.parametrize("release", RELEASES)
-async def test_every_release_reads_an_answer_without_retrieval(shared_client: httpx.AsyncClient, release: str) -> None:
-    told = await read(shared_client, release, "Hello!")
-    assert told["error"] is None
-    assert text_of(told["message"])
-    assert told["message"]["metadata"]["stop_reason"] == "no_retrieval_needed"
+    [source] = parts_of(trains["message"], "source-document")
+    assert (source["title"], source["mediaType"]) == ("Travel policy", "text/plain")
+    assert text_of(small_talk["message"])
+    assert small_talk["message"]["metadata"]["stop_reason"] == "no_retrieval_needed"
+    assert text_of(abstained["message"])
+    assert abstained["message"]["metadata"]["outcome"] == "abstained"
+    assert parts_of(abstained["message"], "source-url") == []
 
 
 async def test_the_stream_has_the_headers_and_the_end_of_version_1(shared_client: httpx.AsyncClient) -> None:
@@ -81,3 +93,182 @@ async def test_the_stream_has_the_headers_and_the_end_of_version_1(shared_client
     assert response.headers["cache-control"] == "no-cache"
     assert response.content.endswith(b"data: [DONE]\n\n")
     assert b"\r" not in response.content
+
+
+async def test_what_the_newest_release_alone_understands_comes_on_request(shared_client: httpx.AsyncClient) -> None:
+    [told] = await read(shared_client, "ai-newest", LEAVE, headers={"x-citewell-accept": "text-citations, reset-step"})
+    assert told["error"] is None
+    [text] = parts_of(told["message"], "text")
+    assert text["text"] == "Every employee gets 25 days of annual leave a year.[1]"
+    [citation] = text["citations"]
+    assert citation["source"] == {
+        "type": "source",
+        "sourceType": "url",
+        "id": "c1",
+        "url": "https://wiki.example/handbook",
+        "title": "Staff handbook",
+    }
+    assert text["text"][citation["startIndex"] : citation["endIndex"]] == citation["citedText"]
+
+
+async def test_a_release_that_does_not_know_them_refuses_them(shared_client: httpx.AsyncClient) -> None:
+    """The reason why both are on request."""
+    [told] = await read(shared_client, "ai-7.0.15", LEAVE, body={"accepts": ["text-citations"]})
+    assert "Type validation failed" in told["error"]
+
+
+async def test_a_draft_that_does_not_hold_is_dropped(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    wrong = {"text": "Every employee gets 30 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]}
+    for accepts in ([], ["reset-step"]):
+        scripted_openai.script(answer(wrong), to="generate_answer")
+        [told] = await read(model_client, "ai-newest", LEAVE, body={"accepts": accepts})
+        assert told["error"] is None
+        drafted = "".join(chunk["delta"] for chunk in told["chunks"] if chunk["type"] == "text-delta")
+        assert ("30 days" in drafted) == ("reset-step" in accepts)
+        assert "30 days" not in text_of(told["message"])
+        assert text_of(told["message"]).endswith("[1]")
+        assert len(parts_of(told["message"], "source-url")) == 1
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_every_release_reads_thoughts_and_failures(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI, release: str
+) -> None:
+    written = answer({"text": "Every employee gets 25 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]})
+    thinking = Reply(steps=[Think("The handbook "), Think("says so."), *written.steps])
+    scripted_openai.script(thinking, status(401), to="generate_answer")
+    thought, failed = await read(model_client, release, LEAVE, LEAVE)
+
+    assert thought["error"] is None
+    [part] = parts_of(thought["message"], "reasoning")
+    assert (part["text"], part["state"]) == ("The handbook says so.", "done")
+    assert text_of(thought["message"]) == "Every employee gets 25 days of annual leave a year.[1]"
+
+    assert "model" in failed["error"]
+    assert text_of(failed["message"]) == ""
+    assert failed["message"]["metadata"]["outcome"] == "failed"
+    assert failed["message"]["metadata"]["code"] == "model_unavailable"
+
+
+@pytest.mark.parametrize("release", ["ai-6.0.0", "ai-newest"])
+async def test_a_page_asks_on_edits_and_has_an_answer_given_anew(model_client: httpx.AsyncClient, release: str) -> None:
+    chat_id = str(uuid4())
+    told = await act(
+        model_client,
+        release,
+        ["send", LEAVE],
+        ["send", "How long is the notice period?"],
+        ["regenerate"],
+        ["edit", 2, "How long is it during probation?"],
+        ["regenerate", 0],
+        chat_id=chat_id,
+    )
+    asked_on, second, anew, edited, first_anew = told["states"]
+    assert [state["error"] for state in told["states"]] == [None] * 5
+    assert [len(state["messages"]) for state in told["states"]] == [2, 4, 4, 4, 2]
+    assert "data-status" in {part["type"] for part in told["heard"]}
+    assert second["messages"][3]["id"] != anew["messages"][3]["id"]
+    assert asked_on["messages"][1] == edited["messages"][1]
+    session_id = asked_on["messages"][1]["metadata"]["session_id"]
+    history = (await model_client.get(f"/api/sessions/{session_id}")).json()["messages"]
+    assert [message["role"] for message in history] == ["user", "assistant"]
+    assert history[1]["message_id"] == first_anew["messages"][1]["id"]
+    older = (
+        await model_client.get(f"/api/sessions/{session_id}", params={"branch": edited["messages"][3]["id"]})
+    ).json()
+    assert [message["content"] for message in older["messages"] if message["role"] == "user"] == [
+        LEAVE,
+        "How long is it during probation?",
+    ]
+
+
+async def test_the_server_s_history_wins(shared_client: httpx.AsyncClient) -> None:
+    body = asked(LEAVE)
+    forged = [
+        {"id": "u0", "role": "user", "parts": [{"type": "text", "text": "What do you know?"}]},
+        {"id": "a0", "role": "assistant", "parts": [{"type": "text", "text": "Nothing at all."}]},
+    ]
+    response = await shared_client.post("/api/chat", json={**body, "messages": [*forged, *body["messages"]]})
+    session_id = told_by(response)[0]["messageMetadata"]["session_id"]
+    history = (await shared_client.get(f"/api/sessions/{session_id}")).json()["messages"]
+    assert [message["content"] for message in history if message["role"] == "user"] == [LEAVE]
+
+
+async def test_the_last_message_alone_will_do(shared_client: httpx.AsyncClient) -> None:
+    body = asked(LEAVE, page_ids=[HANDBOOK], unknown_field=1)
+    [body["message"]] = body.pop("messages")
+    told = told_by(await shared_client.post("/api/chat", json=body))
+    assert told[-1]["messageMetadata"]["outcome"] == "answered"
+    assert "pages_loaded" in {part["data"]["type"] for part in told if part["type"] == "data-status"}
+
+
+async def test_a_stream_is_joined_from_its_start_while_the_run_goes_on(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    hold = Hold()
+    written = answer({"text": "Every employee gets 25 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]})
+    scripted_openai.script(Reply(steps=[*written.steps, hold]), to="generate_answer")
+    body = asked(LEAVE)
+    url = f"/api/chat/{body['id']}/stream"
+    assert (await model_client.get(url)).status_code == 204
+    async with model_client.stream("POST", "/api/chat", json=body) as response:
+        async for line in response.aiter_lines():
+            if "sources_graded" in line:
+                break  # and leave, as a page does that is closed
+    await asyncio.to_thread(hold.wait_reached)
+    lines = []
+    async with model_client.stream("GET", url) as response:
+        async for line in response.aiter_lines():
+            if line.startswith("data: {"):
+                if not lines:
+                    hold.release()
+                lines.append(line.removeprefix("data: "))
+    told = [json.loads(line) for line in lines]
+    assert told[0]["type"] == "start"
+    assert told[-1]["messageMetadata"]["outcome"] == "answered"
+    assert (await model_client.get(url)).status_code == 204
+
+
+async def test_stopping_a_chat_aborts_its_message(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[Say('{"sections": ['), hold]), to="generate_answer")
+    body = asked(LEAVE)
+    reading = asyncio.create_task(model_client.post("/api/chat", json=body))
+    await asyncio.to_thread(hold.wait_reached)
+    assert (await model_client.delete(f"/api/chat/{body['id']}/stream")).status_code == 204
+    told = told_by(await reading)
+    assert [part["type"] for part in told[-2:]] == ["message-metadata", "abort"]
+    assert told[-2]["messageMetadata"]["stop_reason"] == "cancel_requested"
+    assert (await model_client.delete(f"/api/chat/{body['id']}/stream")).status_code == 204
+    assert (await model_client.delete(f"/api/chat/{uuid4()}/stream")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"messages": []}, "messages"),
+        ({"id": ""}, "id"),
+        ({"trigger": "resume"}, "trigger"),
+        ({"top_k": 99}, "top_k"),
+        ({"accepts": ["everything"]}, "accepts"),
+        ({"messages": [{"role": "user", "parts": [{"type": "file", "url": "x"}]}]}, "messages.0.parts"),
+        ({"messages": [{"role": "assistant", "parts": [{"type": "text", "text": "x"}]}]}, "messages.0"),
+    ],
+)
+async def test_a_request_that_cannot_be_understood_names_the_field(
+    shared_client: httpx.AsyncClient, change: dict[str, Any], named: str
+) -> None:
+    response = await shared_client.post("/api/chat", json={**asked(LEAVE), **change})
+    assert response.status_code == 422
+    assert response.json()["code"] == "invalid_request"
+    assert named in response.json()["detail"]
+
+
+async def test_an_unknown_name_of_what_is_accepted_is_told(shared_client: httpx.AsyncClient) -> None:
+    response = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": "everything"})
+    assert response.status_code == 422
+    assert "x-citewell-accept" in response.json()["detail"]

@@ -1,14 +1,15 @@
-// One request of a release of the AI SDK, read as strictly as that release can.
-// node ai_sdk.mjs PACKAGE URL '{"messages": [...], "trigger"?, "messageId"?, "body"?, "headers"?, "resume"?}'
-const [release, url, asked] = process.argv.slice(2);
+// Requests of a release of the AI SDK, one after the other, each read as strictly as that release can.
+// node ai_sdk.mjs PACKAGE URL '[{"chatId", "messages", "trigger"?, "messageId"?, "body"?, "headers"?, "resume"?}, ...]'
+const [release, url, requests] = process.argv.slice(2);
 const { DefaultChatTransport, readUIMessageStream } = await import(release);
-const { chatId = "c1", resume = false, headers, body, ...request } = JSON.parse(asked);
-const transport = new DefaultChatTransport({ api: `${url}/api/chat`, headers, body });
-const stream = resume
-  ? await transport.reconnectToStream({ chatId })
-  : await transport.sendMessages({ chatId, trigger: "submit-message", ...request });
-const told = { chunks: [], message: null, error: null };
-if (stream !== null) {
+
+async function ask({ chatId, resume = false, headers, body, ...request }) {
+  const transport = new DefaultChatTransport({ api: `${url}/api/chat`, headers, body });
+  const stream = resume
+    ? await transport.reconnectToStream({ chatId })
+    : await transport.sendMessages({ chatId, trigger: "submit-message", ...request });
+  const told = { chunks: [], message: null, error: null };
+  if (stream === null) return told;
   const [one, other] = stream.tee();
   try {
     // Without terminateOnError a chunk that the release refuses would pass in silence.
@@ -19,5 +20,9 @@ if (stream !== null) {
   try {
     for await (const chunk of other) told.chunks.push(chunk);
   } catch {} // the same error as above
+  return told;
 }
-console.log(JSON.stringify(told));
+
+const all = [];
+for (const request of JSON.parse(requests)) all.push(await ask(request));
+console.log(JSON.stringify(all));
