@@ -8,8 +8,9 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told
+from api.dialects.holding import HeldAnswer, Retracted, Told
 from api.dialects.markers import footnote, pieces
 from api.dialects.places import by_place
 from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta
@@ -17,7 +18,6 @@ from graph.evidence import Freshness, Source
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
 DONE = b"data: [DONE]\n\n"
-STOPPED = "The answer was stopped before it was complete."
 
 
 class RagSource(TypedDict):
@@ -55,16 +55,26 @@ class DocmostDialect:
     """Speaks to Docmost's AI page: the sources before the text that cites them, and ``[DONE]`` at every end."""
 
     remembers = True
+    rejoins = False
 
     def __init__(self) -> None:
         self._held = HeldAnswer()
         self._sources: list[Source] = []
         self._told: list[Source] | None = None
+        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
-        told = self._held.hear(envelope.event)
-        return b"".join(map(self._section, told)) + envelope.event.tell(self)
+        event = envelope.event
+        if self._over:
+            return b""
+        if isinstance(event, RunFinished) and event.outcome == "cancelled":
+            return self.run_failed(cut_short(event))
+        try:
+            told = self._held.hear(event)
+        except Retracted:
+            return self.run_failed(REWRITTEN)
+        return b"".join(map(self._section, told)) + event.tell(self)
 
     def _section(self, told: Told) -> bytes:
         marked = pieces(told, by_place(footnote, self._sources))
@@ -88,14 +98,15 @@ class DocmostDialect:
         return self._context() + frame({"type": "thinking", "data": event.delta})
 
     def run_finished(self, event: RunFinished) -> bytes:
-        """End the stream; a refusal rests on no source, and an answer that was cut off says so."""
+        """End the stream; a refusal rests on no source."""
         if event.outcome == "abstained":
             self._sources = []
-        stopped = frame({"type": "error", "data": STOPPED, "code": event.stop_reason, "retryable": True})
-        return self._context() + (stopped if event.outcome == "cancelled" else b"") + DONE
+        self._over = True
+        return self._context() + DONE
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Say what failed, in words for the chat, and end the stream."""
+        self._over = True
         failure = {
             "type": "error",
             "data": event.message,

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
+from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told, told_of
+from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
 from api.dialects.markers import Mark, bracket, pieces
 from api.dialects.places import by_place
 from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted, SourcesGraded
@@ -22,6 +23,7 @@ LONGEST_CONTENT = 10_000
 class DocsSource(TypedDict):
     """A source as the chatbot's page shows it. ``excerpt`` has at most 500 characters."""
 
+    document_id: str
     title: str
     file_path: str
     relevance_score: float
@@ -31,6 +33,7 @@ class DocsSource(TypedDict):
 def docs_source(source: Source) -> DocsSource:
     """Show a source to the chatbot's page."""
     return DocsSource(
+        document_id=source["document_id"],
         title=source["title"],
         file_path=file_path(source),
         relevance_score=source["score"],
@@ -87,6 +90,7 @@ class DocsChatbotDialect:
     """Speaks the parts of a reply: ids, sources, content, and how it ended."""
 
     remembers = True
+    rejoins = False
 
     def __init__(self) -> None:
         self._held = HeldAnswer()
@@ -94,12 +98,21 @@ class DocsChatbotDialect:
         self._sources: list[Source] = []
         self._told: list[Source] | None = None
         self._ids: dict[str, str] = {}
+        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
+        event = envelope.event
         self._ids["session_id"] = envelope.session_id
-        told = self._held.hear(envelope.event)
-        return b"".join(map(self._section, told)) + envelope.event.tell(self)
+        if self._over:
+            return b""
+        if isinstance(event, RunFinished) and event.outcome == "cancelled":
+            return self.run_failed(cut_short(event))
+        try:
+            told = self._held.hear(event)
+        except Retracted:
+            return self.run_failed(REWRITTEN)
+        return b"".join(map(self._section, told)) + event.tell(self)
 
     def _section(self, told: Told) -> bytes:
         given = self._limit.take(told, by_place(bracket, self._sources))
@@ -126,11 +139,13 @@ class DocsChatbotDialect:
         """Say how the answer ended; a refusal rests on no source."""
         if event.outcome == "abstained":
             self._sources = []
+        self._over = True
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Say what failed and what to do."""
+        self._over = True
         failure = {
             "type": "error",
             **self._ids,

@@ -1,0 +1,499 @@
+"""The docmost dialect over HTTP: the checklist of Docmost's own document, and every rule of its contract."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from api.app import create_app
+from graph.entrypoint import Citewell, open_citewell
+from graph.evidence import Identity
+from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session
+from tests.api.reading import parse_frames
+from tests.api.serving import client_of
+from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer
+from tests.scripted_web import Reply as WebReply
+from tests.scripted_web import found, result, serve_web
+from tools.ingestion import NewDocument
+from tools.settings import Settings
+
+LEAVE = "How many days of annual leave does an employee get?"
+LEAVE_ANSWER = "Every employee gets 25 days of annual leave a year."
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def asking(question: str, session: str | None = None, **fields: Any) -> dict[str, Any]:
+    """Make the body that the client sends."""
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": question}], "sessionId": session}
+    return {"json": {**body, "model": "", "thinking": False, **fields}}
+
+
+async def chat(client: httpx.AsyncClient, question: str, session: str | None = None, **fields: Any) -> "Told":
+    response = await client.post("/api/ai/chat/stream", **asking(question, session, **fields))
+    assert response.status_code == 200, response.text
+    return Told(response)
+
+
+class Told:
+    """A finished chat stream, as a client takes it apart."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert b"\r" not in response.content
+        frames = parse_frames(response.text)
+        assert all(list(frame) == ["data"] for frame in frames)
+        assert frames[-1]["data"] == "[DONE]"
+        assert [frame["data"] for frame in frames].count("[DONE]") == 1
+        self.frames: list[dict[str, Any]] = [json.loads(frame["data"]) for frame in frames[:-1]]
+        self.kinds = [frame["type"] for frame in self.frames]
+
+    def data(self, kind: str) -> list[Any]:
+        return [frame["data"] for frame in self.frames if frame["type"] == kind]
+
+    @property
+    def text(self) -> str:
+        return "".join(self.data("chunk"))
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        return list(self.data("sources")[-1])
+
+
+async def ai_session(client: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
+    made = await client.post("/api/ai/sessions", json=fields)
+    assert made.status_code == 200, made.text
+    session: dict[str, Any] = made.json()["session"]
+    return session
+
+
+class TestChecklist:
+    """The "Testing Checklist" of Docmost's document, line by line."""
+
+    async def test_create_new_session_selected_pages_empty(self, shared_client: httpx.AsyncClient) -> None:
+        made = await shared_client.post("/api/ai/sessions", json={})
+        assert made.status_code == 200
+        assert made.json()["memories"] == []
+        session = made.json()["session"]
+        assert MOMENT.fullmatch(session.pop("createdAt"))
+        assert MOMENT.fullmatch(session.pop("updatedAt"))
+        assert UUID_TEXT.fullmatch(session.pop("id"))
+        assert session == {
+            "workspaceId": "default",
+            "userId": "local",
+            "pageId": None,
+            "title": "New Chat",
+            "selectedPageIds": [],
+        }
+
+    async def test_select_pages_badges_appear(self, shared_client: httpx.AsyncClient) -> None:
+        found = await shared_client.post("/api/ai/pages/search", json={"query": "handbook"})
+        badge = {
+            "pageId": HANDBOOK,
+            "title": "Staff handbook",
+            "slugId": "staff-handbook",
+            "spaceId": "s1",
+            "spaceSlug": "people",
+        }
+        assert (found.status_code, found.json()) == (200, [badge])
+        chosen = await shared_client.post("/api/ai/pages/search", json={"pageIds": [TRAVEL, str(uuid4()), HANDBOOK]})
+        assert [page["pageId"] for page in chosen.json()] == [TRAVEL, HANDBOOK]
+        assert chosen.json()[1] == badge
+
+    async def test_send_message_rag_uses_selected_pages(self, shared_client: httpx.AsyncClient) -> None:
+        session = (await ai_session(shared_client))["id"]
+        assert (await chat(shared_client, LEAVE, session)).sources == []
+        told = await chat(shared_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        assert {source["pageId"] for source in told.sources} == {HANDBOOK}
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        elsewhere = await chat(shared_client, LEAVE, session, selectedPageIds=[TRAVEL])
+        assert "25 days" not in elsewhere.text
+
+    async def test_check_citations_marks_point_into_the_sources(self, shared_client: httpx.AsyncClient) -> None:
+        told = await chat(shared_client, LEAVE, selectedPageIds=[TRAVEL, HANDBOOK])
+        [mark] = re.findall(r"\[\^(\d+)\]", told.text)
+        cited = told.sources[int(mark) - 1]
+        assert LEAVE_ANSWER in cited["excerpt"]
+        assert cited == {
+            "pageId": HANDBOOK,
+            "title": "Staff handbook",
+            "slugId": "staff-handbook",
+            "spaceSlug": "people",
+            "excerpt": cited["excerpt"],
+            "similarity": cited["similarity"],
+            "chunkIndex": cited["chunkIndex"],
+            "url": "https://wiki.example/handbook",
+        }
+        assert 0 <= cited["similarity"] <= 1
+
+    async def test_switch_to_another_session_pages_restore_from_the_session_itself(
+        self, shared_client: httpx.AsyncClient
+    ) -> None:
+        one, other = (await ai_session(shared_client))["id"], (await ai_session(shared_client))["id"]
+        await chat(shared_client, LEAVE, one, selectedPageIds=[HANDBOOK, TRAVEL])
+        await chat(shared_client, LEAVE, other, selectedPageIds=[TRAVEL])
+        listed = {each["id"]: each for each in (await shared_client.get("/api/ai/sessions")).json()["sessions"]}
+        assert listed[one]["selectedPageIds"] == [HANDBOOK, TRAVEL]
+        assert listed[other]["selectedPageIds"] == [TRAVEL]
+        opened = (await shared_client.get(f"/api/ai/sessions/{one}")).json()
+        assert opened["session"] == listed[one]
+
+    async def test_create_new_chat_pages_cleared(self, shared_client: httpx.AsyncClient) -> None:
+        await chat(shared_client, LEAVE, (await ai_session(shared_client))["id"], selectedPageIds=[HANDBOOK])
+        assert (await ai_session(shared_client))["selectedPageIds"] == []
+
+    async def test_reload_page_session_pages_persist(self, settings: Settings, citewell: Citewell) -> None:
+        async with client_of(create_app(settings, citewell=citewell)) as before:
+            session = await ai_session(before)
+            told = await chat(before, LEAVE, session["id"], selectedPageIds=[HANDBOOK])
+        async with client_of(create_app(settings, citewell=citewell)) as after:
+            opened = (await after.get(f"/api/ai/sessions/{session['id']}")).json()
+        assert opened["session"]["selectedPageIds"] == [HANDBOOK]
+        assert opened["session"]["updatedAt"] > session["updatedAt"]
+        asked, answered = opened["messages"]
+        assert UUID_TEXT.fullmatch(asked.pop("id"))
+        assert MOMENT.fullmatch(asked.pop("createdAt"))
+        assert asked == {"role": "user", "content": LEAVE, "sources": []}
+        assert (answered["role"], answered["content"]) == ("assistant", told.text)
+        assert [{**each, "freshness": "fresh"} for each in told.sources[:1]] == answered["sources"][:1]
+
+
+class TestSessions:
+    async def test_the_page_a_chat_was_opened_on_is_given_back(self, shared_client: httpx.AsyncClient) -> None:
+        session = await ai_session(shared_client, pageId=HANDBOOK)
+        assert (session["pageId"], session["selectedPageIds"]) == (HANDBOOK, [])
+        assert (await shared_client.get("/api/ai/sessions")).json()["sessions"][0] == session
+
+    async def test_a_session_is_made_without_a_body(self, shared_client: httpx.AsyncClient) -> None:
+        assert (await shared_client.post("/api/ai/sessions")).json()["session"]["title"] == "New Chat"
+
+    async def test_the_list_is_newest_first_and_pages(self, client: httpx.AsyncClient) -> None:
+        made = [(await ai_session(client))["id"] for _ in range(3)]
+        await chat(client, "Hello", made[0])
+        first = (await client.get("/api/ai/sessions", params={"limit": 2})).json()
+        rest = (await client.get("/api/ai/sessions", params={"limit": 2, "cursor": first["nextCursor"]})).json()
+        listed = [session["id"] for session in first["sessions"] + rest["sessions"]]
+        assert listed == [made[0], made[2], made[1]]
+        assert rest["nextCursor"] is None
+
+    async def test_the_list_holds_the_chats_of_docmost_alone(self, client: httpx.AsyncClient) -> None:
+        mine = (await ai_session(client))["id"]
+        await new_session(client)
+        assert [each["id"] for each in (await client.get("/api/ai/sessions")).json()["sessions"]] == [mine]
+
+    async def test_a_session_is_renamed_and_its_pages_changed(self, shared_client: httpx.AsyncClient) -> None:
+        path = f"/api/ai/sessions/{(await ai_session(shared_client))['id']}"
+        renamed = await shared_client.patch(path, json={"title": "x" * 255})
+        assert (renamed.status_code, renamed.json()["session"]["title"]) == (200, "x" * 255)
+        changed = await shared_client.patch(path, json={"selectedPageIds": [TRAVEL]})
+        assert changed.json()["session"]["selectedPageIds"] == [TRAVEL]
+        assert changed.json()["session"]["title"] == "x" * 255
+        long = await shared_client.patch(path, json={"title": "x" * 256})
+        assert (long.status_code, long.json()["statusCode"]) == (422, 422)
+        assert "title: " in long.json()["message"]
+
+    async def test_the_first_question_gives_the_title(self, shared_client: httpx.AsyncClient) -> None:
+        session = (await ai_session(shared_client))["id"]
+        await chat(shared_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        titled = await shared_client.post(f"/api/ai/sessions/{session}/auto-title")
+        assert titled.status_code == 200
+        assert titled.json()["title"] not in ("", "New Chat")
+        assert titled.json()["session"]["title"] == titled.json()["title"]
+        assert titled.json()["session"]["selectedPageIds"] == [HANDBOOK]
+
+    async def test_a_session_is_deleted(self, shared_client: httpx.AsyncClient) -> None:
+        path = f"/api/ai/sessions/{(await ai_session(shared_client))['id']}"
+        gone = await shared_client.delete(path)
+        assert (gone.status_code, gone.json()) == (200, {"success": True})
+        assert (await shared_client.get(path)).status_code == 404
+
+    async def test_an_unknown_session_is_not_found(self, shared_client: httpx.AsyncClient) -> None:
+        session = str(uuid4())
+        path = f"/api/ai/sessions/{session}"
+        answers = [
+            await shared_client.get(path),
+            await shared_client.patch(path, json={"title": "A"}),
+            await shared_client.delete(path),
+            await shared_client.post(f"{path}/auto-title"),
+            await shared_client.post("/api/ai/chat/stream", **asking("Hello", session)),
+        ]
+        for response in answers:
+            assert response.headers["content-type"] == "application/json"
+            assert response.json() == {
+                "statusCode": 404,
+                "message": f"There is no session {session}.",
+                "error": "Not Found",
+                "code": "not_found",
+                "suggestion": "Check the id, and that it belongs to your workspace.",
+                "retryable": False,
+            }
+
+    async def test_a_source_that_is_gone_is_told_with_the_old_answer(self, client: httpx.AsyncClient) -> None:
+        session = (await ai_session(client))["id"]
+        await chat(client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        await client.delete(f"/api/documents/{HANDBOOK}")
+        messages = (await client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert messages[-1]["content"] == f"{LEAVE_ANSWER}[^1]"
+        assert messages[-1]["sources"][0]["freshness"] == "deleted"
+
+
+class TestChat:
+    async def test_the_sources_come_before_the_text_and_nothing_is_remembered(
+        self, shared_client: httpx.AsyncClient
+    ) -> None:
+        told = await chat(shared_client, LEAVE, selectedPageIds=[HANDBOOK])
+        assert told.kinds == ["sources", "memory", "chunk"]
+        assert told.data("memory") == [{"enabled": False, "loaded": False}]
+
+    async def test_searching_the_workspace_is_opted_into(self, shared_client: httpx.AsyncClient) -> None:
+        unsearched = await chat(shared_client, LEAVE)
+        assert (unsearched.sources, "25 days" in unsearched.text) == ([], False)
+        searched = await chat(shared_client, LEAVE, isSemanticSearchEnabled=True)
+        assert searched.text == f"{LEAVE_ANSWER}[^1]"
+        both = await chat(shared_client, LEAVE, isSemanticSearchEnabled=True, selectedPageIds=[TRAVEL])
+        assert "25 days" in both.text
+
+    async def test_a_refusal_has_no_sources(self, shared_client: httpx.AsyncClient) -> None:
+        told = await chat(shared_client, "Who won the chess championship of 1972?", selectedPageIds=[TRAVEL])
+        assert told.sources == []
+        assert told.text
+        assert "[^" not in told.text
+
+    async def test_small_talk_is_answered_without_pages(self, shared_client: httpx.AsyncClient) -> None:
+        told = await chat(shared_client, "Hello!")
+        assert told.kinds == ["sources", "memory", "chunk"]
+        assert told.text
+
+    async def test_a_chat_without_a_session_is_of_no_list(self, client: httpx.AsyncClient) -> None:
+        await chat(client, LEAVE, selectedPageIds=[HANDBOOK])
+        assert (await client.get("/api/ai/sessions")).json()["sessions"] == []
+
+    async def test_fields_left_out_null_or_unknown_are_no_error(self, shared_client: httpx.AsyncClient) -> None:
+        body: dict[str, Any] = {"messages": [{"id": "m1", "role": "user", "content": "Hello", "sources": []}]}
+        await chat_as(shared_client, body)
+        await chat_as(shared_client, {**body, "model": None, "selectedPageIds": None, "temperature": 0.2})
+        await chat_as(shared_client, {**body, "model": "extractive", "thinking": True})
+
+    @pytest.mark.parametrize(
+        ("fields", "named"),
+        [
+            ({"messages": []}, "messages"),
+            ({"messages": [{"role": "assistant", "content": "Hi"}]}, "messages: the last one must be the user's"),
+            ({"messages": [{"role": "user", "content": " "}]}, "messages: the last one must be the user's, with text"),
+            ({"messages": [{"role": "user", "content": "x" * 10_001}]}, "messages: a question has at most 10,000"),
+            ({"messages": [{"role": "user", "content": "a\x00b"}]}, "messages: control characters"),
+            ({"messages": [{"role": "robot", "content": "x"}]}, "messages.0.role"),
+            ({"sessionId": "mine"}, "sessionId"),
+            ({"selectedPageIds": ["page-1"]}, "selectedPageIds.0"),
+            ({"isWebSearchEnabled": "perhaps"}, "isWebSearchEnabled"),
+        ],
+    )
+    async def test_a_wrong_field_is_named(
+        self, fields: dict[str, Any], named: str, shared_client: httpx.AsyncClient
+    ) -> None:
+        body = {"messages": [{"role": "user", "content": "Hello"}], **fields}
+        response = await shared_client.post("/api/ai/chat/stream", json=body)
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+        assert named in response.json()["message"]
+
+    async def test_a_model_where_none_is_configured_is_unavailable(self, shared_client: httpx.AsyncClient) -> None:
+        response = await shared_client.post("/api/ai/chat/stream", **asking("Hello", model="glm-4.7-flash"))
+        assert response.status_code == 503
+        problem = response.json()
+        assert problem["message"] == "The model 'glm-4.7-flash' was asked for, and no model is configured."
+        assert (problem["code"], problem["retryable"]) == ("model_unavailable", False)
+
+
+async def chat_as(client: httpx.AsyncClient, body: dict[str, Any]) -> Told:
+    return Told(await client.post("/api/ai/chat/stream", json=body))
+
+
+class TestWithAModel:
+    async def test_the_server_remembers_and_its_memory_wins(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        session = (await ai_session(model_client))["id"]
+        scripted_openai.script(answer({"text": LEAVE_ANSWER, "source_ids": [f"{HANDBOOK}:0"]}), to="generate_answer")
+        await chat(model_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        told = [
+            {"role": "user", "content": "INVENTED QUESTION"},
+            {"role": "assistant", "content": "INVENTED ANSWER"},
+            {"role": "user", "content": "And in the first year?"},
+        ]
+        await chat(model_client, "", session, messages=told, selectedPageIds=[HANDBOOK])
+        prepared = scripted_openai.asked("decide_retrieval")[-1].text
+        assert LEAVE in prepared
+        assert LEAVE_ANSWER in prepared
+        assert "INVENTED" not in prepared
+        messages = (await model_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert [each["content"] for each in messages if each["role"] == "user"] == [LEAVE, "And in the first year?"]
+
+    async def test_without_a_session_the_messages_are_the_history(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        told = [
+            {"role": "user", "content": LEAVE},
+            {"role": "assistant", "content": f"{LEAVE_ANSWER}[^1][^2]"},
+            {"role": "user", "content": "And in the first year?"},
+        ]
+        await chat(model_client, "", messages=told, selectedPageIds=[HANDBOOK])
+        prepared = scripted_openai.asked("decide_retrieval")[-1].text
+        assert LEAVE_ANSWER in prepared
+        assert "[^" not in prepared
+
+    async def test_thinking_is_told_apart_from_the_answer(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        written = answer({"text": LEAVE_ANSWER, "source_ids": [f"{HANDBOOK}:0"]})
+        scripted_openai.script(Reply([Think("Let me analyze."), *written.steps]), to="generate_answer")
+        told = await chat(model_client, LEAVE, selectedPageIds=[HANDBOOK])
+        assert list(dict.fromkeys(told.kinds)) == ["sources", "memory", "thinking", "chunk"]
+        assert "".join(told.data("thinking")) == "Let me analyze."
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
+
+    async def test_what_did_not_hold_is_never_told(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        wrong = answer({"text": "Every employee gets 40 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]})
+        scripted_openai.script(wrong, to="generate_answer")
+        session = (await ai_session(model_client))["id"]
+        told = await chat(model_client, LEAVE, session, selectedPageIds=[HANDBOOK])
+        assert "40 days" not in told.text
+        messages = (await model_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert messages[-1]["content"] == told.text
+
+    async def test_a_failure_is_words_for_the_chat_and_the_stream_ends(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        for _ in range(4):
+            scripted_openai.script(Reply([Say('{"sections":['), Fail()]), to="generate_answer")
+        told = await chat(model_client, LEAVE, selectedPageIds=[HANDBOOK])
+        error = told.frames[-1]
+        assert (error["type"], told.kinds.count("error")) == ("error", 1)
+        assert isinstance(error["data"], str)
+        assert error["code"].startswith("model_")
+        assert "fell over" not in json.dumps(told.frames)
+
+    async def test_a_reader_that_leaves_stops_the_run(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        hold = Hold()
+        scripted_openai.script(Reply([Think("Hm."), hold]), to="generate_answer")
+        asked = asking(LEAVE, selectedPageIds=[HANDBOOK])
+        reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
+        await asyncio.to_thread(hold.wait_reached)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        [exchange] = scripted_openai.asked("generate_answer")
+        assert await asyncio.to_thread(exchange.wait_disconnected)
+
+    async def test_another_model_than_those_configured_is_refused_by_name(
+        self, model_client: httpx.AsyncClient
+    ) -> None:
+        response = await model_client.post("/api/ai/chat/stream", **asking("Hello", model="glm-5"))
+        assert (response.status_code, response.json()["code"]) == (400, "unknown_model")
+        assert "glm-5" in response.json()["message"]
+
+
+class TestWeb:
+    URL = "https://lamp.test/turning"
+    LAMP = "The lamp of the lighthouse turns every twelve seconds."
+    QUESTION = "How often does the lamp of the lighthouse turn?"
+
+    @pytest.fixture
+    async def web(self, settings: Settings) -> AsyncIterator[tuple[httpx.AsyncClient, Any]]:
+        async with serve_web() as script:
+            configured = settings.model_copy(update={"web": script.settings})
+            async with open_citewell(configured) as citewell:
+                for document in LIBRARY:
+                    await citewell.library.ingestor.ingest(Identity(), document)
+                async with client_of(create_app(configured, citewell=citewell)) as client:
+                    yield client, script
+
+    async def test_the_web_is_asked_first_and_the_pages_where_it_has_nothing(
+        self, web: tuple[httpx.AsyncClient, Any]
+    ) -> None:
+        client, script = web
+        script.searches = [found(result(self.URL, self.LAMP, "The lamp"))]
+        enabled = {"isWebSearchEnabled": True, "selectedPageIds": [HANDBOOK]}
+        told = await chat(client, self.QUESTION, **enabled)
+        [source] = told.sources
+        assert (source["url"], source["title"], source["slugId"], source["spaceSlug"]) == (self.URL, "The lamp", "", "")
+        assert told.text == f"{self.LAMP}[^1]"
+        script.searches = [found()]
+        assert (await chat(client, LEAVE, **enabled)).text == f"{LEAVE_ANSWER}[^1]"
+
+    async def test_a_web_that_fails_leaves_the_pages(self, web: tuple[httpx.AsyncClient, Any]) -> None:
+        client, script = web
+        script.searches = [WebReply(status=403)]
+        told = await chat(client, LEAVE, isWebSearchEnabled=True, selectedPageIds=[HANDBOOK])
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
+
+    async def test_what_the_web_brought_is_no_page_to_select(self, web: tuple[httpx.AsyncClient, Any]) -> None:
+        client, script = web
+        script.searches = [found(result(self.URL, self.LAMP, "The lamp"))]
+        [source] = (await chat(client, self.QUESTION, isWebSearchEnabled=True)).sources
+        for wanted in ({"query": "lamp"}, {"pageIds": [source["pageId"]]}, {}):
+            pages = (await client.post("/api/ai/pages/search", json=wanted)).json()
+            assert source["pageId"] not in [page["pageId"] for page in pages]
+
+
+class TestPageSearch:
+    async def titles(self, client: httpx.AsyncClient, **wanted: Any) -> list[str]:
+        response = await client.post("/api/ai/pages/search", json=wanted)
+        assert response.status_code == 200, response.text
+        return [page["title"] for page in response.json()]
+
+    async def test_titles_come_before_texts(self, citewell: Citewell, client: httpx.AsyncClient) -> None:
+        notice = NewDocument(text="Trains are announced here.", title="Notice board")
+        await citewell.library.ingestor.ingest(Identity(), notice)
+        assert (await self.titles(client, query="notice"))[0] == "Notice board"
+        assert "Staff handbook" in await self.titles(client, query="notice period during probation")
+
+    async def test_a_space_limits_the_search(self, shared_client: httpx.AsyncClient) -> None:
+        assert await self.titles(shared_client, spaceId="s1") == ["Staff handbook"]
+        assert await self.titles(shared_client, spaceId="people", query="") == ["Staff handbook"]
+        assert await self.titles(shared_client, spaceId="s1", query="travel") == []
+        assert sorted(await self.titles(shared_client)) == ["Staff handbook", "Travel policy"]
+        assert await self.titles(shared_client, query="zzzz") == []
+
+    async def test_deleted_pages_are_left_out(self, client: httpx.AsyncClient) -> None:
+        await client.delete(f"/api/documents/{HANDBOOK}")
+        assert await self.titles(client, query="handbook") == []
+        assert await self.titles(client, pageIds=[HANDBOOK, TRAVEL]) == ["Travel policy"]
+        assert await self.titles(client, spaceId="s1") == []
+        assert await self.titles(client, query="annual leave") == []
+
+    async def test_a_page_without_address_has_empty_strings(self, shared_client: httpx.AsyncClient) -> None:
+        [page] = (await shared_client.post("/api/ai/pages/search", json={"pageIds": [TRAVEL]})).json()
+        assert page == {"pageId": TRAVEL, "title": "Travel policy", "slugId": "", "spaceId": "", "spaceSlug": ""}
+
+    async def test_a_wrong_field_is_named(self, shared_client: httpx.AsyncClient) -> None:
+        for wanted, named in [({"pageIds": ["x"]}, "pageIds.0"), ({"query": "\x00"}, "query: control")]:
+            response = await shared_client.post("/api/ai/pages/search", json=wanted)
+            assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+            assert named in response.json()["message"]
+
+
+async def test_what_belongs_to_another_is_not_there(settings: Settings, citewell: Citewell) -> None:
+    async with (
+        client_of(create_app(settings, citewell=citewell)) as owner,
+        client_of(create_app(settings.model_copy(update={"user": "stranger"}), citewell=citewell)) as stranger,
+    ):
+        diary = NewDocument(document_id=str(uuid4()), text="Dear diary.", title="Diary", owner="local")
+        await citewell.library.ingestor.ingest(Identity(), diary)
+        session = (await ai_session(owner))["id"]
+        claims = {"x-user": "local", "authorization": "Bearer local"}
+        asked = await stranger.post("/api/ai/chat/stream", **asking("Hi", session, userId="local"), headers=claims)
+        assert asked.status_code == 404
+        assert (await stranger.get("/api/ai/sessions")).json()["sessions"] == []
+        for wanted in ({"query": "diary"}, {"pageIds": [diary.document_id]}):
+            assert (await owner.post("/api/ai/pages/search", json=wanted)).json()
+            assert (await stranger.post("/api/ai/pages/search", json=wanted)).json() == []
+        told = await chat(stranger, "What is in the diary?", selectedPageIds=[diary.document_id])
+        assert told.sources == []
