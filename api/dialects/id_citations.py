@@ -1,31 +1,89 @@
-"""The id_citations dialect."""
+"""The id_citations dialect: an answer as a row of a conversation, whose sections cite segments by their ids.
 
+A frame holds the same body as a read of the conversation, with the rows that are new or have changed. A client puts
+each row in the place of the one with the same id, and so needs to know no more for a stream than for a poll.
+"""
+
+from typing_extensions import Unpack
+
+from api.dialects.answer_rows import (
+    AnswerMetadata,
+    CitedSection,
+    Fault,
+    Row,
+    Status,
+    answer_row,
+    question_row,
+    section_of,
+)
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told
-from graph.events import AnyEvent, Envelope
+from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
+from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted
 
 
 class IdCitationsDialect:
-    """Speaks to the clients of id_citations."""
+    """Tells an answer's row anew whenever a section of it is final.
+
+    ``message_id`` is the answer's, for readers of a log that has been swept and begins with its end.
+    """
 
     remembers = True
+    rejoins = True
 
-    def __init__(self) -> None:
+    _envelope: Envelope
+
+    def __init__(self, message_id: str = "") -> None:
         self._held = HeldAnswer()
+        self._message_id = message_id
+        self._sections: list[CitedSection] = []
+        self._retracted = False
 
     def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the sections that it settles before it."""
-        told = self._held.hear(envelope.event)
-        return b"".join(map(self._section, told)) + envelope.event.tell(self)
+        """Give the one frame of an event that changes a row, so that a reader can come back behind any frame."""
+        self._envelope = envelope
+        told = self._hear(envelope.event)
+        self._sections += map(section_of, told)
+        return envelope.event.tell(self) or (self._frame(self._answer("processing")) if told else b"")
 
-    def _section(self, told: Told) -> bytes:
-        return frame({"text": told.text})
+    def run_started(self, event: RunStarted) -> bytes:
+        """Give the question's row, and the answer's, still empty."""
+        self._message_id = event.message_id
+        asked = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
+        return self._frame(asked, self._answer("processing"))
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """Give the answer's row as it is stored."""
+        self._sections = [section_of(told) for told in told_of(event.message)]
+        status: Status = "cancelled" if event.outcome == "cancelled" else "completed"
+        return self._frame(self._answer(status, outcome=event.outcome, stop_reason=event.stop_reason))
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """Give the answer's row with why there is none; what was told of it before is void."""
+        self._sections = []
+        fault = Fault(code=event.code, message=event.message, suggestion=event.suggestion, retryable=event.retryable)
+        return self._frame(self._answer("failed", outcome="failed", stop_reason=event.code, error=fault))
+
+    def _hear(self, event: AnyEvent) -> list[Told]:
+        if self._retracted:
+            return []
+        try:
+            return self._held.hear(event)
+        except Retracted:
+            # A row can be told anew, so what was told too early goes with the next one, and the end tells the rest.
+            self._retracted, self._sections = True, []
+            return []
+
+    def _answer(self, status: Status, **more: Unpack[AnswerMetadata]) -> Row:
+        envelope = self._envelope
+        return answer_row(envelope.run_id, self._message_id, status, envelope.at, self._sections, more)
+
+    def _frame(self, *rows: Row) -> bytes:
+        return frame({"messages": rows}, event="messages", event_id=self._envelope.event_id)
 
     def _silent(self, event: AnyEvent) -> bytes:
         return b""
 
     queued = _silent
-    run_started = _silent
     run_resumed = _silent
     step_started = _silent
     step_finished = _silent
@@ -45,5 +103,3 @@ class IdCitationsDialect:
     content_removed = _silent
     answer_assessed = _silent
     title_changed = _silent
-    run_finished = _silent
-    run_failed = _silent
