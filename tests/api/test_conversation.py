@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -14,7 +14,7 @@ from graph.entrypoint import Citewell, open_citewell
 from tests.api.conftest import HANDBOOK, with_model
 from tests.api.reading import events_of, live_events, parse_frames
 from tests.api.serving import client_of
-from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Step, Think, answer, status
 from tools.settings import Settings
 
 PATH = "/api/rag/query-stream"
@@ -36,7 +36,8 @@ async def messages_of(client: httpx.AsyncClient, conversation_id: str) -> list[d
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_question_is_told_from_connected_to_done(shared_client: httpx.AsyncClient, method: str) -> None:
     asked = {"query": LEAVE, "conversationId": f"{method}-1", "userId": "somebody-else"}
-    response = await shared_client.request(method, PATH, **{"params" if method == "GET" else "json": asked})
+    sent: dict[str, Any] = {"params" if method == "GET" else "json": asked}
+    response = await shared_client.request(method, PATH, **sent)
     assert response.headers["cache-control"] == "no-cache"
     assert response.headers["x-accel-buffering"] == "no"
     connected, content, done = events_of(response)
@@ -141,7 +142,8 @@ async def test_progress_and_previews_are_told_on_request(shared_client: httpx.As
 async def test_a_wrong_field_is_named_as_a_problem_or_to_an_event_source_as_a_frame(
     shared_client: httpx.AsyncClient, fields: dict[str, str], named: str
 ) -> None:
-    for sent in ({"method": "GET", "params": fields}, {"method": "POST", "json": fields}):
+    ways: list[dict[str, Any]] = [{"method": "GET", "params": fields}, {"method": "POST", "json": fields}]
+    for sent in ways:
         problem = await shared_client.request(url=PATH, **sent)
         assert (problem.status_code, problem.headers["content-type"]) == (422, "application/problem+json")
         assert problem.json()["detail"].startswith(named)
@@ -211,7 +213,7 @@ async def test_a_strangers_run_is_not_there(settings: Settings, citewell: Citewe
         assert len(await messages_of(owner, "mine")) == len(await messages_of(stranger, "mine")) == 2
 
 
-async def held_back(client: httpx.AsyncClient, **asked: str) -> AsyncIterator[dict[str, Any]]:
+async def held_back(client: httpx.AsyncClient, **asked: str) -> AsyncGenerator[dict[str, Any], None]:
     """Follow a stream as it comes, and leave when the caller does."""
     async with client.stream("GET", PATH, params=asked, headers=FRAMES) as response:
         async for event in live_events(response):
@@ -301,7 +303,7 @@ async def test_thinking_is_told_on_request_and_is_no_part_of_the_answer(
     configured = with_model(settings, scripted_openai)
     models = [model.model_copy(update={"thinking_model": "thinker"}) for model in configured.models]
     configured = configured.model_copy(update={"models": models})
-    thoughts = [Think("Is it a greeting? "), Think("It is."), Say("Good day.")]
+    thoughts: list[Step] = [Think("Is it a greeting? "), Think("It is."), Say("Good day.")]
     async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
         scripted_openai.script(Reply(steps=thoughts), Reply(steps=thoughts), to="answer_directly")
         told = await ask(client, "Hello!", thinking="true")

@@ -26,7 +26,7 @@ class ConversationAdapter:
 
     def heard(self, stream: bytes) -> Heard:
         told = [json.loads(frame["data"]) for frame in parse_frames(stream.decode())]
-        last = told[-1] if told else {"type": "none"}
+        last: dict[str, Any] = told[-1] if told else {"type": "none"}
         if last["type"] == "error":
             return Heard("", frozenset(), "error", last["code"])
         if last["type"] != "done":

@@ -1,14 +1,15 @@
 // The client of seed 002: an EventSource whose messages are told apart by `type`.
 //
-//   node seeds/conversation.mjs URL ['{"cuts": [bytes, ...], "closes": bool}']
+//   node seeds/conversation.mjs URL ['{"cuts": [bytes, ...], "patient": true}']
 //
-// `cuts` breaks each connection in turn after so many bytes; a client that does not `close` goes on until it is told
-// to stop. Waiting before a reconnect is cut short by a `retry:` before each stream, as a server might send it.
+// The seed's own client closes at the end and at whatever goes wrong; a patient one leaves all to EventSource, and goes
+// on until the server tells it to stop. `cuts` breaks its connections in turn after so many bytes. Waiting before a
+// reconnect is cut short by a `retry:` before each stream.
 import { EventSource } from "eventsource";
 
 const [url, said = "{}"] = process.argv.slice(2);
-const { cuts = [], closes = true } = JSON.parse(said);
-const heard = { types: [], shown: "", done: null, error: null, logged: [], requests: [] };
+const { cuts = [], patient = false } = JSON.parse(said);
+const heard = { types: [], shown: "", done: null, error: null, connected: [], broken: 0, requests: [] };
 
 function breaking(body, bytes) {
   const reader = body.getReader();
@@ -49,27 +50,30 @@ eventSource.onmessage = (event) => {
   heard.types.push(data.type);
   switch (data.type) {
     case "connected":
-      heard.logged.push(data.conversationId);
+      heard.connected.push(data.conversationId);
       break;
     case "content":
       appendToMessage(data.content);
       break;
     case "done":
       heard.done = data;
-      if (closes) eventSource.close();
+      if (!patient) eventSource.close();
       break;
     case "error":
       heard.error = data;
-      if (closes) eventSource.close();
+      if (!patient) eventSource.close();
       break;
   }
 };
 
-// The seed's client closes at the first error, be it a broken connection; one that lets EventSource do its work
-// goes on, and is closed by what the server says.
-const ended = setInterval(() => {
+eventSource.onerror = () => {
+  heard.broken += 1;
+  if (!patient) eventSource.close();
+};
+
+const watch = setInterval(() => {
   if (eventSource.readyState === EventSource.CLOSED) {
-    clearInterval(ended);
+    clearInterval(watch);
     console.log(JSON.stringify(heard));
   }
 }, 5);
