@@ -20,6 +20,7 @@ from api.routes import (
     health,
     id_citations,
     openai,
+    run_lists,
     runs,
     search,
     self_rag,
@@ -59,7 +60,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackOnly, origins=origins)
     allow_origins(app, origins)
-    for routes in (sessions, runs, documents, search, health):
+    for routes in (sessions, runs, run_lists, documents, search, health):
         app.include_router(routes.router)
     for spoken in (docmost, docs_chatbot, conversation, id_citations, self_rag, openai, ai_sdk, ag_ui):
         app.include_router(spoken.router)

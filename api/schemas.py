@@ -1,33 +1,29 @@
-"""Requests and responses of the native dialect. A field that this version does not have is refused, never ignored."""
+"""Runs as the native dialect asks for them and tells them in one piece, and what all its requests share.
+
+A field that this version does not have is refused, never ignored.
+"""
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from graph.context import Context
 from graph.events import RunFinished
-from graph.evidence import (
-    Assessment,
-    Citation,
-    Disagreement,
-    FamilyName,
-    Identity,
-    Message,
-    SearchMode,
-    Section,
-    SectionClaim,
-    Source,
-    Spent,
-    WebMode,
-    WhileRunning,
-)
+from graph.evidence import Identity, Message, SearchMode, Spent, WebMode, WhileRunning
 from tools.runs import Run, RunRequest
-from tools.sessions import History, Session, StoredMessage
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -50,18 +46,15 @@ Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]
 
 
+def optional(value: UUID | None) -> str | None:
+    """Spell an id the one way that the rest of the service knows, or leave it out."""
+    return None if value is None else str(value)
+
+
 class Body(BaseModel):
     """What every request and response keeps to: the named fields and no other."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class NewSession(Body):
-    """What a session starts with."""
-
-    title: Title | None = None
-    page_ids: PageIds = []
-    ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
 
 
 class Budget(Body):
@@ -72,10 +65,25 @@ class Budget(Body):
     tokens: Annotated[int, Field(ge=1)] | None = None
 
 
+ASKED_AGAIN = "leave it out: with regenerate, a question is asked again as it was"
+
+
+def _left_out() -> Any:
+    return None
+
+
 class NewRun(Body):
     """One question, and how it is to be answered."""
 
-    question: Question
+    edit: UUID | None = Field(
+        default=None, description="A question of the session that this one replaces, on a branch of its own."
+    )
+    regenerate: UUID | None = Field(
+        default=None, description="An answer to be given anew: its question is asked again, as it was."
+    )
+    question: Question = Field(
+        default_factory=_left_out, validate_default=True, description="Required, except with `regenerate`."
+    )
     page_ids: PageIds = Field(default=[], description="Documents to read whole.")
     only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` and `selected_text` alone.")
     selected_text: SelectedText | None = Field(
@@ -103,6 +111,32 @@ class NewRun(Body):
     )
     stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
+    @field_validator("regenerate")
+    @classmethod
+    def _one_branch(cls, value: UUID | None, info: ValidationInfo) -> UUID | None:
+        if value is not None and info.data.get("edit") is not None:
+            raise ValueError("send either edit or regenerate")
+        return value
+
+    @field_validator("question", mode="wrap")
+    @classmethod
+    def _asked(cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> str:
+        again = info.data.get("regenerate") is not None
+        if value is not None:
+            if again:
+                raise ValueError(ASKED_AGAIN)
+            return str(check(value))
+        if not again and "regenerate" in info.data:
+            raise PydanticCustomError("missing", "Field required")
+        return ""
+
+    @field_validator("page_ids", "selected_text")
+    @classmethod
+    def _its_own(cls, value: Any, info: ValidationInfo) -> Any:
+        if value and info.data.get("regenerate") is not None:
+            raise ValueError(ASKED_AGAIN)
+        return value
+
     def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
         """Lay out the run that this asks for, on the identity's behalf; ``knobs`` are the deployment's."""
         context = Context(
@@ -127,74 +161,8 @@ class NewRun(Body):
             tuple(map(str, self.page_ids)),
             self.selected_text or "",
             while_running=self.while_running,
-        )
-
-
-class SessionList(Body):
-    """A page of sessions, the last used first."""
-
-    sessions: list[Session]
-    next_cursor: str | None = Field(description="Send it as `cursor` for the sessions that follow; null at the end.")
-
-
-class SessionMessage(Body):
-    """A message as it was finished; all but the first group of fields belong to answers.
-
-    Each citation tells in `freshness` what has become of its quote since, and in `now` where it stands today.
-    """
-
-    message_id: str
-    run_id: str | None
-    parent_message_id: str | None
-    role: Literal["user", "assistant"]
-    content: str
-    created_at: datetime
-    page_ids: list[str] = Field(default=[], description="What a question asked to be read whole.")
-    selected_text: str | None = Field(default=None, description="The passage that a question was asked about.")
-
-    outcome: str | None
-    stop_reason: str | None
-    family: FamilyName | None = None
-    sections: list[Section] = []
-    citations: list[Citation] = []
-    sources: list[Source] = []
-    nearest: list[Source] = []
-    claims: list[SectionClaim] = []
-    assessment: Assessment | None = None
-    disagreements: list[Disagreement] = []
-    spent: dict[str, Spent] = {}
-
-    @classmethod
-    def of(cls, stored: StoredMessage) -> "SessionMessage":
-        """Show a stored message; what a later release adds to a body is left out."""
-        known = {name: value for name, value in stored.body.items() if name in cls.model_fields}
-        return cls(
-            **known,
-            message_id=stored.message_id,
-            run_id=stored.run_id,
-            parent_message_id=stored.parent_message_id,
-            role=stored.role,
-            content=stored.content,
-            created_at=stored.created_at,
-            outcome=stored.outcome,
-            stop_reason=stored.stop_reason,
-        )
-
-
-class SessionDetail(Body):
-    """A session with its newest messages, in the order they were said."""
-
-    session: Session
-    messages: list[SessionMessage]
-    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
-
-    @classmethod
-    def of(cls, history: History) -> "SessionDetail":
-        """Show a session's history."""
-        return cls(
-            session=history.session,
-            messages=[SessionMessage.of(message) for message in history.messages],
-            next_cursor=history.next_cursor,
+            edit=optional(self.edit),
+            regenerate=optional(self.regenerate),
         )
 
 

@@ -62,6 +62,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
+        families = configured_families(settings)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -73,10 +74,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     workspaces=workspaces,
                     documents=Documents(database, workspaces),
                     ingestor=ingestor,
-                    sessions=Sessions(database, workspaces),
+                    sessions=Sessions(database, workspaces, families),
                     searcher=searcher,
                     reader=reader,
-                    families=configured_families(settings),
+                    families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
                 )

@@ -1,22 +1,32 @@
-"""Conversations: made, listed, read back, deleted."""
+"""Conversations: made, listed, changed, read back, deleted."""
 
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, status
+from fastapi import APIRouter, Query, status
 
 from api.dependencies import Me, OpenLibrary
 from api.errors import problems
-from api.schemas import Cursor, Limit, NewSession, SessionDetail, SessionList
+from api.schemas import Cursor, Limit, optional
+from api.schemas_sessions import NewSession, SessionChange, SessionDetail, SessionList, SessionTitle
 from tools.sessions import Session
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
+Branch = Annotated[
+    UUID | None, Query(description="A message: the branch through it is read, not the one gone on with last.")
+]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
 async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Session:
     """Make a session."""
-    page_ids = [str(page_id) for page_id in body.page_ids]
-    return await library.sessions.create(me, title=body.title, page_ids=page_ids, ephemeral=body.ephemeral)
+    return await library.sessions.create(
+        me,
+        title=body.title,
+        page_id=optional(body.page_id),
+        page_ids=[str(page_id) for page_id in body.page_ids],
+        ephemeral=body.ephemeral,
+    )
 
 
 @router.get("", responses=problems(422, 503))
@@ -33,9 +43,26 @@ async def get_session(
     library: OpenLibrary,
     limit: Limit = 100,
     cursor: Cursor = None,
+    branch: Branch = None,
 ) -> SessionDetail:
-    """Read a session with its messages, their citations and sources."""
-    return SessionDetail.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor))
+    """Read a session with the messages of a branch, their citations and sources."""
+    return SessionDetail.of(
+        await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor, branch=optional(branch))
+    )
+
+
+@router.patch("/{session_id}", responses=problems(404, 422, 503))
+async def change_session(session_id: UUID, body: SessionChange, me: Me, library: OpenLibrary) -> Session:
+    """Rename a session, or select other pages in it."""
+    page_ids = None if body.page_ids is None else [str(page_id) for page_id in body.page_ids]
+    return await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
+
+
+@router.post("/{session_id}/auto-title", responses=problems(404, 422, 503))
+async def title_session(session_id: UUID, me: Me, library: OpenLibrary) -> SessionTitle:
+    """Title a session after its first question, unless it has a title, and say what it is called."""
+    title = await library.sessions.auto_title(me, str(session_id))
+    return SessionTitle(session_id=str(session_id), title=title)
 
 
 @router.delete("/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
