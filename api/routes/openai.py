@@ -1,5 +1,98 @@
-"""Routes of the openai dialect."""
+"""Chat Completions: the models that can be named, and a question answered as OpenAI's clients expect it."""
 
-from fastapi import APIRouter
+import time
+from contextlib import aclosing
+from typing import Annotated, Any
 
-router = APIRouter(tags=["openai"])
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import JSONResponse, Response
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.openai import OpenAIDialect
+from api.dialects.openai_completion import Wanted, completion
+from api.dialects.openai_errors import PREFIX, STATUSES, error_of, errors
+from api.dialects.openai_models import Model, ModelList, can_think, models_of, named
+from api.dialects.openai_request import ChatRequest
+from api.errors import in_its_shape, problem, shaped
+from api.stream import RunStream, end_of
+from graph.events import RunFailed, RunFinished, ThinkingDelta
+from tools.runs import RunReader
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+shaped(PREFIX, error_of, statuses=STATUSES)
+
+Switch = Annotated[bool | None, Header()]
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`stream: true`: chunks of a chat completion. Otherwise: the chat completion.",
+        "content": {"text/event-stream": {}, "application/json": {}},
+    }
+}
+
+
+@router.get("/models", responses=errors(503))
+async def list_models(me: Me, settings: AppSettings) -> ModelList:
+    """List the models that a request may name, the deployment's default first."""
+    return ModelList(data=models_of(settings))
+
+
+@router.get("/models/{model:path}", responses=errors(503))
+async def get_model(model: str, me: Me, settings: AppSettings) -> Model:
+    """Describe a model."""
+    name = named(settings, model)
+    return next(each for each in models_of(settings) if each.id == name)
+
+
+@router.post("/chat/completions", response_model=None, responses={**ANSWERS, **errors(502, 503)})
+async def complete(
+    body: ChatRequest,
+    request: Request,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
+    x_citewell_events: Switch = None,
+    x_citewell_links: Switch = None,
+) -> Response:
+    """Answer the last message of a conversation."""
+    name = named(settings, body.model or "")
+    thinking = body.thinks and can_think(settings, name)
+    asked = body.run(me, name, thinking=thinking, knobs=settings.run_knobs)
+    session_id = body.session_id
+    if session_id is None:
+        session_id = (await library.sessions.create(me, ephemeral=True, dialect="openai")).session_id
+    run = await runner.start(session_id, asked)
+    wanted = Wanted(
+        model=name,
+        base_url=str(request.base_url),
+        usage=bool(body.stream_options and body.stream_options.include_usage),
+        events=_first(body.citewell.events, x_citewell_events),
+        links=_first(body.citewell.links, x_citewell_links),
+    )
+    headers = {"X-Request-ID": run.run_id}
+    if body.stream:
+        return RunStream(run, OpenAIDialect(wanted), "cancel", headers=headers)
+    return await _whole(run, request, wanted, headers)
+
+
+async def _whole(run: RunReader, request: Request, wanted: Wanted, headers: dict[str, str]) -> Response:
+    end = await end_of(run, request, "cancel")
+    if isinstance(end, RunFailed):
+        failed = problem(end.code, end.message, end.suggestion, run_id=run.run_id, headers=headers)
+        return in_its_shape(request.url.path, failed)
+    made = completion(
+        run.run_id, run.session_id, end, wanted, created=int(time.time()), thinking=await _thinking(run, end)
+    )
+    return JSONResponse(made, headers=headers)
+
+
+async def _thinking(run: RunReader, end: RunFinished) -> str:
+    """Read in the log of an ended run what its model thought."""
+    if end.message.get("family") != "llm":
+        return ""
+    async with aclosing(run.events()) as events:
+        return "".join([each.event.delta async for each in events if isinstance(each.event, ThinkingDelta)])
+
+
+def _first(said: bool | None, header: bool | None) -> bool:
+    return bool(header) if said is None else said
