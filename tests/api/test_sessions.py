@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import httpx
 
-from tests.api.conftest import HANDBOOK, new_session
+from tests.api.conftest import HANDBOOK, TRAVEL, new_session
 
 
 async def test_a_session_is_made_listed_read_and_deleted(client: httpx.AsyncClient) -> None:
@@ -72,3 +72,69 @@ async def test_an_old_answer_tells_what_has_become_of_its_quotes(client: httpx.A
     assert await citation() == {**cited, "freshness": "changed"}
     await client.delete(f"/api/documents/{HANDBOOK}")
     assert await citation() == {**cited, "freshness": "deleted"}
+
+
+async def ask(client: httpx.AsyncClient, session_id: str, **body: Any) -> dict[str, Any]:
+    asked = await client.post(f"/api/sessions/{session_id}/runs", json={**body, "stream": False})
+    assert asked.status_code == 200, asked.text
+    return dict(asked.json())
+
+
+async def test_a_session_is_renamed_and_other_pages_are_selected(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client, page_id=TRAVEL)
+    path = f"/api/sessions/{session_id}"
+    renamed = (await client.patch(path, json={"title": "Leave"})).json()
+    assert (renamed["title"], renamed["page_ids"], renamed["page_id"]) == ("Leave", [], TRAVEL)
+    changed = (await client.patch(path, json={"page_ids": [HANDBOOK]})).json()
+    assert changed == {**renamed, "page_ids": [HANDBOOK]}
+    assert (await client.get("/api/sessions")).json()["sessions"] == [changed]
+    assert (await client.get(path)).json()["session"] == changed
+    for body in ({"title": ""}, {"title": "x" * 256}, {"name": "Leave"}, {"page_ids": ["one"]}):
+        refused = await client.patch(path, json=body)
+        assert (refused.status_code, refused.json()["detail"].partition(":")[0].partition(".")[0]) == (422, *body)
+
+
+async def test_selected_pages_are_given_back_once_a_message_is_complete(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    await ask(client, session_id, question="How long is the notice period?", page_ids=[HANDBOOK, TRAVEL])
+    [listed] = (await client.get("/api/sessions")).json()["sessions"]
+    detail = (await client.get(f"/api/sessions/{session_id}")).json()
+    assert listed["page_ids"] == detail["session"]["page_ids"] == [HANDBOOK, TRAVEL]
+    assert detail["messages"][0]["page_ids"] == [HANDBOOK, TRAVEL]
+
+
+async def test_a_session_is_titled_after_its_first_question_but_never_over_a_name(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    path = f"/api/sessions/{session_id}/auto-title"
+    untitled = {"session_id": session_id, "title": "New Chat"}
+    assert (await client.post(path)).json() == untitled
+    await ask(client, session_id, question="How long is the notice period?")
+    titled = {"session_id": session_id, "title": "How long is the notice period?"}
+    assert (await client.post(path)).json() == titled
+    await ask(client, session_id, question="And during probation?")
+    assert (await client.post(path)).json() == titled
+    await client.patch(f"/api/sessions/{session_id}", json={"title": "Notice"})
+    assert (await client.post(path)).json()["title"] == "Notice"
+
+
+async def test_runs_are_listed_by_session_and_by_where_they_stand(client: httpx.AsyncClient) -> None:
+    one, other = [await new_session(client) for _ in range(2)]
+    asked = [
+        await ask(client, session_id, question="How long is the notice period?") for session_id in (one, other, one)
+    ]
+    expected = [run["run_id"] for run in reversed(asked)]
+
+    async def listed(path: str, **params: Any) -> list[str]:
+        found = await client.get(path, params=params)
+        assert found.status_code == 200
+        return [run["run_id"] for run in found.json()["runs"]]
+
+    assert await listed("/api/runs") == expected
+    assert await listed("/api/runs", status="finished") == expected
+    assert await listed("/api/runs", status="running") == []
+    assert await listed(f"/api/sessions/{one}/runs") == [expected[0], expected[2]]
+    first = (await client.get("/api/runs", params={"limit": 2})).json()
+    assert await listed("/api/runs", limit=2, cursor=first["next_cursor"]) == expected[2:]
+    assert first["runs"][0] == (await client.get(f"/api/runs/{expected[0]}")).json()
+    assert (await client.get("/api/runs", params={"status": "lost"})).status_code == 422
+    assert (await client.get(f"/api/sessions/{uuid4()}/runs")).status_code == 404
