@@ -18,11 +18,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.figures import Figure, meets
+from bench.figures import Figure, bar_of, meets, stacks
 from bench.manual import PAGE, filled
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = ("retrieval", "stream", "memory")
+PARTS = ("retrieval", "stream", "durable", "load", "model", "sessions")
 
 
 def main(arguments: list[str]) -> int:
@@ -58,16 +58,18 @@ def main(arguments: list[str]) -> int:
 
 def _table(part: str, figures: list[Figure], seconds: float) -> Table:
     table = Table(title=f"{part} ({seconds:.0f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+    others = stacks(figures)
     table.add_column("figure")
     table.add_column("measured", justify="right")
     table.add_column("unit")
     table.add_column("bar", justify="right")
+    for name in others:
+        table.add_column(name, justify="right")
     for found in figures:
-        met = meets(found)
-        style = {True: "green", False: "red", None: ""}[met]
-        sign = "<=" if found["better"] == "less" else ">="
-        bar = "" if found["bar"] is None else f"{sign} {found['bar']:g}"
-        table.add_row(found["name"], f"{found['value']:,.4g}", found["unit"], bar, style=style)
+        style = {True: "green", False: "red", None: ""}[meets(found)]
+        beside = found.get("beside", {})
+        told = [f"{beside[name]:,.4g}" if name in beside else "" for name in others]
+        table.add_row(found["name"], f"{found['value']:,.4g}", found["unit"], bar_of(found), *told, style=style)
     return table
 
 

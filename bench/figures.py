@@ -1,19 +1,24 @@
 """What a benchmark found: named numbers, with the bar that each has to meet where there is one."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 
 class Figure(TypedDict):
-    """One measured number. ``bar`` is its limit, from above where ``better`` is "less"; None where it has none."""
+    """One measured number. ``bar`` is its limit, from above where ``better`` is "less"; None where it has none.
+
+    ``beside`` holds the same number of other stacks, by their names; it also has to be better than that of ``rival``.
+    """
 
     name: str
     value: float
     unit: str
     bar: float | None
     better: Literal["less", "more"]
+    beside: NotRequired[dict[str, float]]
+    rival: NotRequired[str]
 
 
 def figure(
@@ -26,11 +31,35 @@ def figure(
     )
 
 
+def compared(found: Figure, beside: Mapping[str, float], *, rival: str, more: bool = False) -> Figure:
+    """Set the same number of other stacks beside a figure, one of which it has to be ahead of.
+
+    ``more`` tells that more is better, where the figure has no bar that says so.
+    """
+    figures = {name: round(value, 4) for name, value in beside.items()}
+    better: Literal["less", "more"] = "more" if more else found["better"]
+    return Figure(**{**found, "better": better, "beside": figures, "rival": rival})
+
+
 def meets(found: Figure) -> bool | None:
-    """Tell whether a figure meets its bar; None where it has none."""
-    if found["bar"] is None:
-        return None
-    return found["value"] <= found["bar"] if found["better"] == "less" else found["value"] >= found["bar"]
+    """Tell whether a figure meets its bar and is ahead of its rival; None where it has neither."""
+    sign = 1 if found["better"] == "more" else -1
+    met = [] if found["bar"] is None else [sign * (found["value"] - found["bar"]) >= 0]
+    if "rival" in found:
+        met.append(sign * (found["value"] - found["beside"][found["rival"]]) > 0)
+    return all(met) if met else None
+
+
+def stacks(figures: Sequence[Figure]) -> list[str]:
+    """List the other stacks that figures are set beside, in the order in which they come."""
+    return list(dict.fromkeys(name for found in figures for name in found.get("beside", {})))
+
+
+def bar_of(found: Figure) -> str:
+    """Say in words what a figure has to meet; nothing where it has no bar."""
+    sign = "≤" if found["better"] == "less" else "≥"
+    limit = [] if found["bar"] is None else [f"{sign} {found['bar']:g}"]
+    return ", ".join([*limit, *([f"ahead of {found['rival']}"] if "rival" in found else [])])
 
 
 def percentile(values: Sequence[float], share: float) -> float:

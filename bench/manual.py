@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from bench.figures import Figure, bar_of, stacks
+
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 _TABLES = re.compile(r"<!-- results:begin -->.*<!-- results:end -->", re.DOTALL)
 
@@ -18,13 +20,18 @@ def _table(part: str, result: dict[str, Any]) -> str:
     where = (
         f"{result['at'][:10]}, {result['cores']} cores, load {result['load']} at the end, {result['seconds']:.0f} s."
     )
-    rows = [
-        f"| {found['name']} | {found['value']:,.4g} | {found['unit']} | {_bar(found)} |" for found in result["figures"]
-    ]
-    return "\n".join([f"### {part}", "", where, "", "| figure | measured | unit | bar |", "|---|--:|---|---|", *rows])
+    others = stacks(result["figures"])
+    head = ["figure", "Citewell" if others else "measured", "unit", "bar", *others]
+    ruled = ["---", "--:", "---", "---", *("--:" for _ in others)]
+    rows = [_cells(found, others) for found in result["figures"]]
+    return "\n".join([f"### {part}", "", where, "", *(_row(cells) for cells in (head, ruled, *rows))])
 
 
-def _bar(found: dict[str, Any]) -> str:
-    if found["bar"] is None:
-        return ""
-    return f"{'≤' if found['better'] == 'less' else '≥'} {found['bar']:g}"
+def _cells(found: Figure, others: list[str]) -> list[str]:
+    beside = found.get("beside", {})
+    told = [f"{beside[name]:,.4g}" if name in beside else "" for name in others]
+    return [found["name"], f"{found['value']:,.4g}", found["unit"], bar_of(found), *told]
+
+
+def _row(cells: list[str]) -> str:
+    return f"|{'|'.join(cells)}|" if cells[0] == "---" else f"| {' | '.join(cells)} |"

@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds from the request to the first event, the first text, and the end of the stream."""
+    """Seconds from the request to the first event, the first text, and the end of the stream of so many frames."""
 
     first: float
     text: float
     whole: float
+    frames: int
 
 
 class Connection:
@@ -41,25 +42,36 @@ class Connection:
         headers = await self._send(path, body)
         return await self._reader.readexactly(int(headers["content-length"]))
 
-    async def stream(self, path: str, body: dict[str, Any]) -> Timing:
-        """Post JSON and read the stream of events to its end."""
+    async def get(self, path: str) -> bytes:
+        """Get the whole reply. Raises AssertionError unless it is a success."""
+        self._writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
+        headers = await self._headers()
+        return await self._reader.readexactly(int(headers["content-length"]))
+
+    async def stream(self, path: str, body: dict[str, Any], *, text_in: bytes = b"event: text_delta\n") -> Timing:
+        """Post JSON and read the stream of events to its end; what holds ``text_in`` brings text of the answer."""
         began = time.perf_counter()
         headers = await self._send(path, body)
         assert headers["transfer-encoding"] == "chunked"
         first = text = 0.0
+        frames = 0
         while size := int(await self._reader.readuntil(b"\r\n"), 16):
             chunk = await self._reader.readexactly(size + 2)
             now = time.perf_counter() - began
             first = first or now
-            if not text and b"event: text_delta\n" in chunk:
+            frames += (b"\n" + chunk).count(b"\ndata: ")
+            if not text and text_in in chunk:
                 text = now
         await self._reader.readexactly(2)
-        return Timing(first, text, time.perf_counter() - began)
+        return Timing(first, text, time.perf_counter() - began, frames)
 
     async def _send(self, path: str, body: dict[str, Any]) -> dict[str, str]:
         content = json.dumps(body).encode()
         head = f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
         self._writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+        return await self._headers()
+
+    async def _headers(self) -> dict[str, str]:
         status, *lines = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         assert status.split()[1].startswith("2"), status
         return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}

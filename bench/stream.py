@@ -6,29 +6,22 @@ Beside it stands the floor: the same uvicorn over a bare sse-starlette endpoint 
 
 import asyncio
 import json
-import os
-import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
-
-import psutil
 
 from bench.corpus import Corpus
 from bench.figures import Figure, figure, percentile
+from bench.serving import CITEWELL, postgres_of, served, shared_once
 from bench.sse_client import Connection, Timing
 from graph.evidence import Identity
 from tools.ingestion import NewDocument
 from tools.resources import open_library
 from tools.settings import Settings, load_settings
 
-ROOT = Path(__file__).parents[1]
 DOCUMENTS = 50
 QUESTIONS = 50
 WARM_UP = 10
 MEGABYTE = 1e6
-SERVE = "from cli.main import main; main()"
 
 
 async def run(folder: Path) -> list[Figure]:
@@ -37,13 +30,13 @@ async def run(folder: Path) -> list[Figure]:
     await asyncio.to_thread(folder.chmod, 0o711)
     data = folder / "data"
     questions = await _fill(load_settings(data_dir=data))
-    async with _server(folder, data, "-c", SERVE, "serve", "--port", "0", "--json") as (process, url):
-        at_rest = psutil.Process(process.pid).memory_info().rss
-        postgres = _postgres_bytes(data)
-        told = await _ask(url, questions)
-        after = psutil.Process(process.pid).memory_info().rss
-    async with _server(folder, data, "-m", "bench.bare_sse") as (_, url):
-        bare = await _ask_bare(url)
+    async with served(folder, data, *CITEWELL, "serve", "--port", "0", "--json") as server:
+        at_rest = server.bytes()
+        postgres = shared_once(postgres_of(data))
+        told = await _ask(server.url, questions)
+        after = server.bytes()
+    async with served(folder, data, "-m", "bench.bare_sse") as server:
+        bare = await _ask_bare(server.url)
     first, text, whole = [[getattr(each, name) * 1000 for each in told] for name in ("first", "text", "whole")]
     floor = [each.first * 1000 for each in bare]
     return [
@@ -89,33 +82,3 @@ async def _ask_bare(url: str) -> list[Timing]:
     timings = [await connection.stream("/run", {"question": "Why?"}) for _ in range(WARM_UP + QUESTIONS)]
     connection.close()
     return timings[WARM_UP:]
-
-
-@asynccontextmanager
-async def _server(folder: Path, data: Path, *command: str) -> AsyncIterator[tuple[Process, str]]:
-    """Start a server that says its address as JSON on its first line, and stop it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CITEWELL_", "OPENAI_"))}
-    environment = {**kept, "CITEWELL_DATA_DIR": str(data), "CITEWELL_LOG_LEVEL": "warning", "PYTHONPATH": str(ROOT)}
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE, cwd=folder, env=environment)
-    try:
-        yield process, await _address(process)
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-async def _address(process: Process) -> str:
-    assert process.stdout is not None
-    said = b""
-    while not said.rstrip().endswith(b"}"):
-        line = await process.stdout.readline()
-        assert line, "the server ended before it listened"
-        said += line
-    return str(json.loads(said)["url"])
-
-
-def _postgres_bytes(data: Path) -> int:
-    """Add up the memory of the embedded server, shared pages counted once."""
-    first = int((data / "postgres" / "postmaster.pid").read_text().splitlines()[0])
-    server = psutil.Process(first)
-    return sum(each.memory_full_info().pss for each in [server, *server.children(recursive=True)])

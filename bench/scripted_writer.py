@@ -1,0 +1,111 @@
+"""An AnswerWriter that takes no time of its own: it quotes its sources in a fixed number of deltas.
+
+What a server takes for an answer is then what stands around the writer. Its other scripts keep time: a paced one for
+many streams at once, one that says when it wrote each delta, and one that waits as a slow model would.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+
+from graph.evidence import Hit, Intent
+from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, FaultySection, Revision
+from graph.spending import Meter
+from graph.state import Turn
+
+DELTAS = 200
+SECTIONS = 3  # of 67 words each, then
+PACED_DELTAS = 100
+PACE_SECONDS = 0.05
+STAMPED_DELTAS = 200
+STAMP_SECONDS = 0.01
+_SENTENCE = re.compile(r"[^.]+\.")
+_WORD = re.compile(r"\S+\s*")
+
+Script = Callable[[Sequence[Hit]], AsyncIterator[Draft]]
+
+
+class ScriptedWriter:
+    """AnswerWriter that follows a script and mends nothing."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+        """Write as the script says."""
+        return self._script(sources)
+
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Leave every section as it is."""
+        return []
+
+    def converse(
+        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Write as the script does without sources, which is nothing."""
+        return self._script(())
+
+
+async def instant(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+    """Quote in 200 deltas, without a wait between them."""
+    for draft in _quoted(sources, DELTAS):
+        yield draft
+
+
+async def paced(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+    """Quote in 100 deltas at 20 a second, as a hosted model may."""
+    for draft in _quoted(sources, PACED_DELTAS):
+        if isinstance(draft, DraftText):
+            await asyncio.sleep(PACE_SECONDS)
+        yield draft
+
+
+async def stamped(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+    """Say 200 times, a hundred times a second, what the clock says: microseconds of the machine's monotonic clock."""
+    yield DraftOpened()
+    said = []
+    for _ in range(STAMPED_DELTAS):
+        await asyncio.sleep(STAMP_SECONDS)
+        said.append(f"{time.monotonic_ns() // 1000} ")
+        yield DraftText(said[-1])
+    yield DraftClosed("".join(said), (sources[0].segment.segment_id,))
+
+
+async def waiting(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+    """Write a word and wait for ever."""
+    yield DraftOpened()
+    yield DraftText("It ")
+    await asyncio.Event().wait()
+
+
+SCRIPTS: dict[str, Script] = {"": instant, "paced": paced, "stamped": stamped, "waiting": waiting}
+
+
+def writer(name: str) -> AnswerWriter:
+    """Make the writer of a script; "" is the one that does not wait. Raises KeyError."""
+    return ScriptedWriter(SCRIPTS[name])
+
+
+def _quoted(sources: Sequence[Hit], deltas: int) -> Iterator[Draft]:
+    """Quote whole sentences of the best sources, a section each, in so many deltas of one word or two."""
+    texts = [(hit.segment.text, hit.segment.segment_id) for hit in sources[:SECTIONS]]
+    for place, (source, segment_id) in enumerate(texts):
+        count = deltas * (place + 1) // len(texts) - deltas * place // len(texts)
+        words = _WORD.findall(_sentences(source, count))
+        yield DraftOpened()
+        for index in range(count):
+            yield DraftText("".join(words[len(words) * index // count : len(words) * (index + 1) // count]))
+        yield DraftClosed("".join(words), (segment_id,))
+
+
+def _sentences(text: str, words: int) -> str:
+    """Give whole sentences of so many words or just more. Raises AssertionError where there are fewer."""
+    kept = ""
+    for sentence in _SENTENCE.finditer(text):
+        kept += sentence[0]
+        if len(kept.split()) >= words:
+            return kept.strip()
+    raise AssertionError(f"a source of fewer than {words} words")

@@ -1,0 +1,111 @@
+"""The servers that stream the scripted answer, each on its own wire: how it is started, and how it is asked."""
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bench.scripted_graph import CONFIGURATION
+from bench.serving import Served, served, started
+from bench.sse_client import Connection, Timing
+
+CITEWELL = "Citewell"
+LANGGRAPH_DEV = "langgraph dev"
+GRAPH_ALONE = "graph alone"
+SSE_STARLETTE = "sse-starlette"
+BARE_ASGI = "bare ASGI"
+STARTUP_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A wire: where a conversation is made, where it is asked, and what text looks like in the reply."""
+
+    name: str
+    new: str | None
+    run: str
+    text_in: bytes
+
+    async def conversation(self, connection: Connection) -> str:
+        """Make a conversation, where the server has such a thing, and give the path to ask it at."""
+        if self.new is None:
+            return self.run
+        made: dict[str, Any] = json.loads(await connection.post(self.new, {}))
+        return self.run.format(made.get("session_id") or made["thread_id"])
+
+    def asking(self, question: str, script: str = "") -> dict[str, Any]:
+        """Give the request for a question, answered by a script."""
+        if self.name != LANGGRAPH_DEV:
+            return {"question": question, "model": script}
+        return {
+            "assistant_id": "citewell",
+            "input": {"question": question},
+            "context": {"model": script},
+            "stream_mode": ["custom"],
+        }
+
+    async def ask(self, connection: Connection, path: str, question: str) -> Timing:
+        """Ask, and read the answer to its end."""
+        return await connection.stream(path, self.asking(question), text_in=self.text_in)
+
+
+OURS = Stack(CITEWELL, "/api/sessions", "/api/sessions/{}/runs", b"event: text_delta\n")
+STUDIO = Stack(LANGGRAPH_DEV, "/threads", "/threads/{}/runs/stream", b'"type":"text_delta"')
+PLAIN_SSE = Stack(SSE_STARLETTE, None, "/run", b"event: text_delta\n")
+BARE = Stack(BARE_ASGI, None, "/run", b"event: text_delta\n")
+
+
+@asynccontextmanager
+async def serving(
+    stack: Stack, folder: Path, data: Path, *, settings: Mapping[str, str] | None = None, jobs: int = 10
+) -> AsyncIterator[Served]:
+    """Start the server of a stack; ``jobs`` bounds the runs that ``langgraph dev`` works on at once."""
+    if stack is STUDIO:
+        async with langgraph_dev(folder, data, jobs, settings or {}) as server:
+            yield server
+        return
+    floor = {PLAIN_SSE.name: "sse", BARE.name: "asgi"}.get(stack.name)
+    command = ["-m", "bench.scripted_floor", floor] if floor else ["-m", "bench.scripted_server"]
+    async with served(folder, data, *command, settings=settings) as server:
+        yield server
+
+
+@asynccontextmanager
+async def langgraph_dev(folder: Path, data: Path, jobs: int, settings: Mapping[str, str]) -> AsyncIterator[Served]:
+    """Start the LangGraph development server on the graph; what it writes goes with its folder."""
+    home = folder / "langgraph"
+    home.mkdir(exist_ok=True)
+    (home / "langgraph.json").write_text(json.dumps(CONFIGURATION))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", str(jobs)]
+    quiet = {"LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1", "LOG_LEVEL": "ERROR", **settings}
+    with (home / "log").open("wb") as log:
+        async with started(home, data, *command, settings=quiet, out=log) as process:
+            url = f"http://127.0.0.1:{port}"
+            async with asyncio.timeout(STARTUP_SECONDS):
+                while not await _is_up(url):  # noqa: ASYNC110 - another process has no event to wait for
+                    await asyncio.sleep(0.1)
+            yield Served(url, psutil.Process(process.pid))
+
+
+async def _is_up(url: str) -> bool:
+    try:
+        connection = await Connection.open(url)
+    except OSError:
+        return False
+    try:
+        await connection.get("/ok")
+    except (AssertionError, OSError, asyncio.IncompleteReadError):
+        return False
+    finally:
+        connection.close()
+    return True
