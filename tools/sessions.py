@@ -39,6 +39,7 @@ _ONE = f"SELECT {SESSION} FROM sessions WHERE {MINE}"
 _LIST = f"""
 SELECT {SESSION} FROM sessions
 WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
+  AND (%(dialect)s::text IS NULL OR dialect = %(dialect)s)
   AND (%(before)s::timestamptz IS NULL OR updated_at < %(before)s
        OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
 ORDER BY updated_at DESC, session_id LIMIT %(limit)s
@@ -106,13 +107,21 @@ class Sessions:
         assert made is not None
         return made
 
-    async def list(self, identity: Identity, *, limit: int = 50, cursor: str | None = None) -> SessionPage:
-        """List sessions, the last used first, ``limit`` at a time.
+    async def list(
+        self, identity: Identity, *, limit: int = 50, cursor: str | None = None, dialect: str | None = None
+    ) -> SessionPage:
+        """List sessions, the last used first, ``limit`` at a time; those of one dialect where it is given.
 
         Raises InvalidRequest for a cursor that this method did not give.
         """
         before, after_id = place_of(cursor)
-        row = {**await self._owner(identity), "before": before, "after_id": after_id, "limit": limit + 1}
+        row = {
+            **await self._owner(identity),
+            "before": before,
+            "after_id": after_id,
+            "limit": limit + 1,
+            "dialect": dialect,
+        }
         async with self._database.connection() as connection, connection.cursor(row_factory=class_row(Session)) as rows:
             found = await (await rows.execute(_LIST, row)).fetchall()
         shown = found[:limit]

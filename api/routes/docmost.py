@@ -63,7 +63,7 @@ async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | N
 @router.get("/sessions", responses=ERRORS)
 async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
     """List your sessions, the last used first, each with its selected pages."""
-    page = await library.sessions.list(me, limit=limit, cursor=cursor)
+    page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
     sessions = [AiSession.of(session, me) for session in page.sessions]
     return AiSessionList(sessions=sessions, next_cursor=page.next_cursor)
 

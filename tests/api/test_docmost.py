@@ -19,6 +19,7 @@ from tests.api.serving import client_of
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
+from tests.wire.node_clients import run_client
 from tools.ingestion import NewDocument
 from tools.settings import Settings
 
@@ -497,3 +498,18 @@ async def test_what_belongs_to_another_is_not_there(settings: Settings, citewell
             assert (await stranger.post("/api/ai/pages/search", json=wanted)).json() == []
         told = await chat(stranger, "What is in the diary?", selectedPageIds=[diary.document_id])
         assert told.sources == []
+
+
+async def test_the_page_of_docmost_works_unchanged(shared_client: httpx.AsyncClient) -> None:
+    shown = await run_client("seeds/docmost.mjs", str(shared_client.base_url), client="the Docmost AI page")
+    rendered = f"{LEAVE_ANSWER}<people/p/staff-handbook>"
+    assert shown["newChat"] == {"title": "New Chat", "selectedPageIds": [], "badges": 0}
+    assert shown["badge"] == "Staff handbook"
+    assert shown["events"] == ["sources", "memory", "chunk"]
+    assert shown["answer"] == rendered
+    assert LEAVE_ANSWER in shown["popover"]
+    assert shown["autoTitle"] == shown["title"] != "New Chat"
+    assert (shown["cleared"], shown["greeted"], shown["order"]) == (0, True, [1, 0])
+    assert (shown["restored"], shown["other"]) == (["Staff handbook"], [])
+    assert shown["history"] == [["user", LEAVE], ["assistant", rendered]]
+    assert shown["unknown"] == "404 There is no session 00000000-0000-4000-8000-00000000dead."
