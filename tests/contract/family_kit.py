@@ -25,6 +25,7 @@ from graph.ports import (
 )
 from graph.spending import Meter
 from graph.state import Turn
+from tools.languages import language
 
 LAMP_TEXT = "The lamp of the lighthouse turns once in twelve seconds. Its keeper oils the gears every Tuesday."
 BAKERY_TEXT = "The bakery in Mill Lane opens at six. It sells rye bread on Fridays."
@@ -187,6 +188,16 @@ class FamilyContract:
         sections = sections_of(drafts)
         assert sections
         assert all(section.text.strip() and not section.source_ids for section in sections)
+
+    @pytest.mark.parametrize(
+        "question", [QUESTION, CHINESE_QUESTION, SMALL_TALK, "“Lamp?”\n\n" + 40 * "turning, " + "or not?"]
+    )
+    async def test_a_title_is_one_short_line(self, family: Family, question: str) -> None:
+        assert family.titler is not None
+        title = await family.titler.title(question, language=language(question), meter=Meter())
+        assert 1 <= len(title) <= 60
+        assert title == " ".join(title.split())
+        assert not set(title) & set('"“”「」«»')
 
     async def test_a_reader_may_leave_in_mid_answer(self, family: Family) -> None:
         async with aclosing(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())) as drafts:  # type: ignore[type-var]

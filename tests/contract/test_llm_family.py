@@ -50,20 +50,23 @@ class TestLlmFamily(FamilyContract):
         return open_family(server)
 
     async def test_a_step_is_one_call(self, family: Family, server: ScriptedOpenAI) -> None:
-        meters = [Meter() for _ in range(5)]
+        meters = [Meter() for _ in range(6)]
         hits = [Hit(LAMP, 0.8), Hit(BAKERY, 0.4)]
         await family.preparer.prepare(QUESTION, [], search="auto", has_pages=False, meter=meters[0])
         await family.rewriter.rewrite(QUESTION, [QUESTION], language="en", meter=meters[1])
         await family.grader.grade(QUESTION, hits, meter=meters[2])
         await collected(family.writer.write(QUESTION, hits, language="en", meter=meters[3]))
         await family.writer.revise(QUESTION, [FAULTY, INVENTED], hits, language="en", meter=meters[4])
-        assert [meter.calls for meter in meters] == [1] * 5
+        assert family.titler is not None
+        await family.titler.title(QUESTION, language="en", meter=meters[5])
+        assert [meter.calls for meter in meters] == [1] * 6
         assert [exchange.prompt for exchange in server.requests] == [
             "decide_retrieval",
             "rewrite_query",
             "grade_segments",
             "generate_answer",
             "revise_sections",
+            "title",
         ]
 
     async def test_a_segment_found_twice_is_graded_once(self, family: Family) -> None:
@@ -74,7 +77,14 @@ class TestLlmFamily(FamilyContract):
 class TestLlmFamilyOverAnEndpointWithoutFormats(FamilyContract):
     @pytest.fixture
     def family(self, server: ScriptedOpenAI) -> Family:
-        for name in ("decide_retrieval", "rewrite_query", "grade_segments", "generate_answer", "revise_sections"):
+        for name in (
+            "decide_retrieval",
+            "rewrite_query",
+            "grade_segments",
+            "generate_answer",
+            "revise_sections",
+            "title",
+        ):
             server.script(*[status(400, "response_format is not supported")] * 2, to=name)
         server.script(
             say("Here you are:\n```json\n" + json.dumps(PREPARED) + "\n```"), to="decide_retrieval", when=FOLLOW_UP
