@@ -67,17 +67,15 @@ class Runner:
         """
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
-        self._admission.refuse_when_full()
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
         run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, journal=self._journal)
-        if request.while_running == "interrupt" and await self._logs.current(request.context.identity, session_id):
-            await self._leases.stop_others(session_id, "interrupted")
-        run.begun = self._admission.try_enter()
+        run.begun = self._admission.let_in()
         try:
+            if request.while_running == "interrupt":
+                await self._interrupt(request.context.identity, session_id)
             await self._enter(run)
         except BaseException:
-            if run.begun:
-                self._admission.leave()
+            self._driver.let_out(run)
             raise
         await self._set_going(run)
         return run
@@ -123,6 +121,10 @@ class Runner:
         self._stopping = True
         await self._drain()
 
+    async def _interrupt(self, identity: Identity, session_id: str) -> None:
+        if await self._logs.current(identity, session_id) is not None:
+            await self._leases.stop_others(session_id, "interrupted")
+
     async def _enter(self, run: Run) -> None:
         """Write the run into the ledger, as one that begins or one that waits."""
         if run.begun:
@@ -132,10 +134,11 @@ class Runner:
                 if run.request.while_running == "reject":
                     raise
                 run.begun = False
-                self._admission.leave()
+                self._admission.wait_instead()
             else:
                 return
-        await self._open(run, "queued", Queued(position=self._admission.waiting + 1))
+        run.place = self._admission.waiting
+        await self._open(run, "queued", Queued(position=run.place))
 
     async def _open(self, run: Run, entry: Literal["running", "queued"], event: Queued | RunStarted) -> None:
         first = run.next_line(event)
@@ -181,8 +184,7 @@ class Runner:
             await self._endings.cancelled(run)
             return
         run.begun = taken.status == "running"
-        if run.begun:
-            self._admission.enter_beyond()
+        self._admission.let_in_beyond(begun=run.begun)
         await self._set_going(run)
 
     async def _drain(self) -> None:

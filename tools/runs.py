@@ -142,6 +142,7 @@ class Run:
     begins_at: int = 1  # the first event that this process told; those before it are read from the stored log
     fork_checkpoint: str | None = None  # to fork from; empty to start from nothing, None to go on from the last
     begun: bool = True  # False while it waits for its turn
+    place: int = 0  # in the line, as it was last told
     task: asyncio.Task[None] | None = None
     control: RunControl = field(default_factory=RunControl)
     watchers: int = 0

@@ -97,17 +97,6 @@ async def test_a_session_answers_one_question_at_a_time(database: Database) -> N
         assert isinstance(await (await at.start()).finished(), RunFinished)
 
 
-async def test_a_dead_process_gives_its_session_back_when_its_lease_is_over(database: Database) -> None:
-    async with desk(database) as at:
-        await at.rows(
-            'INSERT INTO runs (run_id, session_id, workspace, "user", question, status, lease_until) SELECT'
-            " gen_random_uuid(), session_id, workspace, \"user\", 'lost', 'running', now() - interval '1 second'"
-            " FROM sessions RETURNING run_id"
-        )
-        assert isinstance(await (await at.start()).finished(), RunFinished)
-        assert ("lost", "failed") in await at.rows("SELECT question, outcome FROM runs")
-
-
 async def test_cancelling_stops_the_writer_and_keeps_what_was_finished(database: Database) -> None:
     family = HeldFamily()
     async with desk(database, family) as at:
@@ -168,15 +157,6 @@ async def test_what_breaks_inside_ends_as_a_failure_without_internals(database: 
         assert "secret" not in end.message
         assert await at.rows("SELECT outcome, stop_reason FROM runs") == [("failed", "internal")]
         assert await at.rows("SELECT role, content FROM messages") == [("user", "annual leave")]
-
-
-async def test_closing_the_runner_records_what_it_stops(database: Database) -> None:
-    family = HeldFamily()
-    async with desk(database, family) as at:
-        await at.start()
-        await family.writing.wait()
-        await at.runner.close()
-        assert await at.rows("SELECT outcome, stop_reason FROM runs") == [("cancelled", "server_stopped")]
 
 
 @pytest.mark.parametrize("identity", [Identity(user="somebody else"), Identity(workspace="default", user="")])

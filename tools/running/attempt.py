@@ -1,5 +1,6 @@
 """One attempt at a run: the graph from its start, from a fork, or from the checkpoint where the last attempt stood."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -9,6 +10,7 @@ from graph.builder import FIRST
 from graph.context import Context
 from graph.errors import CitewellError
 from graph.events import RunResumed
+from graph.evidence import Section
 from graph.state import InputState, State
 from tools.checkpoints import saver
 from tools.database import Database, database_errors
@@ -70,15 +72,25 @@ class Attempts:
         return _ended(values)
 
     async def _left_off(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
-        """Give what the run's last checkpoint holds, nothing where it has none, and whether it is the last of all."""
+        """Give what the run's last checkpoint holds, if it has one, and whether the graph was at its end."""
         state = await graph.aget_state(config)
         mine = (state.metadata or {}).get(RUN) == run.run_id
         values: dict[str, Any] = state.values if mine else {}
-        # Until the first step has cleared them, sections are those of the run before.
-        begun = mine and not {"__start__", FIRST} & set(state.next)
-        sections = values.get("sections", []) if begun else []
+        sections = _standing(values, state.tasks) if mine else []
         run.tell(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
-        return values, mine and not state.next
+        return values, mine and not state.tasks
+
+
+def _standing(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section]:
+    """Give the sections that are not written anew, those among them of a step whose own checkpoint is not written."""
+    standing = values.get("sections", [])
+    for task in tasks:
+        done = isinstance(task.result, dict)
+        if task.name in ("__start__", FIRST) and not done:
+            return []  # until the first step has cleared them, sections are those of the run before
+        if done:
+            standing = task.result.get("sections", standing)
+    return list(standing)
 
 
 def _input(run: Run) -> dict[str, Any]:

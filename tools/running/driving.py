@@ -40,8 +40,14 @@ class Driver:
                 # A cancel that comes while the end is being recorded comes too late: half a record would be no end.
                 await whole(end)
         finally:
-            if run.begun:
-                self._admission.leave()
+            self.let_out(run)
+
+    def let_out(self, run: Run) -> None:
+        """Count a run no longer among those of this process."""
+        if run.begun:
+            self._admission.leave()
+        else:
+            self._admission.wait_no_more()
 
     async def _to_its_end(self, run: Run) -> Ending | None:
         try:
@@ -66,24 +72,22 @@ class Driver:
 
     async def _turn(self, run: Run) -> None:
         """Wait until the run is its session's next and this process has a slot for it; tell its place meanwhile."""
-        place = 0
 
-        def moved(now: int) -> None:
-            nonlocal place
-            if now != place:
-                place = now
-                run.tell(Queued(position=now))
+        def moved(place: int) -> None:
+            if place != run.place:
+                run.place = place
+                run.tell(Queued(position=place))
 
         with self._bell.on(run.session_id) as rung:
             while not run.begun:
                 rung.clear()
                 if ahead := await self._leases.ahead(run):
                     moved(ahead)
-                    with self._admission.waiting_elsewhere():
-                        await heard(rung, POLL_SECONDS)
+                    await heard(rung, POLL_SECONDS)
                     continue
                 await self._admission.enter(moved)
                 run.begun = await self._claimed(run)
+        self._admission.wait_no_more()
         run.tell(started(run))
 
     async def _claimed(self, run: Run) -> bool:
