@@ -1,0 +1,111 @@
+"""Sessions that are titled by themselves: once, beside their first run, and never over a name that somebody chose."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from graph.context import Context
+from graph.errors import DependencyFailed, NotFound
+from graph.evidence import Spent
+from graph.ports import Families, Family, Titler
+from graph.spending import Meter
+from tests.entering import entered
+from tests.postgres.conversing import ME
+from tools.claims.checker import CodeChecker
+from tools.database import Database
+from tools.extractive.family import extractive_family
+from tools.sessions import Sessions
+from tools.titles import Titling
+from tools.workspaces import Workspaces
+
+QUESTION = "How long is the notice period?"
+
+
+@dataclass
+class HeldTitler:
+    """Gives its title when the test releases it; fails where it has none."""
+
+    title_given: str | None = "Notice"
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def title(self, question: str, *, language: str, meter: Meter) -> str:
+        meter.call()
+        meter.used(7)
+        self.asked.set()
+        await self.released.wait()
+        if self.title_given is None:
+            raise DependencyFailed("The model fell over.")
+        return self.title_given
+
+
+def families(titler: Titler | None) -> Families:
+    family: Family = replace(extractive_family(checker=CodeChecker()), titler=titler)
+    return lambda model, *, thinking=False: family
+
+
+def released(title: str | None = "Notice") -> HeldTitler:
+    titler = HeldTitler(title)
+    titler.released.set()
+    return titler
+
+
+@pytest.fixture
+def sessions(database: Database) -> Sessions:
+    return Sessions(database, Workspaces(database), families(released()))
+
+
+async def title_of(sessions: Sessions, session_id: str) -> str:
+    return (await sessions.get(ME, session_id)).session.title
+
+
+async def test_the_first_question_gives_the_title(sessions: Sessions, database: Database) -> None:
+    session_id = (await sessions.create(ME)).session_id
+    titling = Titling(database, families(released()))
+    given = await titling.title_session(session_id, QUESTION, Context())
+    assert given is not None
+    assert given[0] == await title_of(sessions, session_id) == "Notice"
+    assert given[1] == Spent(calls=1, tokens=7, ms=given[1]["ms"])
+    assert await titling.title_session(session_id, "And then?", Context()) is None
+
+
+async def test_who_renames_meanwhile_wins(sessions: Sessions, database: Database) -> None:
+    session_id = (await sessions.create(ME)).session_id
+    titler = HeldTitler()
+    titling = asyncio.create_task(Titling(database, families(titler)).title_session(session_id, QUESTION, Context()))
+    await titler.asked.wait()
+    await sessions.rename(ME, session_id, "My own")
+    titler.released.set()
+    assert await titling is None
+    assert await title_of(sessions, session_id) == "My own"
+    assert not await sessions.set_auto_title(session_id, "Notice")
+
+
+async def test_a_model_that_fails_leaves_the_questions_own_words(sessions: Sessions, database: Database) -> None:
+    session_id = (await sessions.create(ME)).session_id
+    given = await Titling(database, families(released(None))).title_session(session_id, QUESTION, Context())
+    assert given is not None
+    assert given[0] == await title_of(sessions, session_id) == QUESTION
+
+
+async def test_ephemeral_sessions_and_those_of_others_stay_untitled(sessions: Sessions, database: Database) -> None:
+    titling = Titling(database, families(released()))
+    ephemeral = (await sessions.create(ME, ephemeral=True)).session_id
+    mine = (await sessions.create(ME)).session_id
+    assert await titling.title_session(ephemeral, QUESTION, Context()) is None
+    assert await titling.title_session(mine, QUESTION, Context(user="stranger")) is None
+    assert await Titling(database, families(None)).title_session(mine, QUESTION, Context()) is None
+    assert await title_of(sessions, mine) == "New Chat"
+
+
+async def test_a_title_on_request_needs_no_answer_yet(sessions: Sessions, database: Database) -> None:
+    session_id = (await sessions.create(ME)).session_id
+    assert await sessions.auto_title(ME, session_id) == "New Chat"
+    await entered(database, session_id, QUESTION)
+    both = await asyncio.gather(*(sessions.auto_title(ME, session_id) for _ in range(2)))
+    assert both == ["Notice", "Notice"]
+    await sessions.rename(ME, session_id, "My own")
+    assert await sessions.auto_title(ME, session_id) == "My own"
+    with pytest.raises(NotFound):
+        await sessions.auto_title(ME, "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01")
