@@ -4,13 +4,14 @@ import html
 import html.parser
 import re
 from itertools import pairwise
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nodes.links import HeldLinks, LinkFilter, held_links, normal_target, without_foreign_links
+from nodes.links import HeldLinks, LinkFilter, held_links, normal_target, settled, without_foreign_links
 
 HELD = "Read https://docs.example/guide?a=1 or [the form](/forms/leave.pdf), write to help@firm.example."
 NOTHING = HeldLinks()
@@ -260,6 +261,15 @@ def test_whatever_the_text_and_its_cuts(text: str, cuts: list[int]) -> None:
     assert reported == removed
     allowed = {normal_target(target) for target in ("https://docs.example/guide?a=1", "/forms/leave.pdf")}
     assert {normal_target(target) for target in rendered_targets(whole)} - {""} <= allowed
+
+
+@given(st.text("ab w.,-'漢đｗ\u00a0\u200b\n?#@:/<[&\\", max_size=16) | PIECES)
+@example("www.a")
+@example("a.bc?d")
+def test_text_without_a_sign_of_a_link_is_settled_as_if_it_were_read_for_links(text: str) -> None:
+    shortly = settled(text)
+    with patch("nodes.links._NO_LINK_WITHOUT", re.compile("")):
+        assert settled(text) == shortly
 
 
 @given(st.lists(PIECES, max_size=4))

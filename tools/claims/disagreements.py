@@ -8,8 +8,7 @@ from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
 from tools.claims.comparison import compare
 from tools.claims.readings import Reading, read
-from tools.claims.runs import is_content
-from tools.claims.sources import Sources, SourceSentence, analyse
+from tools.claims.sources import Content, Sources, SourceSentence, analyse, content_of
 
 ALIKE = 0.7  # share of the longer sentence's content that both must have in order
 HALF = 0.5
@@ -34,13 +33,15 @@ def disputed(
 ) -> tuple[Dispute, ...]:
     """Give the sentences of other sources that conflict with a claim or with the sentence that proves it."""
     texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
+    said = [(reading, content_of(reading)) for reading in map(read, texts)]
     cited = {segment.segment_id for segment in sources.segments}
     found: list[Dispute] = []
     for other in others:
         if other.segment_id in cited:
             continue
         for sentence in analyse(other.text).sentences:
-            reason = next((reason for text in texts if (reason := conflict(read(text), sentence.reading))), None)
+            theirs = sentence.reading, sentence.content
+            reason = next((reason for ours in said if (reason := _conflict(*ours, *theirs))), None)
             if reason is not None:
                 found.append(
                     Dispute(other.segment_id, other.start + sentence.start, other.start + sentence.end, reason)
@@ -65,7 +66,8 @@ def _between(one: Segment, other: Segment) -> list[Disagreement]:
         if sentence.reading.keys in said:
             continue
         for rival in rivals:
-            if (reason := conflict(sentence.reading, rival.reading)) is not None:
+            reason = _conflict(sentence.reading, sentence.content, rival.reading, rival.content)
+            if reason is not None:
                 found.append(_disagreement(one, sentence, other, rival, reason))
     return found
 
@@ -84,13 +86,14 @@ def _disagreement(
     )
 
 
-def conflict(one: Reading, other: Reading) -> str | None:
+def _conflict(one: Reading, ours: Content, other: Reading, theirs: Content) -> str | None:
     """Say in what two sentences conflict if they are nearly the same, else None."""
-    ours, theirs = _content(one), _content(other)
-    shorter, longer = sorted((len(ours), len(theirs)))
-    if shorter < FEWEST or shorter < HALF * longer or len(set(ours) & set(theirs)) < max(FEWEST, HALF * shorter):
+    shorter, longer = sorted((len(ours.keys), len(theirs.keys)))
+    if shorter < FEWEST or shorter < HALF * longer:
         return None
-    shared = common_in_order(ours, theirs)
+    if len(ours.distinct & theirs.distinct) < max(FEWEST, HALF * shorter):
+        return None
+    shared = common_in_order(ours.keys, theirs.keys)
     if shared < FEWEST or (shared < ALIKE * longer and _around(one.keys, other.keys) < ALIKE):
         return None
     comparison = compare(one, other, copies=True)
@@ -107,7 +110,3 @@ def _around(one: Sequence[str], other: Sequence[str]) -> float:
     head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
     tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)
     return (head + tail) / longest
-
-
-def _content(reading: Reading) -> list[str]:
-    return [token.key for token in reading.tokens if is_content(token)]

@@ -14,6 +14,14 @@ from tools.sentences import sentences, trimmed
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """What a sentence says without the words that hold it together: in order, and as a set."""
+
+    keys: tuple[str, ...]
+    distinct: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSentence:
     """A whole sentence of a segment, in offsets of its text, and what it holds."""
 
@@ -21,6 +29,7 @@ class SourceSentence:
     end: int
     reading: Reading
     terms: frozenset[str]
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ def analyse(text: str) -> SourceText:
         start, end = trimmed(text, start, end)
         if start < end:
             reading = read(text[start:end])
-            found.append(SourceSentence(start, end, reading, terms_of(reading)))
+            found.append(SourceSentence(start, end, reading, terms_of(reading), content_of(reading)))
     return SourceText(
         tuple(found),
         frozenset(term for sentence in found for term in sentence.terms),
@@ -55,6 +64,12 @@ def analyse(text: str) -> SourceText:
         "\n".join("".join(sentence.reading.keys) for sentence in found),
         frozenset(quantity for sentence in found for quantity in quantities_of(sentence.reading)),
     )
+
+
+def content_of(reading: Reading) -> Content:
+    """Give the content of a sentence."""
+    keys = tuple(token.key for token in reading.tokens if is_content(token))
+    return Content(keys, frozenset(keys))
 
 
 def terms_of(reading: Reading, begins: int = 0) -> frozenset[str]:
