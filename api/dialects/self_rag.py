@@ -27,11 +27,13 @@ class SelfRagDialect:
     """
 
     remembers = True
+    rejoins = False
 
     def __init__(self) -> None:
         self._held = HeldAnswer()
         self._retrieved = RetrievedSources()
         self._decided: RetrievalDecided | None = None
+        self._assessed = False
         self._listed: int | None = None  # how many sources the client has been told of; None before it was told of any
         self._over = False
 
@@ -81,6 +83,9 @@ class SelfRagDialect:
 
     def answer_assessed(self, event: AnswerAssessed) -> bytes:
         """Tell what the verdicts say of the answer."""
+        if self._assessed:
+            return b""
+        self._assessed = True
         return frame({"supported": event.supported, "utility": event.utility}, event="assessment")
 
     def run_finished(self, event: RunFinished) -> bytes:
