@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told
+from api.dialects.holding import HeldAnswer, Retracted, Told
 from api.dialects.openai_completion import Wanted, completion_id, extension, finish_reason, usage_of
 from api.dialects.openai_errors import error
 from api.dialects.openai_events import STEPS, ending, source_event, status_event
@@ -86,7 +86,12 @@ class OpenAIDialect:
         return self._status(event.message)
 
     def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Remember the sources, and show those that are new."""
+        """Remember the sources, and show those that are new.
+
+        Raises Retracted where one that was shown has given its number to another.
+        """
+        if self._wanted.events and self._addresses.changes(event.sources):
+            raise Retracted
         new = self._addresses.learn(event.sources)
         if not self._wanted.events:
             return b""

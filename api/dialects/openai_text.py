@@ -23,9 +23,18 @@ class Addresses:
 
     def learn(self, sources: Iterable[Source]) -> list[Source]:
         """Remember the sources of a run, and give those that were not known yet, by index."""
-        new = [source for source in sources if source["index"] not in self._sources]
-        self._sources.update({source["index"]: source for source in new})
-        return sorted(new, key=lambda source: source["index"])
+        told = sorted(sources, key=lambda source: source["index"])
+        new = [source for source in told if self._known(source) != source["segment_id"]]
+        self._sources.update({source["index"]: source for source in told})
+        return new
+
+    def changes(self, sources: Iterable[Source]) -> bool:
+        """Tell whether sources take the index of others, as where grading was interrupted and done anew."""
+        return any(self._known(source) not in (None, source["segment_id"]) for source in sources)
+
+    def _known(self, source: Source) -> str | None:
+        known = self._sources.get(source["index"])
+        return known["segment_id"] if known else None
 
     def url(self, source: Source) -> str:
         """Give the absolute http address of a source."""
@@ -94,7 +103,7 @@ class CitedText:
         for citation in sorted(claim["citations"], key=lambda citation: citation["source_index"]):
             address = self._addresses.cited(citation)
             number = self._number(citation, address[0])
-            self._cited.setdefault(number, address)
+            self._cited[number] = address
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
 

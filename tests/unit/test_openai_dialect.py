@@ -1,0 +1,138 @@
+"""Chat completions of any run: the text, its marks, and spans that hold the claims that they are for."""
+
+import json
+import re
+from typing import Any
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from api.dialects.holding import Retracted
+from api.dialects.markers import JOINER
+from api.dialects.openai import DONE, OpenAIDialect
+from api.dialects.openai_completion import Wanted, completion
+from graph.events import Envelope, RunFinished, SourcesGraded
+from graph.evidence import Message
+from tests.api.reading import parse_frames
+from tests.wire.runs import broken_runs, cancelled_runs, logged, runs
+from tests.wire.script import SCRIPT
+
+WANTED = st.builds(Wanted, events=st.booleans(), links=st.booleans(), usage=st.booleans())
+MARK = re.compile(r"\[\[\d+\]\]\([^)]*\)|\[\d+\]")
+
+
+def chunks_of(log: list[Envelope], wanted: Wanted) -> list[dict[str, Any]]:
+    dialect = OpenAIDialect(wanted)
+    told = b"".join(map(dialect.speak, log))
+    assert told.endswith(DONE)
+    assert b"\r" not in told
+    return [json.loads(frame["data"]) for frame in parse_frames(told.decode())[:-1]]
+
+
+def deltas_of(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
+
+
+def text_of(chunks: list[dict[str, Any]]) -> str:
+    return "".join(delta.get("content", "") for delta in deltas_of(chunks))
+
+
+def own_words(text: str) -> str:
+    return MARK.sub("", text).replace(JOINER, "")
+
+
+def ended(log: list[Envelope]) -> RunFinished:
+    end = log[-1].event
+    assert isinstance(end, RunFinished)
+    return end
+
+
+def spans(text: str, annotations: list[dict[str, Any]]) -> list[tuple[str, set[str]]]:
+    """Give each span that is annotated, with the addresses that stand for it."""
+    urls: dict[tuple[int, int], set[str]] = {}
+    for each in (annotation["url_citation"] for annotation in annotations):
+        urls.setdefault((each["start_index"], each["end_index"]), set()).add(each["url"])
+    return [(text[start:end].replace(JOINER, ""), cited) for (start, end), cited in urls.items()]
+
+
+def proofs(message: Message) -> list[tuple[str, set[str]]]:
+    """Give each claim that is cited, with the addresses of what it cites."""
+    urls = {source["index"]: str(source["url"]) for source in message["sources"]}
+    return [
+        (claim["text"], {urls[citation["source_index"]] for citation in claim["citations"]})
+        for claim in message.get("claims", [])
+        if claim["citations"]
+    ]
+
+
+@given(runs(), WANTED)
+@settings(max_examples=60, deadline=None, phases=(Phase.generate,))
+def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: Wanted) -> None:
+    try:
+        chunks = chunks_of(log, wanted)
+    except Retracted:
+        return
+    end = ended(log)
+    whole = completion("r", "s", end, wanted, created=1)["choices"][0]["message"]
+    text = text_of(chunks)
+    assert text == whole["content"]
+    assert own_words(text) == end.message["answer"]
+    assert spans(text, whole["annotations"]) == proofs(end.message)
+    [annotated] = [delta["annotations"] for delta in deltas_of(chunks) if "annotations" in delta] or [[]]
+    assert annotated == ([] if wanted.events else whole["annotations"])
+
+
+@given(runs(), st.booleans())
+@settings(max_examples=60, deadline=None, phases=(Phase.generate,))
+def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_given(
+    log: list[Envelope], events: bool
+) -> None:
+    try:
+        chunks = chunks_of(log, Wanted(events=events))
+    except Retracted:
+        return
+    text = text_of(chunks)
+    if events:
+        shown = [chunk["event"]["data"]["metadata"][0]["source_url"] for chunk in chunks if is_source(chunk)]
+    else:
+        annotations = [each for delta in deltas_of(chunks) for each in delta.get("annotations", [])]
+        shown = list(dict.fromkeys(each["url_citation"]["url"] for each in annotations))
+    marks = [re.findall(r"\d+", together) for together in re.findall(r"(?:\[\d+\])+", text)]
+    cited = [urls for _, urls in proofs(ended(log).message)]
+    assert [{shown[int(number) - 1] for number in numbers} for numbers in marks] == cited
+
+
+def is_source(chunk: dict[str, Any]) -> bool:
+    return bool(chunk.get("event", {}).get("type") == "source")
+
+
+@given(st.one_of(runs(), broken_runs(), cancelled_runs()), WANTED)
+@settings(max_examples=60, deadline=None, phases=(Phase.generate,))
+def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope], wanted: Wanted) -> None:
+    try:
+        chunks = chunks_of(log, wanted)
+    except Retracted:
+        return
+    failed = not isinstance(log[-1].event, RunFinished)
+    if failed:
+        assert set(chunks.pop()) == {"error"}
+    for chunk in chunks:
+        assert chunk["object"] == "chat.completion.chunk"
+        assert isinstance(chunk["choices"], list)
+    assert deltas_of(chunks)[0] == {"role": "assistant", "content": ""}
+    reasons = [choice["finish_reason"] for chunk in chunks for choice in chunk["choices"] if choice["finish_reason"]]
+    assert reasons == ([] if failed else ["length" if ended(log).outcome == "cancelled" else "stop"])
+    assert ["usage" in chunk for chunk in chunks].count(True) == (wanted.usage and not failed)
+
+
+def test_a_source_that_was_shown_keeps_its_number_or_the_stream_ends() -> None:
+    [graded] = [event for event in SCRIPT if isinstance(event, SourcesGraded)]
+    other = graded.sources[0] | {"segment_id": "another:0"}
+    log = logged([graded, SourcesGraded(sources=[other])])  # type: ignore[list-item]
+    told = OpenAIDialect(Wanted(events=True))
+    assert told.speak(log[0])
+    try:
+        told.speak(log[1])
+    except Retracted:
+        return
+    raise AssertionError("a number came to stand for another source")
