@@ -13,6 +13,7 @@ from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
 from cli.exits import Exit
+from cli.expire import expire
 from cli.ingest import ingest
 from cli.keys import keys
 from cli.migrate import migrate
@@ -48,6 +49,7 @@ app.command()(doctor)
 app.command()(migrate)
 app.command()(reindex)
 app.command()(purge)
+app.command()(expire)
 app.add_typer(evaluate, name="eval")
 
 

@@ -1,4 +1,4 @@
-"""citewell sessions: list conversations, read one, delete one."""
+"""citewell sessions: list conversations, read one, rename one, delete one."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +11,20 @@ from cli.options import AsJson, UserName, WorkspaceName, Yes
 from cli.output import print_json, result_console
 from cli.running import run
 from cli.workspaces import confirmed
+from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from tools.sessions import Sessions
 
-sessions = typer.Typer(help="List, read and delete conversations.", no_args_is_help=True)
+sessions = typer.Typer(help="List, read, rename and delete conversations.", no_args_is_help=True)
 SessionId = Annotated[str, typer.Argument(help="The session's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=500, help="How many at most.")]
+Title = Annotated[str, typer.Argument(help="What it is to be called; 1 to 255 characters.", show_default=False)]
+Branch = Annotated[
+    str | None,
+    typer.Option(help="A message: show the branch through it, not the one gone on with last.", show_default=False),
+]
+LONGEST_TITLE = 255
 Cursor = Annotated[str | None, typer.Option(help="Go on where the last list ended.", show_default=False)]
 
 
@@ -38,12 +45,25 @@ def show(
     session_id: SessionId,
     limit: Limit = 100,
     cursor: Cursor = None,
+    branch: Branch = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a session's messages, with the citations of its answers and what has become of their quotes since."""
-    run(_show(session_id, limit, cursor, workspace, user, as_json), as_json=as_json)
+    run(_show(session_id, limit, cursor, branch, workspace, user, as_json), as_json=as_json)
+
+
+@sessions.command()
+def rename(
+    session_id: SessionId,
+    title: Title,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a session another title."""
+    run(_rename(session_id, title, workspace, user, as_json), as_json=as_json)
 
 
 @sessions.command()
@@ -80,19 +100,43 @@ async def _list(limit: int, cursor: str | None, workspace: str | None, user: str
 
 
 async def _show(
-    session_id: str, limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool
+    session_id: str,
+    limit: int,
+    cursor: str | None,
+    branch: str | None,
+    workspace: str | None,
+    user: str | None,
+    as_json: bool,
 ) -> None:
     from cli.rendering.history import show_history
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         history = await _sessions(storage).get(
-            identity_of(settings), as_id(session_id, "session"), limit=limit, cursor=cursor
+            identity_of(settings),
+            as_id(session_id, "session"),
+            limit=limit,
+            cursor=cursor,
+            branch=None if branch is None else as_id(branch, "message"),
         )
     if as_json:
         print_json({"session": history.session, "messages": history.messages, "next_cursor": history.next_cursor})
     else:
         show_history(result_console(), history)
+
+
+async def _rename(session_id: str, title: str, workspace: str | None, user: str | None, as_json: bool) -> None:
+    from cli.rendering.safe import one_line
+
+    settings = settings_for(workspace, user)
+    if not 0 < len(one_line(title)) <= LONGEST_TITLE:
+        raise InvalidRequest(f"title: it must have 1 to {LONGEST_TITLE} characters.")
+    async with opened_database(settings) as storage:
+        session = await _sessions(storage).rename(identity_of(settings), as_id(session_id, "session"), one_line(title))
+    if as_json:
+        print_json({"session": session})
+    else:
+        print(f"Renamed the session {session.session_id}.")
 
 
 async def _delete(session_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:

@@ -8,9 +8,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = [
-    *([name] for name in ("demo", "ingest", "ask", "search", "serve", "doctor", "migrate", "reindex", "purge")),
+    *(
+        [name]
+        for name in ("demo", "ingest", "ask", "search", "serve", "doctor", "migrate", "reindex", "purge", "expire")
+    ),
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
-    *(["sessions", name] for name in ("list", "show", "delete")),
+    *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     ["eval", "xquad"],
     ["eval", "small-talk"],
