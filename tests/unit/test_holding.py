@@ -60,6 +60,12 @@ def decided(needs_retrieval: bool) -> RetrievalDecided:
     )
 
 
+def message_of(log: list[Envelope]) -> Message:
+    end = log[-1].event
+    assert isinstance(end, RunFinished)
+    return end.message
+
+
 def hear(held: HeldAnswer, events: Iterable[AnyEvent]) -> list[str]:
     return [told.text for event in events for told in held.hear(event)]
 
@@ -121,7 +127,7 @@ def test_what_a_crash_made_void_is_told_as_it_was_written_again() -> None:
 
 def test_what_was_told_before_a_crash_is_not_told_twice() -> None:
     held = HeldAnswer()
-    first = [*written(0, "One."), checked(0, "One.", "supported", 1)]
+    first: list[AnyEvent] = [*written(0, "One."), checked(0, "One.", "supported", 1)]
     assert hear(held, first) == ["One."]
     assert hear(held, [RunResumed(attempt=2, sections=[]), *first, ASSESSED, finished("One.", "Two.")]) == ["Two."]
 
@@ -136,7 +142,7 @@ def test_a_verdict_of_the_step_that_was_interrupted_does_not_count() -> None:
 
 def test_a_withdrawal_that_is_done_again_after_a_crash_says_nothing() -> None:
     held = HeldAnswer()
-    check = [checked(0, "Wrong.", "contradicted", 1), revised(0, "")]
+    check: list[AnyEvent] = [checked(0, "Wrong.", "contradicted", 1), revised(0, "")]
     hear(held, [*written(0, "Wrong."), *check, RunResumed(attempt=2, sections=[0]), *check])
     assert hear(held, [*written(1, "No."), finished("No.")]) == ["No."]
 
@@ -164,12 +170,14 @@ def test_what_was_told_can_not_be_taken_back(again: list[AnyEvent]) -> None:
 @given(runs())
 def test_every_section_of_every_run_is_told_once_and_in_order(log: list[Envelope]) -> None:
     held = HeldAnswer()
-    given_out = [told for envelope in log for told in held.hear(envelope.event)]
-    message = log[-1].event.message  # type: ignore[union-attr]
-    assert [told.text for told in given_out] == [section["text"] for section in message["sections"]]
-    assert [told.place for told in given_out] == list(range(len(given_out)))
-    assert [told.source_ids for told in given_out] == [section["source_ids"] for section in message["sections"]]
-    assert "".join(piece for told in given_out for piece in pieces(told, footnote)) == marked_text(message, footnote)
+    given_out = [section for envelope in log for section in held.hear(envelope.event)]
+    message = message_of(log)
+    assert [section.text for section in given_out] == [each["text"] for each in message["sections"]]
+    assert [section.place for section in given_out] == list(range(len(given_out)))
+    assert [section.source_ids for section in given_out] == [each["source_ids"] for each in message["sections"]]
+    assert "".join(piece for section in given_out for piece in pieces(section, footnote)) == marked_text(
+        message, footnote
+    )
 
 
 @FAST
@@ -192,8 +200,8 @@ def test_no_section_is_told_before_its_verdict(log: list[Envelope]) -> None:
                 (passed.discard if any(map(_failed, event.claims)) else passed.add)(event.section_index)
             case AnswerAssessed() | RunFinished():
                 over = True
-        for told in held.hear(envelope.event):
-            assert over or not searched or any(texts[index] == told.text for index in passed)
+        for section in held.hear(envelope.event):
+            assert over or not searched or any(texts[index] == section.text for index in passed)
 
 
 @FAST
@@ -210,8 +218,8 @@ def test_a_run_that_fails_tells_nothing_more(log: list[Envelope]) -> None:
 @given(cancelled_runs())
 def test_a_cancelled_run_tells_what_was_finished(log: list[Envelope]) -> None:
     held = HeldAnswer()
-    texts = [told.text for envelope in log for told in held.hear(envelope.event)]
-    assert texts == [section["text"] for section in log[-1].event.message["sections"]]  # type: ignore[union-attr]
+    texts = [section.text for envelope in log for section in held.hear(envelope.event)]
+    assert texts == [each["text"] for each in message_of(log)["sections"]]
 
 
 def _failed(one: Claim) -> bool:
@@ -253,7 +261,7 @@ def test_a_parenthesis_behind_a_mark_makes_no_link_of_it() -> None:
 @FAST
 @given(runs())
 def test_the_answer_without_marks_is_the_answer(log: list[Envelope]) -> None:
-    message = log[-1].event.message  # type: ignore[union-attr]
+    message = message_of(log)
     for mark, pattern in ((footnote, r"\[\^\d+\]"), (reference, r"\[ref:\d+\]"), (bracket, r"\[\d+\]")):
         assert re.sub(pattern, "", marked_text(message, mark)).replace(JOINER, "") == message["answer"]
         for section in told_of(message):

@@ -209,13 +209,12 @@ def finish(run: Telling, outcome: str, stop_reason: str) -> None:
     """End with the message that the storage would hold."""
     place = {index: at for at, index in enumerate(run.standing)}
     claims = [
-        SectionClaim(
-            **{**each, "citations": [{**one, "section_index": place[index]} for one in each["citations"]]},
-            section_index=place[index],
-        )
+        SectionClaim(**each, section_index=place[index])
         for index in run.standing
         for each in run.sections[index].claims
     ]
+    for each in claims:
+        each["citations"] = [{**one, "section_index": each["section_index"]} for one in each["citations"]]
     sections = [run.sections[index].section for index in run.standing]
     message = Message(
         answer="\n\n".join(section["text"] for section in sections),

@@ -11,8 +11,9 @@ from graph.evidence import Citation, Claim, Section, Source, Space, Verdict
 WORDS = ["Employees", "get 25 days", "đoạn văn bản", "中文的句子。", "👨‍👩‍👧 🏖️", "café", "x"]
 ODDITIES = ["**bold**", "`code`", "[1]", "[^2]", "[ref:3]", "[4](x)", "see [", "](", "(aside)", "<b>&amp;", "data: y"]
 SPACES = ["\n", "\r\n", "\u2028", "\n\n", "\t", '"', "\\", "\\n", "{}", "%s", "- item"]
-VERDICTS: dict[Verdict, int] = {"supported": 1, "unverified": 0, "contradicted": 0, "unsupported": 0}
-FAILED = ("contradicted", "unsupported")
+FAILED: tuple[Verdict, ...] = ("contradicted", "unsupported")
+LIKELY: tuple[Verdict, ...] = ("supported", "supported", "supported", "supported", "unverified", *FAILED)
+MOST_PROOFS: dict[Verdict, int] = {"supported": 3, "unverified": 2, "contradicted": 2, "unsupported": 0}
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def source(index: int, page_idx: int | None = None) -> Source:
         source_type="document",
         slug=f"document-{index}",
         space=Space(id="s1", slug="people"),
-        url=f"https://wiki.example/documents/{index}",
+        url=f"https://wiki.example/documents/{document_id}#segment-{index}" if index % 2 else None,
         score=0.9,
         excerpt=quote,
         start=0,
@@ -92,11 +93,12 @@ def written(draw: st.DrawFn, sources: Sequence[Source], section_index: int) -> W
     """Give a section with one to three claims, each with a verdict, and text around them that claims nothing."""
     text = draw(st.sampled_from(["", "Note: ", "(1) "]))
     claims: list[Claim] = []
+    verdicts = draw(st.sampled_from([LIKELY, LIKELY, LIKELY, FAILED]))
     for _ in range(draw(st.integers(1, 3))):
         text += draw(st.sampled_from(["", " ", "\n"])) if claims else ""
         said = draw(sentences())
-        verdict = draw(st.sampled_from([*(["supported"] * 5), "unverified", "contradicted", "unsupported"]))
-        least, most = (VERDICTS[verdict], 3) if verdict != "unsupported" else (0, 0)
+        verdict = draw(st.sampled_from(verdicts))
+        least, most = int(verdict == "supported"), MOST_PROOFS[verdict]
         proofs = draw(st.lists(st.sampled_from(sources), min_size=least, max_size=most, unique_by=lambda s: s["index"]))
         cited = [citation(each, verdict, section_index) for each in proofs]
         claims.append(claim(text, said, verdict, cited))

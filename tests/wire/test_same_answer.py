@@ -1,0 +1,123 @@
+"""One property for all dialects: for the same run each of them tells the same answer and the same citations.
+
+Runs are made up as the graph would tell them (``runs.py``), and heard as each dialect's client hears them.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from api.dialects import DIALECTS
+from api.stream import frames
+from graph.events import Envelope, RunFinished
+from graph.evidence import Message
+from tests.api.reading import parse_frames
+from tests.wire.adapters import ADAPTERS
+from tests.wire.adapters.adapter import Heard
+from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, SESSION_ID, broken_runs, cancelled_runs, runs
+
+EXAMPLES = settings(max_examples=60, deadline=None)
+
+
+@dataclass
+class Told:
+    """A run that was told, to be read again from anywhere in its log."""
+
+    log: Sequence[Envelope]
+    run_id: str = RUN_ID
+    session_id: str = SESSION_ID
+    message_id: str = MESSAGE_ID
+    watchers: int = 0
+
+    async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
+        for envelope in self.log[after:]:
+            yield envelope
+
+    async def is_over(self, after: int) -> bool:
+        return after >= len(self.log)
+
+    async def cancel(self, reason: str) -> None:
+        raise AssertionError("a dialect could not tell its run")
+
+
+def stream(name: str, log: Sequence[Envelope], after: int = 0) -> list[bytes]:
+    """Tell a log as the API does, from behind an event."""
+
+    async def told() -> list[bytes]:
+        return [spoken async for spoken in frames(Told(log), DIALECTS[name](), after)]
+
+    return asyncio.run(told())
+
+
+def all_heard(log: Sequence[Envelope]) -> dict[str, Heard]:
+    """Tell a log in every dialect, each frame one that a client can read, and hear it as each client does."""
+    told = {name: b"".join(stream(name, log)) for name in DIALECTS}
+    for name, body in told.items():
+        assert b"\r" not in body, name
+        assert body.endswith(b"\n\n"), name
+        for frame in parse_frames(body.decode()):
+            assert frame["data"] == "[DONE]" or isinstance(json.loads(frame["data"]), dict), name
+    return {name: ADAPTERS[name]().heard(body) for name, body in told.items()}
+
+
+def message_of(log: Sequence[Envelope]) -> Message:
+    end = log[-1].event
+    assert isinstance(end, RunFinished)
+    return end.message
+
+
+def test_every_dialect_has_an_adapter_for_the_kit() -> None:
+    assert set(ADAPTERS) == set(DIALECTS)
+    assert {name: ADAPTERS[name]().name for name in ADAPTERS} == {name: name for name in ADAPTERS}
+
+
+@EXAMPLES
+@given(log=runs())
+def test_every_dialect_tells_the_same_answer_and_the_same_citations(log: list[Envelope]) -> None:
+    message = message_of(log)
+    cited = frozenset(citation["document_id"] for citation in message["citations"])
+    assert all_heard(log) == dict.fromkeys(DIALECTS, Heard(message["answer"], cited, "done"))
+
+
+@EXAMPLES
+@given(log=broken_runs())
+def test_every_dialect_ends_a_broken_run_with_its_error(log: list[Envelope]) -> None:
+    for name, heard in all_heard(log).items():
+        assert heard.ended == "error", name
+        assert heard.error_code in (FAILURE.code, None), name
+
+
+@EXAMPLES
+@given(log=cancelled_runs())
+def test_no_dialect_gives_a_run_that_was_stopped_other_words(log: list[Envelope]) -> None:
+    for name, heard in all_heard(log).items():
+        assert heard.ended == "error" or (heard.ended, heard.answer) == ("done", message_of(log)["answer"]), name
+
+
+@EXAMPLES
+@given(log=runs(), data=st.data())
+def test_a_stream_that_is_cut_and_rejoined_gives_the_same(log: list[Envelope], data: st.DataObject) -> None:
+    for name in (name for name in DIALECTS if ADAPTERS[name]().resumes):
+        whole = stream(name, log)
+        head = b"".join(whole[: data.draw(st.integers(0, len(whole)))])
+        assert head + b"".join(stream(name, log, last_seen(head))) == b"".join(whole), name
+
+
+@EXAMPLES
+@given(log=runs(), data=st.data())
+def test_a_log_that_is_heard_from_anywhere_ends_in_the_same_bytes(log: list[Envelope], data: st.DataObject) -> None:
+    after = data.draw(st.integers(0, len(log)))
+    for name in DIALECTS:
+        speaker = DIALECTS[name]()
+        spoken = [speaker.speak(envelope) for envelope in log]
+        assert b"".join(stream(name, log, after)) == b"".join(spoken[after:]), name
+
+
+def last_seen(told: bytes) -> int:
+    """Give the place in the log of the last event that a client knows to have had."""
+    ids = [frame["id"] for frame in parse_frames(told.decode()) if "id" in frame]
+    return int(ids[-1].rpartition(":")[2]) if ids else 0
