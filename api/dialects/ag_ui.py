@@ -1,49 +1,201 @@
-"""The ag_ui dialect."""
+"""AG-UI: the events that ``HttpAgent`` reads, and CopilotKit through it.
 
+Frames end at a blank line of newlines alone, since its clients split nowhere else. The protocol has no event for
+citations: sources go into the shared state, their proof into a CUSTOM event, and marks ``[n]`` into the text.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.dialects.ag_ui_run import Frame, ToldRun
+from api.dialects.ag_ui_state import SharedState
+from api.dialects.broken_off import REWRITTEN
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Told
-from graph.events import AnyEvent, Envelope
+from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.markers import bracket, pieces
+from api.dialects.placing import Placed, placed_claims
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    RunFailed,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SourcesGraded,
+    StepFinished,
+    StepStarted,
+    ThinkingDelta,
+    payload,
+)
+
+ENVELOPE = ("schema", "type", "run_id", "session_id", "seq", "at")
 
 
 class AgUiDialect:
-    """Speaks to the clients of ag_ui."""
+    """Speaks one run of an agent, under the ids that its client gave thread and run.
+
+    ``state`` is what the client keeps in the shared state; keys that are not ours are left in it.
+    """
 
     remembers = True
+    rejoins = False
+    _envelope: Envelope
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        message_id: str = "answer",
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._thread_id = thread_id
+        self._run_id = run_id
+        self._message_id = message_id
         self._held = HeldAnswer()
+        self._run = ToldRun(message_id)
+        self._state = SharedState(state)
+        self._sections: list[Told] = []
+        self._begun = False
+        self._over = False
+        self._model = ""
 
     def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the sections that it settles before it."""
-        told = self._held.hear(envelope.event)
-        return b"".join(map(self._section, told)) + envelope.event.tell(self)
+        """Give the frames of an event, behind the sections that it settles; nothing behind the end."""
+        self._envelope = envelope
+        if self._over:
+            return b""
+        try:
+            told = self._held.hear(envelope.event)
+        except Retracted:
+            return self.run_failed(REWRITTEN)
+        self._sections += told
+        return self._begin() + _frames(_text(self._run, told)) + envelope.event.tell(self)
 
-    def _section(self, told: Told) -> bytes:
-        return frame({"text": told.text})
+    def _begin(self) -> bytes:
+        if self._begun:
+            return b""
+        self._begun = True
+        started = {"type": "RUN_STARTED", **self._ids()}
+        return _frames([started, {"type": "STATE_SNAPSHOT", "snapshot": self._state.snapshot()}])
+
+    def _ids(self) -> Frame:
+        return {
+            "threadId": self._thread_id or self._envelope.session_id,
+            "runId": self._run_id or self._envelope.run_id,
+        }
+
+    def run_started(self, event: RunStarted) -> bytes:
+        """Remember which model answers; the run itself has begun with the first event, whatever that was."""
+        self._model = event.model
+        return self._custom(event)
+
+    def run_resumed(self, event: RunResumed) -> bytes:
+        """End what a crash has left open, since it is done again under the same names."""
+        return _frames(self._run.cut_off()) + self._custom(event)
+
+    def step_started(self, event: StepStarted) -> bytes:
+        """Begin a step."""
+        return _frames(self._run.begin_step(event.step))
+
+    def step_finished(self, event: StepFinished) -> bytes:
+        """End a step and the thought in it."""
+        return _frames([*self._run.end_thought(), *self._run.end_step(event.step)])
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Put the sources into the shared state."""
+        return self._patch(self._state.sources(event.sources))
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Tell a thought."""
+        return _frames(self._run.think(event.delta)) if event.delta else b""
+
+    def answer_assessed(self, event: AnswerAssessed) -> bytes:
+        """Put the assessment into the shared state."""
+        return self._patch(self._state.found(assessment=self._told(event)))
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """End the run with the proof of its answer, and how it ended as the result."""
+        self._over = True
+        message = event.message
+        placed = list(placed_claims(self._sections, bracket))
+        citations = [citation for each in placed for citation in _citations(each)]
+        proof = {
+            "message_id": self._message_id,
+            "citations": citations,
+            "claims": [_claim(each) for each in placed],
+            "disagreements": message.get("disagreements", []),
+            "nearest": message.get("nearest", []),
+        }
+        known = self._state.sources(message["sources"]) if message["sources"] else []
+        patch = [*known, *self._state.found(citations=citations)]
+        custom = {"type": "CUSTOM", "name": "citations", "value": proof}
+        end: Frame = {"type": "RUN_FINISHED", **self._ids(), "result": self._result(event)}
+        end["outcome"] = {"type": "cancelled" if event.outcome == "cancelled" else "success"}
+        if tokens := sum(each["tokens"] for each in event.spent.values()):
+            end["usage"] = [{"model": self._model, "totalTokens": tokens}]
+        return _frames(self._run.end()) + self._patch(patch) + _frames([custom, end])
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """End what is open, then the run as failed."""
+        self._over = True
+        message = f"{event.message} {event.suggestion}".strip()
+        return self._begin() + _frames(
+            [*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}]
+        )
+
+    def _result(self, event: RunFinished) -> dict[str, Any]:
+        return {
+            "session_id": self._envelope.session_id,
+            "run_id": self._envelope.run_id,
+            "message_id": self._message_id,
+            "outcome": event.outcome,
+            "stop_reason": event.stop_reason,
+            "assessment": event.message.get("assessment"),
+            "spent": event.spent,
+        }
+
+    def _patch(self, patch: list[dict[str, Any]]) -> bytes:
+        return _frames([{"type": "STATE_DELTA", "delta": patch}]) if patch else b""
+
+    def _told(self, event: AnyEvent) -> dict[str, Any]:
+        return {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
+
+    def _custom(self, event: AnyEvent) -> bytes:
+        return _frames([{"type": "CUSTOM", "name": event.type, "value": self._told(event)}])
 
     def _silent(self, event: AnyEvent) -> bytes:
         return b""
 
-    queued = _silent
-    run_started = _silent
-    run_resumed = _silent
-    step_started = _silent
-    step_finished = _silent
-    retrieval_decided = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_graded = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    thinking_delta = _silent
+    queued = _custom
+    retrieval_decided = _custom
+    pages_loaded = _custom
+    sources_found = _custom
+    search_failed = _custom
+    sources_disagree = _custom
+    query_rewritten = _custom
     section_started = _silent
     text_delta = _silent
     section_finished = _silent
     section_checked = _silent
     section_revised = _silent
-    content_removed = _silent
-    answer_assessed = _silent
-    title_changed = _silent
-    run_finished = _silent
-    run_failed = _silent
+    content_removed = _custom
+    title_changed = _custom
+
+
+def _text(run: ToldRun, told: list[Told]) -> list[Frame]:
+    return [part for section in told for piece in pieces(section, bracket) for part in run.write(piece)]
+
+
+def _citations(placed: Placed) -> list[dict[str, Any]]:
+    return [{"start_index": placed.start, "end_index": placed.end, **each} for each in placed.claim["citations"]]
+
+
+def _claim(placed: Placed) -> dict[str, Any]:
+    claim = placed.claim
+    where = {"start_index": placed.start, "end_index": placed.end}
+    return {**where, "text": claim["text"], "verdict": claim["verdict"], "reasons": claim["reasons"]}
+
+
+def _frames(events: list[Frame]) -> bytes:
+    return b"".join(map(frame, events))

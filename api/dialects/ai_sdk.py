@@ -12,7 +12,7 @@ from api.dialects.ai_parts import NAMESPACE, citation_records, proof, text_citat
 from api.dialects.broken_off import REWRITTEN
 from api.dialects.drafting import DraftedAnswer
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
 from api.dialects.markers import bracket, pieces
 from api.dialects.placing import placed_claims
 from graph.events import (
@@ -51,6 +51,7 @@ class AiSdkDialect:
         self._drafted = DraftedAnswer(bracket)
         self._message = ToldMessage()
         self._sources: list[Source] = []
+        self._sections: list[Told] = []
         self._drafting = False
         self._over = False
 
@@ -58,12 +59,13 @@ class AiSdkDialect:
         """Give the frames of an event, behind the text that it settles; nothing behind the end."""
         self._envelope = envelope
         event = envelope.event
-        if isinstance(event, RunFinished):
+        if isinstance(event, RunFinished) and event.message["sources"]:
             self._sources = event.message["sources"]
         if self._over:
             return b""
         try:
             told = self._held.hear(event) if self._held is not None else []
+            self._sections += told
         except Retracted:
             return self.run_failed(REWRITTEN)
         parts = self._draft(event) if self._held is None else [part for each in told for part in self._settle(each)]
@@ -133,13 +135,15 @@ class AiSdkDialect:
         return _frames(parts) + DONE
 
     def _proof(self, message: Message) -> list[Part]:
-        placed = list(placed_claims(message, bracket))
-        sources = self._cite({citation["source_index"] for citation in message["citations"]})
+        # A cut-off run's message cites nothing, yet what was told of it has marks, and each of them its proof.
+        sections = told_of(message) if self._held is None else self._sections
+        placed = list(placed_claims(sections, bracket))
+        sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
         extra: Part = {}
         if citations := citation_records(placed):
             extra["providerMetadata"] = {NAMESPACE: {"citations": citations}}
         if self._cites_text and citations:
-            extra["citations"] = text_citations(placed, message["sources"])
+            extra["citations"] = text_citations(placed, self._sources)
         data = {"type": "data-citations", "id": "citations", "data": proof(message, placed)}
         return [*self._message.end_thought(), *sources, *self._message.end_text(extra), data]
 

@@ -1,11 +1,11 @@
 """Where the claims of an answer stand in its text once the marks are written into it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from api.dialects.holding import Told, told_of
+from api.dialects.holding import Told
 from api.dialects.markers import BETWEEN_SECTIONS, JOINER, Mark, pieces, utf16
-from graph.evidence import Claim, Message
+from graph.evidence import Claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,10 @@ class Placed:
     end: int
 
 
-def placed_claims(message: Message, mark: Mark) -> Iterator[Placed]:
-    """Give each claim of a finished message with its place in what ``marked_text`` writes of it."""
+def placed_claims(sections: Iterable[Told], mark: Mark) -> Iterator[Placed]:
+    """Give each claim of the sections that were told with its place in the whole of their marked text."""
     before = 0
-    for told in told_of(message):
+    for told in sections:
         marked = "".join(pieces(told, mark))
         starts, ends = _places(told, marked, mark)
         for claim in told.claims:

@@ -1,5 +1,52 @@
-"""Routes of the ag_ui dialect."""
+"""An AG-UI agent: a thread's last message is the question, and its events are the response."""
 
-from fastapi import APIRouter
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.ag_ui import AgUiDialect
+from api.errors import problems
+from api.forking import Fork, anew, fork_at_question
+from api.schemas_ag_ui import RunAgentInput
+from api.stream import RunStream
+from tools.sessions import StoredMessage
 
 router = APIRouter(tags=["ag_ui"])
+DIALECT = "ag_ui"
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The run's AG-UI events.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.post("/agui", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)
+async def run_agent(
+    body: RunAgentInput, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
+) -> Response:
+    """Ask a thread's next question, or have its last answer given anew by asking the same again in its place.
+
+    A client that leaves cancels its run, since the protocol knows no other way to stop one; `forwardedProps` may say
+    `on_disconnect: continue`.
+    """
+    question = body.question()
+    options = body.forwarded_props
+    session = await library.sessions.create(me, external_id=body.thread_id, dialect=DIALECT)
+    fork = Fork()
+    if answers := body.answers_above():
+        history = await library.sessions.get(me, session.session_id, limit=200)
+        fork = _asked_again(question, history.messages, answers)
+    request = options.request(question, me, settings.run_knobs, edit=fork.edit, regenerate=fork.regenerate)
+    run = await runner.start(session.session_id, request)
+    state = body.state if isinstance(body.state, dict) else None
+    dialect = AgUiDialect(body.thread_id, body.run_id, run.message_id, state)
+    return RunStream(run, dialect, options.on_disconnect or "cancel")
+
+
+def _asked_again(question: str, history: list[StoredMessage], answers: list[str]) -> Fork:
+    """Tell a reload, which the protocol has no word for, from the next question: it is the same one in its place."""
+    fork = fork_at_question(history, answers, first=False)
+    same = any(message.message_id == fork.edit and message.content == question for message in history)
+    return anew(history, fork) if same else Fork()

@@ -2,16 +2,23 @@
 
 import asyncio
 import json
+import re
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from api.dialects.ai_sdk import AiSdkDialect
+from api.dialects.markers import bracket, marked_text
+from graph.events import Envelope, RunFinished
 from tests.api.conftest import HANDBOOK
 from tests.api.reading import parse_frames
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.node_clients import run_client
+from tests.wire.runs import broken_runs, cancelled_runs, runs
 
 LEAVE = "How many days of annual leave does an employee get?"
 RELEASES = ["ai-6.0.0", "ai-6.0.150", "ai-7.0.15", "ai-newest"]
@@ -272,3 +279,50 @@ async def test_an_unknown_name_of_what_is_accepted_is_told(shared_client: httpx.
     response = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": "everything"})
     assert response.status_code == 422
     assert "x-citewell-accept" in response.json()["detail"]
+
+
+def shown_of(told: list[dict[str, Any]]) -> str:
+    """Show a message's text as the clients build it, and refuse what they refuse."""
+    shown = ""
+    is_open = set[tuple[str, str]]()
+    for part in told:
+        entity, _, change = part["type"].rpartition("-")
+        thing = (entity, part.get("id", ""))
+        if entity in ("text", "reasoning") and change == "start":
+            assert thing not in is_open
+            is_open.add(thing)
+        elif entity in ("text", "reasoning") and change == "delta":
+            assert thing in is_open
+            shown += part["delta"] if entity == "text" else ""
+        elif entity in ("text", "reasoning") and change == "end":
+            is_open.remove(thing)
+        elif part["type"] == "reset-step":
+            shown = ""
+            is_open.clear()
+        elif part["type"] in ("finish-step", "finish", "abort"):
+            assert is_open == set()
+    return shown
+
+
+@settings(max_examples=60, deadline=None)
+@given(runs() | cancelled_runs() | broken_runs(), st.booleans())
+def test_every_run_keeps_the_order_that_clients_insist_on(log: list[Envelope], live: bool) -> None:
+    dialect = AiSdkDialect(["reset-step"] if live else [])
+    stream = b"".join(map(dialect.speak, log)).decode()
+    *parts, done = [frame["data"] for frame in parse_frames(stream)]
+    assert done == "[DONE]"
+    told = [json.loads(part) for part in parts]
+    kinds = [part["type"] for part in told if part["type"] != "data-status"]
+    assert kinds[0] == "start"
+    assert kinds[-1] in ("finish", "abort")
+    assert [kinds.count("start-step"), kinds.count("start")] == [kinds.count("finish-step"), 1]
+    end = log[-1].event
+    shown = shown_of(told)
+    if not isinstance(end, RunFinished):
+        assert not live or shown == ""
+    elif "error" not in kinds:
+        # What was told of a run that was cut off keeps its marks; the message that is stored of it cites nothing.
+        text = re.sub(r"\[\d+\]", "", shown) if end.outcome == "cancelled" and not live else shown
+        assert text == marked_text(end.message, bracket)
+        sources = {part["sourceId"] for part in told if part["type"].startswith("source-")}
+        assert {f"c{number}" for number in re.findall(r"\[(\d+)\]", shown)} <= sources

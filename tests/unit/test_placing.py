@@ -5,6 +5,7 @@ import re
 from hypothesis import given, settings
 
 from api.dialects.drafting import Drafted, DraftedAnswer
+from api.dialects.holding import told_of
 from api.dialects.markers import JOINER, bracket, marked_text
 from api.dialects.placing import placed_claims
 from graph.events import (
@@ -28,7 +29,7 @@ def test_a_claim_is_where_it_is_said_to_be(log: list[Envelope]) -> None:
     end = log[-1].event
     assert isinstance(end, RunFinished)
     units = marked_text(end.message, bracket).encode("utf-16-le")
-    for placed in placed_claims(end.message, bracket):
+    for placed in placed_claims(told_of(end.message), bracket):
         found = units[2 * placed.start : 2 * placed.end].decode("utf-16-le")
         assert re.sub(r"\[\d+\]", "", found).replace(JOINER, "") == placed.claim["text"].replace(JOINER, "")
 
