@@ -1,7 +1,8 @@
 """The HTTP application: its routes, what they share, and when that is opened and closed."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
@@ -28,6 +29,7 @@ from api.routes import (
 )
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
+from tools.expiry import expire_hourly
 from tools.settings import Settings
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
@@ -50,7 +52,13 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             await opened.library.workspaces.ensure(settings.workspace)
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
-            yield
+            expiring = asyncio.create_task(expire_hourly(opened.library.database, days=settings.session_days))
+            try:
+                yield
+            finally:
+                expiring.cancel()
+                with suppress(asyncio.CancelledError):
+                    await expiring
 
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings

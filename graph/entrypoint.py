@@ -13,6 +13,7 @@ from tools.resources import Library, open_library
 from tools.runner import Runner
 from tools.running.attempt import Durability
 from tools.settings import Settings, load_settings
+from tools.titles import Titling
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,16 @@ async def open_citewell(settings: Settings, *, durability: Durability | None = N
     """Open the library and the graph over it; runs still going at the end are left for another process to go on."""
     async with open_library(settings) as library:
         graph = build(library.resources).compile()
+        resources = library.resources
+        titling = Titling(library.database, resources.families) if settings.auto_title else None
         runner = Runner(
-            graph, library.resources, library.database, library.workspaces, settings.runs, durability=durability
+            graph,
+            resources,
+            library.database,
+            library.workspaces,
+            settings.runs,
+            durability=durability,
+            titling=titling,
         )
         try:
             yield Citewell(library, runner)

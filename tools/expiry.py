@@ -3,10 +3,16 @@
 Any number of processes may sweep at once: a session that another one holds is left to it.
 """
 
-from dataclasses import dataclass
+import asyncio
+import logging
+from dataclasses import astuple, dataclass
 
+from graph.errors import DatabaseUnavailable
 from tools.database import Connection, Database
 
+log = logging.getLogger("citewell.sessions")
+
+HOUR_SECONDS = 3600.0
 SESSIONS_AT_ONCE = 100
 EVENTS_AT_ONCE = 10_000
 LOG_HOURS = 24
@@ -68,6 +74,19 @@ async def expire(database: Database, *, days: int, dry_run: bool = False) -> Exp
             return Expired(idle, ephemeral, events)
         gone = await _sessions(connection, days)
         return Expired(len(gone) - sum(gone), sum(gone), await _events(connection))
+
+
+async def expire_hourly(database: Database, *, days: int) -> None:
+    """Expire what is over, now and every hour, until cancelled; a database that is away is tried again then."""
+    while True:
+        try:
+            gone = await expire(database, days=days)
+        except DatabaseUnavailable as error:
+            log.warning("nothing could be expired: %s", error.message)
+        else:
+            if any(astuple(gone)):
+                log.info("expired %d sessions, %d ephemeral ones, %d events", *astuple(gone))
+        await asyncio.sleep(HOUR_SECONDS)
 
 
 async def _sessions(connection: Connection, days: int) -> list[bool]:

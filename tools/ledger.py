@@ -1,6 +1,6 @@
 """The ledger of runs: a row before the graph starts, and the finished messages in the transaction of a run's end."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Literal
 
 import psycopg
@@ -8,10 +8,11 @@ from psycopg.types.json import Jsonb
 
 from graph.errors import CitewellError, NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
+from tools.branches import Fork, fork_of
 from tools.database import Connection, Database
 from tools.running.bell import NOTIFY, naming
-from tools.runs import Line, Run, question_id, request_as_json
-from tools.sessions import DEFAULT_TITLE
+from tools.runs import Line, Run, RunRequest, question_id, request_as_json
+from tools.session_rows import DEFAULT_TITLE
 from tools.workspaces import Workspaces
 
 Entry = Literal["running", "queued"]
@@ -59,14 +60,6 @@ class Superseded(CitewellError):
     """Another process has taken the run over; what this one has to say of it no longer counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """Where in a session's tree of messages a run goes on. ``checkpoint`` is empty to start from nothing."""
-
-    parent_message_id: str | None
-    checkpoint: str
-
-
 class Ledger:
     """Writes the rows of runs, and the messages that they end with."""
 
@@ -76,7 +69,17 @@ class Ledger:
         self._owner = owner
         self._lease_seconds = lease_seconds
 
-    async def open(self, run: Run, first: Line, *, entry: Entry, fork: Fork | None = None) -> bool:
+    async def place(self, session_id: str, request: RunRequest) -> tuple[RunRequest, Fork]:
+        """Say where a request goes on from, and give it with the question that it asks.
+
+        Raises NotFound for a message that the session does not have, InvalidRequest for one of the wrong kind.
+        """
+        async with self._database.connection() as connection:
+            fork = await fork_of(connection, session_id, request)
+        asked = replace(request, question=fork.question, page_ids=fork.page_ids, selected_text=fork.selected_text)
+        return asked, fork
+
+    async def open(self, run: Run, first: Line, *, entry: Entry, fork: Fork) -> bool:
         """Enter a run with its first event, committed, before its graph starts.
 
         Entered as ``queued`` it waits for its turn where the request lets it. Returns whether this is the first run of
@@ -96,8 +99,8 @@ class Ledger:
             "lease": self._lease_seconds,
             "status": entry,
             "may_wait": run.request.while_running != "reject",
-            "parent": fork and fork.parent_message_id,
-            "fork": fork and fork.checkpoint,
+            "parent": fork.parent_message_id,
+            "fork": fork.fork_checkpoint,
             "seq": first.envelope.seq,
             "type": first.envelope.event.type,
             "payload": first.text,

@@ -10,9 +10,10 @@ from typing import Literal
 from uuid import uuid4
 
 from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerStopping, SessionBusy
-from graph.events import Queued, RunStarted
+from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
+from tools.branches import Fork
 from tools.database import Database
 from tools.ledger import Ledger
 from tools.running.admission import Admission
@@ -26,6 +27,7 @@ from tools.running.stored import RunLogs
 from tools.running.upkeep import Upkeep
 from tools.runs import Run, RunReader, RunRequest, request_of_json
 from tools.settings import RunSettings
+from tools.titles import Titling
 from tools.workspaces import Workspaces
 
 
@@ -41,10 +43,12 @@ class Runner:
         settings: RunSettings | None = None,
         *,
         durability: Durability | None = None,
+        titling: Titling | None = None,
     ):
         settings = settings or RunSettings()
         owner = str(uuid4())
         self._resources = resources
+        self._titling = titling
         self._drain_seconds = settings.drain_seconds
         self._active: dict[str, Run] = {}
         self._stopping = False
@@ -62,22 +66,26 @@ class Runner:
     async def start(self, session_id: str, request: RunRequest) -> Run:
         """Record the run, then set it going, or have it wait for its turn.
 
-        Raises UnknownModel, NotFound where the session is not the identity's, SessionBusy, Overloaded,
-        DatabaseUnavailable.
+        Raises UnknownModel, NotFound where the session, or a message that is named, is not the identity's,
+        InvalidRequest for a message of the wrong kind, SessionBusy, Overloaded, ServerStopping, DatabaseUnavailable.
         """
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
+        request, fork = await self._ledger.place(session_id, request)
         run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, journal=self._journal)
+        run.fork_checkpoint = fork.fork_checkpoint
         run.begun = self._admission.let_in()
         try:
             if request.while_running == "interrupt":
                 await self._interrupt(request.context.identity, session_id)
-            await self._enter(run)
+            untitled = await self._enter(run, fork)
         except BaseException:
             self._driver.let_out(run)
             raise
         await self._set_going(run)
+        if untitled and self._titling is not None:
+            self._upkeep.beside(self._title(run, self._titling))
         return run
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
@@ -125,29 +133,36 @@ class Runner:
         if await self._logs.current(identity, session_id) is not None:
             await self._leases.stop_others(session_id, "interrupted")
 
-    async def _enter(self, run: Run) -> None:
-        """Write the run into the ledger, as one that begins or one that waits."""
+    async def _enter(self, run: Run, fork: Fork) -> bool:
+        """Write the run into the ledger, as one that begins or one that waits; True where its session is untitled."""
         if run.begun:
             try:
-                await self._open(run, "running", started(run))
+                return await self._open(run, "running", started(run), fork)
             except SessionBusy:
                 if run.request.while_running == "reject":
                     raise
                 run.begun = False
                 self._admission.wait_instead()
-            else:
-                return
         run.place = self._admission.waiting
-        await self._open(run, "queued", Queued(position=run.place))
+        return await self._open(run, "queued", Queued(position=run.place), fork)
 
-    async def _open(self, run: Run, entry: Literal["running", "queued"], event: Queued | RunStarted) -> None:
+    async def _open(
+        self, run: Run, entry: Literal["running", "queued"], event: Queued | RunStarted, fork: Fork
+    ) -> bool:
         first = run.next_line(event)
         try:
-            await self._ledger.open(run, first, entry=entry)
+            untitled = await self._ledger.open(run, first, entry=entry, fork=fork)
         except BaseException:
             run.last_seq -= 1
             raise
         run.publish([first])
+        return untitled
+
+    async def _title(self, run: Run, titling: Titling) -> None:
+        made = await titling.title_session(run.session_id, run.request.question, run.request.context)
+        if made is not None and not run.ending:
+            title, run.beside["title"] = made
+            run.tell(TitleChanged(title=title))
 
     async def _set_going(self, run: Run) -> None:
         self._active[run.run_id] = run

@@ -143,6 +143,7 @@ class Run:
     fork_checkpoint: str | None = None  # to fork from; empty to start from nothing, None to go on from the last
     begun: bool = True  # False while it waits for its turn
     place: int = 0  # in the line, as it was last told
+    ending: bool = False  # its terminal event is being written, and nothing may be told any more
     task: asyncio.Task[None] | None = None
     control: RunControl = field(default_factory=RunControl)
     watchers: int = 0

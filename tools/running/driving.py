@@ -9,6 +9,7 @@ from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import BudgetCaps, Queued, RunStarted
 from graph.state import State
 from tools.ledger import Superseded
+from tools.pruning import prune_thread
 from tools.running.admission import Admission
 from tools.running.attempt import Attempts
 from tools.running.bell import Bell
@@ -39,6 +40,7 @@ class Driver:
             if (end := await self._to_its_end(run)) is not None:
                 # A cancel that comes while the end is being recorded comes too late: half a record would be no end.
                 await whole(end)
+                await self._prune(run)
         finally:
             self.let_out(run)
 
@@ -69,6 +71,14 @@ class Driver:
             log.exception("run %s failed", run.run_id)
             return self._endings.failed(run, ours())
         return self._endings.answered(run, state)
+
+    async def _prune(self, run: Run) -> None:
+        """Let go of checkpoints that nothing needs any more; what is left over goes with the next run's."""
+        try:
+            async with self._attempts.database.connection() as connection:
+                await prune_thread(connection, run.session_id)
+        except DatabaseUnavailable as error:
+            log.warning("the checkpoints of session %s are not pruned: %s", run.session_id, error.message)
 
     async def _turn(self, run: Run) -> None:
         """Wait until the run is its session's next and this process has a slot for it; tell its place meanwhile."""

@@ -88,6 +88,7 @@ class Endings:
         )
 
     async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
+        run.ending = True
         await run.committed()
         last = run.next_line(end)
         try:

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import StopReason
@@ -27,7 +28,7 @@ class Upkeep:
         self._bell = bell
         self._active = active
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._stopping: set[asyncio.Task[None]] = set()
+        self._beside: set[asyncio.Task[None]] = set()
 
     def keep_leases(self) -> None:
         """Say from now on, three times a lease, that this process lives."""
@@ -37,9 +38,15 @@ class Upkeep:
         """Look from now on for runs that their processes have left, as many as there is room for."""
         self._begin("citewell-sweep", lambda: self._sweep(room, go_on))
 
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
     async def close(self) -> None:
         """Do no more of it."""
-        for task in [*self._tasks.values(), *self._stopping]:
+        for task in [*self._tasks.values(), *self._beside]:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
@@ -72,9 +79,7 @@ class Upkeep:
                 log.warning("run %s goes on in another process", run.run_id)
                 self._endings.hand_over(run)
         elif (reason := held[run.run_id]) is not None:
-            stopping = asyncio.create_task(run.cancel(reason))
-            self._stopping.add(stopping)
-            stopping.add_done_callback(self._stopping.discard)
+            self.beside(run.cancel(reason))
 
     async def _sweep(self, room: Callable[[], int], go_on: Callable[[TakenOver], Awaitable[None]]) -> None:
         with self._bell.on(ABANDONED) as rung:
