@@ -46,6 +46,7 @@ class ConversationDialect:
     """
 
     remembers = True
+    rejoins = True
 
     def __init__(
         self, conversation_id: str = "", message_id: str = "", *, progress: bool = False, thinking: bool = False
