@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from tests.wire.adapters.adapter import Adapter
+from tests.wire.adapters.ag_ui import AgUiAdapter
+from tests.wire.adapters.ai_sdk import AiSdkAdapter
 from tests.wire.adapters.conversation import ConversationAdapter
 from tests.wire.adapters.docmost import DocmostAdapter
 from tests.wire.adapters.docs_chatbot import DocsChatbotAdapter
@@ -19,4 +21,6 @@ ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
     "id_citations": IdCitationsAdapter,
     "self_rag": SelfRagAdapter,
     "openai": OpenAIAdapter,
+    "ai_sdk": AiSdkAdapter,
+    "ag_ui": AgUiAdapter,
 }
