@@ -5,7 +5,6 @@ from uuid import UUID
 
 from fastapi import APIRouter
 from fastapi.responses import Response
-from sse_starlette import EventSourceResponse
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects import DIALECTS
@@ -43,7 +42,9 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": AiError} for status in (404, 409, 413, 422, 503)}
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the errors that a route may answer with, for OpenAPI."""
+    return {status: {"model": AiError} for status in statuses}
 
 
 class NotConfigured(ModelUnavailable):
@@ -53,14 +54,14 @@ class NotConfigured(ModelUnavailable):
     suggestion = "Configure a model with CITEWELL_MODELS, or leave `model` out to have the pages quoted."
 
 
-@router.post("/sessions", responses=ERRORS)
+@router.post("/sessions", responses=errors(413, 422, 503))
 async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | None = None) -> MadeSession:
     """Make a session, with no page selected."""
     page_id = str(body.page_id) if body and body.page_id else None
     return MadeSession(session=AiSession.of(await library.sessions.create(me, dialect=DIALECT, page_id=page_id), me))
 
 
-@router.get("/sessions", responses=ERRORS)
+@router.get("/sessions", responses=errors(422, 503))
 async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
     """List your sessions, the last used first, each with its selected pages."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
@@ -68,7 +69,7 @@ async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, curs
     return AiSessionList(sessions=sessions, next_cursor=page.next_cursor)
 
 
-@router.get("/sessions/{session_id}", responses=ERRORS)
+@router.get("/sessions/{session_id}", responses=errors(404, 422, 503))
 async def get_ai_session(
     session_id: UUID, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
 ) -> AiSessionDetail:
@@ -76,7 +77,7 @@ async def get_ai_session(
     return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor), me)
 
 
-@router.patch("/sessions/{session_id}", responses=ERRORS)
+@router.patch("/sessions/{session_id}", responses=errors(404, 413, 422, 503))
 async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
     """Give a session another title, or other selected pages."""
     page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
@@ -84,14 +85,14 @@ async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, libr
     return ChangedSession(session=AiSession.of(changed, me))
 
 
-@router.delete("/sessions/{session_id}", responses=ERRORS)
+@router.delete("/sessions/{session_id}", responses=errors(404, 409, 422, 503))
 async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> Deleted:
     """Delete a session with its messages."""
     await library.sessions.delete(me, str(session_id))
     return Deleted()
 
 
-@router.post("/sessions/{session_id}/auto-title", responses=ERRORS)
+@router.post("/sessions/{session_id}/auto-title", responses=errors(404, 422, 503))
 async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> AutoTitle:
     """Name a session after its first question."""
     title = await library.sessions.auto_title(me, str(session_id))
@@ -100,7 +101,9 @@ async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) 
 
 
 @router.post(
-    "/chat/stream", response_class=EventSourceResponse, responses={**STREAM, 400: {"model": AiError}, **ERRORS}
+    "/chat/stream",
+    response_class=Response,
+    responses={**STREAM, **errors(400, 404, 409, 413, 422, 503)},
 )
 async def stream_ai_chat(
     body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
@@ -113,7 +116,7 @@ async def stream_ai_chat(
     return RunStream(run, DIALECTS[DIALECT](), "cancel")
 
 
-@router.post("/pages/search", responses=ERRORS)
+@router.post("/pages/search", responses=errors(413, 422, 503))
 async def search_ai_pages(body: PageSearch, me: Me, library: OpenLibrary) -> list[AiPage]:
     """List pages to select, by id or by words and space."""
     return await find_pages(library, me, body)
