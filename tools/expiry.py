@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass
 
 from graph.errors import DatabaseUnavailable
 from tools.database import Connection, Database
+from tools.pruning import delete_threads
 
 log = logging.getLogger("citewell.sessions")
 
@@ -36,10 +37,6 @@ ORDER BY session_id LIMIT {SESSIONS_AT_ONCE} FOR UPDATE SKIP LOCKED
 _DELETE = f"""
 DELETE FROM sessions WHERE session_id = ANY(%(locked)s) AND NOT {_IN_PROGRESS} RETURNING session_id::text, ephemeral
 """
-_CHECKPOINTS = tuple(
-    f"DELETE FROM {table} WHERE thread_id = ANY(%(gone)s)"
-    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-)
 _OLD_EVENTS = f"""
 run_events JOIN runs USING (run_id)
 WHERE run_events.created_at < now() - interval '{LOG_HOURS} hours'
@@ -100,8 +97,7 @@ async def _sessions(connection: Connection, days: int) -> list[bool]:
                 return gone
             locked = [row[0] for row in held]
             deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
-            for statement in _CHECKPOINTS:
-                await connection.execute(statement, {"gone": [row[0] for row in deleted]})
+            await delete_threads(connection, [row[0] for row in deleted])
         gone += [row[1] for row in deleted]
         after = locked[-1]
 

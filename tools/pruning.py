@@ -1,11 +1,15 @@
-"""Let go of the checkpoints that no later run needs: of each finished run the last one stays, as a place to fork from.
+"""Let go of checkpoints that no later run needs: of each finished run the last one stays, as a place to fork from.
 
-Everything happens in one statement, hence in one snapshot of the database. Where a run is going on in the thread in
-that snapshot, nothing is deleted; where none is, whatever the snapshot holds was written by runs that have ended, and a
-run that begins meanwhile goes on from a checkpoint that stays.
+Pruning is one statement, hence one snapshot of the database. Where a run is going on in the thread in that snapshot,
+nothing is deleted; where none is, whatever the snapshot holds was written by runs that have ended, and a run that begins
+meanwhile goes on from a checkpoint that stays.
 """
 
+from collections.abc import Sequence
+
 from tools.database import Connection
+
+TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 # A blob belongs to the runs of a branch from the one that wrote it on. So what a deleted checkpoint names can be named
 # by a kept one only where that is the one its run went on from, or came after the oldest deleted.
@@ -57,3 +61,9 @@ async def prune_thread(connection: Connection, session_id: str) -> int:
     row = await (await connection.execute(_PRUNE, thread, prepare=False)).fetchone()
     assert row is not None
     return int(row[0])
+
+
+async def delete_threads(connection: Connection, session_ids: Sequence[str]) -> None:
+    """Delete all checkpoints of sessions that go, in the transaction in which they do."""
+    for table in TABLES:
+        await connection.execute(f"DELETE FROM {table} WHERE thread_id = ANY(%s)", [list(session_ids)])

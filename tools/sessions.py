@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
@@ -16,6 +15,7 @@ from tools.cursors import cursor_at, place_of
 from tools.database import Connection, Database
 from tools.freshness import check_freshness
 from tools.history import History, StoredMessage, read_branch
+from tools.pruning import delete_threads
 from tools.retrieval.reading import SegmentStore
 from tools.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.session_rows import DEFAULT_TITLE, MINE, SESSION, Session, unknown_session
@@ -217,7 +217,7 @@ class Sessions:
                 raise unknown_session(session_id)
             if await (await connection.execute(_BUSY, row)).fetchone() is not None:
                 raise SessionBusy("The session is answering a question.")
-            await AsyncPostgresSaver(connection).adelete_thread(session_id)  # type: ignore[arg-type]
+            await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
