@@ -4,9 +4,11 @@ Chunks can't be taken back, so sections are held until their verdicts. All that 
 one without choices, since clients stumble over anything else.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from api.dialects.broken_off import REWRITTEN
 from api.dialects.frames import frame
 from api.dialects.holding import HeldAnswer, Retracted, Told
 from api.dialects.openai_completion import Wanted, completion_id, extension, finish_reason, usage_of
@@ -26,6 +28,7 @@ from graph.events import (
 )
 
 DONE = b"data: [DONE]\n\n"
+_RETRACTED = replace(REWRITTEN, suggestion="Ask the question again.")
 
 
 class OpenAIDialect:
@@ -41,13 +44,19 @@ class OpenAIDialect:
         self._addresses = Addresses(self._wanted.base_url)
         self._text = self._wanted.text(self._addresses)
         self._head: dict[str, Any] = {}
+        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the chunks of an event, with the sections that it settles before its own."""
+        if self._over:
+            return b""
         self._envelope = envelope
         opening = b"" if self._head else self._open(envelope)
-        told = self._held.hear(envelope.event)
-        return opening + b"".join(map(self._section, told)) + envelope.event.tell(self)
+        try:
+            told = self._held.hear(envelope.event)
+            return opening + b"".join(map(self._section, told)) + envelope.event.tell(self)
+        except Retracted:
+            return opening + self.run_failed(_RETRACTED)
 
     def _open(self, envelope: Envelope) -> bytes:
         self._head = {
@@ -110,12 +119,14 @@ class OpenAIDialect:
         if self._text.annotations and not self._wanted.events:
             shown += self._delta({"annotations": self._text.annotations})
         ours = extension(self._envelope.run_id, self._envelope.session_id, event)
+        self._over = True
         finish = self._delta({}, finish_reason(event), citewell=ours)
         usage = self._aside(usage=usage_of(event.spent)) if self._wanted.usage else b""
         return shown + finish + usage + DONE
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Give the error, after which there is nothing more to wait for."""
+        self._over = True
         failed = frame(error(event.code, event.message, event.suggestion))
         return self._status("The answer failed", done=True) + failed + DONE
 
