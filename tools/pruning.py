@@ -1,7 +1,7 @@
 """Let go of checkpoints that no later run needs: of each finished run the last one stays, as a place to fork from.
 
 Pruning is one statement, hence one snapshot of the database. Where a run is going on in the thread in that snapshot,
-nothing is deleted; where none is, whatever the snapshot holds was written by runs that have ended, and a run that begins
+nothing is deleted; where none is, whatever the snapshot holds was written by runs that have ended, and one that begins
 meanwhile goes on from a checkpoint that stays.
 """
 

@@ -1,11 +1,16 @@
 """Sessions over HTTP."""
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 
+from graph.builder import build
+from graph.entrypoint import Citewell
 from tests.api.conftest import HANDBOOK, TRAVEL, new_session
+from tools.checkpoints import saver
 
 
 async def test_a_session_is_made_listed_read_and_deleted(client: httpx.AsyncClient) -> None:
@@ -138,3 +143,99 @@ async def test_runs_are_listed_by_session_and_by_where_they_stand(client: httpx.
     assert first["runs"][0] == (await client.get(f"/api/runs/{expected[0]}")).json()
     assert (await client.get("/api/runs", params={"status": "lost"})).status_code == 422
     assert (await client.get(f"/api/sessions/{uuid4()}/runs")).status_code == 404
+
+
+async def test_an_answer_is_given_anew_beside_the_old_one(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    path = f"/api/sessions/{session_id}"
+    first = await ask(client, session_id, question="How long is the notice period?", page_ids=[HANDBOOK])
+    again = await ask(client, session_id, regenerate=first["message_id"])
+    assert again["message"]["answer"] == first["message"]["answer"]
+
+    question, answer = (await client.get(path)).json()["messages"]
+    assert (question["content"], question["page_ids"]) == ("How long is the notice period?", [HANDBOOK])
+    assert question["versions"] == []
+    assert answer["message_id"] == again["message_id"]
+    assert answer["versions"] == [first["message_id"], again["message_id"]]
+    old = (await client.get(path, params={"branch": first["message_id"]})).json()["messages"]
+    assert [message["message_id"] for message in old] == [question["message_id"], first["message_id"]]
+
+
+async def test_an_edited_question_forgets_what_came_after_it(citewell: Citewell, client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    path = f"/api/sessions/{session_id}"
+    await ask(client, session_id, question="How long is the notice period?")
+    await ask(client, session_id, question="How many days of annual leave does an employee get?")
+    [_, _, question, _] = (await client.get(path)).json()["messages"]
+    await ask(client, session_id, question="When does unused leave lapse?")
+    edited = await ask(client, session_id, question="Which class is booked for trains?", edit=question["message_id"])
+    assert edited["outcome"] == "answered"
+    messages = (await client.get(path)).json()["messages"]
+    assert [message["content"] for message in messages if message["role"] == "user"] == [
+        "How long is the notice period?",
+        "Which class is booked for trains?",
+    ]
+    assert messages[2]["versions"] == [question["message_id"], messages[2]["message_id"]]
+    whole = (await client.get(path, params={"branch": question["message_id"]})).json()["messages"]
+    assert len(whole) == 6
+
+    await ask(client, session_id, question="How long is probation?")
+    graph = build(citewell.library.resources).compile(checkpointer=saver(citewell.library.database.pool))
+    state = await graph.aget_state({"configurable": {"thread_id": session_id}})
+    assert [turn["question"] for turn in state.values["turns"]] == [
+        "How long is the notice period?",
+        "Which class is booked for trains?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "named"),
+    [
+        ({"regenerate": "{question}", "question": "Why?"}, 422, "question: leave it out"),
+        ({"regenerate": "{answer}", "page_ids": [HANDBOOK]}, 422, "page_ids: leave it out"),
+        ({"regenerate": "{answer}", "edit": "{question}", "question": "Why?"}, 422, "regenerate: send either"),
+        ({"edit": "{question}"}, 422, "question: Field required"),
+        ({}, 422, "question: Field required"),
+        ({"edit": "{answer}", "question": "Why?"}, 422, "edit: it must name a question"),
+        ({"edit": HANDBOOK, "question": "Why?"}, 404, "edit: there is no message"),
+        ({"regenerate": HANDBOOK}, 404, "regenerate: there is no message"),
+        ({"regenerate": "answer"}, 422, "regenerate: Input should be a valid UUID"),
+    ],
+)
+async def test_a_branch_from_nowhere_is_refused_by_name(
+    shared_client: httpx.AsyncClient, body: dict[str, Any], status: int, named: str
+) -> None:
+    session_id = await new_session(shared_client)
+    await ask(shared_client, session_id, question="Hello")
+    question, answer = (await shared_client.get(f"/api/sessions/{session_id}")).json()["messages"]
+    ids = {"{question}": question["message_id"], "{answer}": answer["message_id"]}
+    sent = {name: ids.get(value, value) if isinstance(value, str) else value for name, value in body.items()}
+    refused = await shared_client.post(f"/api/sessions/{session_id}/runs", json=sent)
+    assert (refused.status_code, refused.json()["detail"][: len(named)]) == (status, named)
+
+
+async def test_the_first_answer_brings_a_title(client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    answered = await ask(client, session_id, question="How long is the notice period?")
+    assert answered["outcome"] == "answered"
+
+    async with asyncio.timeout(5):
+        while True:
+            session = (await client.get(f"/api/sessions/{session_id}")).json()["session"]
+            if session["title"] != "New Chat":
+                break
+            await asyncio.sleep(0.01)  # it comes beside the answer, and may come after it
+    assert session["title"] == "How long is the notice period?"
+
+
+async def test_what_a_thread_keeps_after_its_runs(citewell: Citewell, client: httpx.AsyncClient) -> None:
+    session_id = await new_session(client)
+    for _ in range(3):
+        await ask(client, session_id, question="How long is the notice period?")
+    query = "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM checkpoint_writes)"
+    async with asyncio.timeout(5):
+        while True:
+            async with citewell.library.database.connection() as connection:
+                if await (await connection.execute(query)).fetchone() == (3, 0):
+                    return
+            await asyncio.sleep(0.01)  # deleting comes after the answer is out
