@@ -20,6 +20,7 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
 MOST_FAULTS = 10  # that one problem names
 LONGEST_NAME = 100  # of a field, as it is told back
+LONGEST_DETAIL = 1000
 STATUS: Mapping[str, int] = {
     "invalid_request": 422,
     "not_found": 404,
@@ -96,7 +97,7 @@ def problem(
     """Make the response of a problem; its status comes from the table unless HTTP itself sets one."""
     status = status or STATUS[code]
     # What a request brings may be told back in it, half a surrogate pair among others, and has to become bytes.
-    detail = detail.encode("utf-8", "replace").decode()
+    detail = shortened(detail.encode("utf-8", "replace").decode())
     body = Problem(
         type=f"urn:citewell:problem:{code}",
         title=HTTPStatus(status).phrase,
@@ -111,6 +112,11 @@ def problem(
     if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
+
+
+def shortened(detail: str) -> str:
+    """Cut what is told back where a request makes it long."""
+    return detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…"
 
 
 def problem_of(error: CitewellError) -> Response:

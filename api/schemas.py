@@ -25,7 +25,8 @@ from graph.events import RunFinished
 from graph.evidence import Identity, Message, SearchMode, Spent, WebMode, WhileRunning
 from tools.runs import Run, RunRequest
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Half a surrogate pair is none of them, but nothing can be made of it either: it has no bytes.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def _printable(value: str) -> str:

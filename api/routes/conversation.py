@@ -4,6 +4,7 @@ from typing import Annotated, Any
 from uuid import uuid4
 
 from fastapi import APIRouter, Query, Request, Response
+from sse_starlette import EventSourceResponse
 
 from api.asking import LeftOff, left_off
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
@@ -30,7 +31,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get(PATH, response_class=RunStream, responses=STREAM)
+@router.get(PATH, response_class=EventSourceResponse, responses=STREAM)
 async def ask_by_event_source(
     asked: Annotated[AskedInConversation, Query()],
     request: Request,
@@ -43,7 +44,7 @@ async def ask_by_event_source(
     return await _tell(asked, request, me, settings.run_knobs, library, runner)
 
 
-@router.post(PATH, response_class=RunStream, responses=STREAM)
+@router.post(PATH, response_class=EventSourceResponse, responses=STREAM)
 async def ask_in_conversation(
     asked: AskedInConversation,
     request: Request,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fastapi import APIRouter, Response
+from sse_starlette import EventSourceResponse
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.self_rag import SelfRagDialect
@@ -17,7 +18,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/api/rag-chat/stream", response_class=RunStream, responses=STREAM)
+@router.post("/api/rag-chat/stream", response_class=EventSourceResponse, responses=STREAM)
 async def stream_chat(
     body: RagChatRequest, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
