@@ -115,7 +115,7 @@ class Ingestor:
         return make_ready(document, self._size, max_bytes=self._max_bytes)
 
     def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
-        return self._ready(
+        ready = self._ready(
             NewDocument(
                 data=file.read(self._max_bytes),
                 name=file.key,
@@ -125,6 +125,8 @@ class Ingestor:
                 source_type="file",
             )
         )
+        metadata = {"file_path": file.key} | ready.fields.metadata
+        return replace(ready, fields=replace(ready.fields, metadata=metadata))
 
     async def _run(
         self, identity: Identity, sources: Sequence[tuple[str, Source]], progress: Progress | None

@@ -33,6 +33,7 @@ STREAMED = {"accept": "text/event-stream"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 NODES = "A ROS 2 node is a process that performs computation."
 QUESTION = "What is a ROS 2 node?"
+COLCON = "Colcon builds every package of a workspace in the order of its dependencies."
 GUIDE = NewDocument(
     document_id=str(uuid4()),
     title="ROS 2 fundamentals",
@@ -53,6 +54,11 @@ async def docs(
     async with open_citewell(settings) as opened:
         for document in (*LIBRARY, GUIDE):
             await opened.library.ingestor.ingest(Identity(), document)
+        folder = tmp_path_factory.mktemp("site") / "docs"
+        folder.joinpath("build").mkdir(parents=True)
+        folder.joinpath("build", "colcon.md").write_text(f"# Workspaces\n\n{COLCON}\n")
+        reports = [report async for report in opened.library.ingestor.ingest_paths(Identity(), [folder])]
+        assert [report.status for report in reports] == ["created"]
         async with client_of(create_app(settings, citewell=opened)) as client:
             yield client
 
@@ -112,6 +118,11 @@ class TestReply:
         assert reply["sources"][0]["excerpt"] == marked
         session = (await docs.get(f"/api/docs-chat/sessions/{reply['session_id']}")).json()
         assert session["messages"][0]["selected_text"] == marked
+
+    async def test_an_ingested_file_is_named_by_its_path(self, docs: httpx.AsyncClient) -> None:
+        reply = await ask(docs, "In which order does colcon build the packages of a workspace?")
+        assert reply["message"]["content"].startswith(f"{COLCON}[1]")
+        assert reply["sources"][0]["file_path"] == "docs/build/colcon.md"
 
     async def test_a_document_without_a_path_is_named_by_its_address(self, docs: httpx.AsyncClient) -> None:
         leave = await ask(docs, "How many days of annual leave does an employee get?", threshold=0.1)
