@@ -68,3 +68,12 @@ class ChatRequest(RunOptions):
         except ValidationError as error:
             fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
             raise InvalidRequest(f"{name}.parts: the text of its parts: {fault}") from None
+
+
+class ChatHistory(BaseModel):
+    """A chat as a page that is opened again begins with it."""
+
+    id: str
+    title: str
+    messages: list[dict[str, Any]] = Field(description="`UIMessage`s in the order in which they were said.")
+    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")

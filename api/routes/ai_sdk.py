@@ -6,11 +6,12 @@ from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.ai_history import ui_messages
 from api.dialects.ai_sdk import HEADERS, Accepted, AiSdkDialect
 from api.errors import problems
 from api.forking import Fork, anew, fork_at_answer, fork_at_question, last_answer
-from api.schemas import Name
-from api.schemas_ai_sdk import ChatRequest
+from api.schemas import Cursor, Limit, Name
+from api.schemas_ai_sdk import ChatHistory, ChatRequest
 from api.stream import RunStream
 from graph.errors import NotFound
 from graph.evidence import Identity
@@ -87,13 +88,31 @@ async def join_chat(
     return RunStream(run, AiSdkDialect(accepts), "continue", headers=HEADERS)
 
 
+@router.get("/api/chat/{chat_id}", responses=problems(404, 422, 503))
+async def get_chat(
+    chat_id: ChatId, me: Me, library: OpenLibrary, limit: Limit = 100, cursor: Cursor = None
+) -> ChatHistory:
+    """Read a chat's newest messages as the client keeps them, to begin with when a page is opened again."""
+    history = await library.sessions.get(me, await _session(library, me, chat_id), limit=limit, cursor=cursor)
+    return ChatHistory(
+        id=chat_id,
+        title=history.session.title,
+        messages=ui_messages(history.messages),
+        next_cursor=history.next_cursor,
+    )
+
+
 @router.delete("/api/chat/{chat_id}/stream", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 async def stop_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner) -> None:
     """Stop what a chat is being answered, and wait until that is recorded; a chat without an answer stays as it is."""
+    await _stop(runner, me, await _session(library, me, chat_id), "cancel_requested")
+
+
+async def _session(library: Library, me: Identity, chat_id: str) -> str:
     session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
     if session_id is None:
         raise NotFound(f"There is no chat {chat_id}.")
-    await _stop(runner, me, session_id, "cancel_requested")
+    return session_id
 
 
 async def _stop(

@@ -191,6 +191,30 @@ async def test_a_page_asks_on_edits_and_has_an_answer_given_anew(model_client: h
     ]
 
 
+@pytest.mark.parametrize("release", RELEASES)
+async def test_a_page_that_is_opened_again_has_the_messages_that_were_streamed(
+    shared_client: httpx.AsyncClient, release: str
+) -> None:
+    chat_id = str(uuid4())
+    assert (await shared_client.get(f"/api/chat/{chat_id}")).status_code == 404
+    told = await act(shared_client, release, ["send", LEAVE], ["open"], ["send", "Hello!"], chat_id=chat_id)
+    streamed, opened, after = (state["messages"] for state in told["states"])
+    assert [state["error"] for state in told["states"]] == [None] * 3
+    assert len(after) == 4
+    assert [text_of(message) for message in opened] == [text_of(message) for message in streamed]
+    assert opened[1]["id"] == streamed[1]["id"]
+    for kind in ("source-url", "data-citations"):
+        [read], [told_live] = parts_of(opened[1], kind), parts_of(streamed[1], kind)
+        assert _without_freshness(read) == told_live
+    assert opened[1]["metadata"].items() <= streamed[1]["metadata"].items()
+
+
+def _without_freshness(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {name: _without_freshness(value) for name, value in part.items() if name != "freshness"}
+    return [_without_freshness(each) for each in part] if isinstance(part, list) else part
+
+
 async def test_the_server_s_history_wins(shared_client: httpx.AsyncClient) -> None:
     body = asked(LEAVE)
     forged = [
@@ -252,6 +276,23 @@ async def test_stopping_a_chat_aborts_its_message(
     assert told[-2]["messageMetadata"]["stop_reason"] == "cancel_requested"
     assert (await model_client.delete(f"/api/chat/{body['id']}/stream")).status_code == 204
     assert (await model_client.delete(f"/api/chat/{uuid4()}/stream")).status_code == 404
+
+
+async def test_the_next_question_interrupts_a_run_that_nobody_stopped(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    """A page's own ``stop`` does no more than close the connection, and here a run outlives that."""
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[Say('{"sections": ['), hold]), to="generate_answer")
+    body = asked(LEAVE)
+    reading = asyncio.create_task(model_client.post("/api/chat", json=body))
+    await asyncio.to_thread(hold.wait_reached)
+    refused = await model_client.post("/api/chat", json={**asked(LEAVE), "id": body["id"], "while_running": "reject"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "session_busy")
+    told = told_by(await model_client.post("/api/chat", json={**asked(LEAVE), "id": body["id"]}))
+    assert told[-1]["messageMetadata"]["outcome"] == "answered"
+    interrupted = told_by(await reading)
+    assert interrupted[-2]["messageMetadata"]["stop_reason"] == "interrupted"
 
 
 @pytest.mark.parametrize(

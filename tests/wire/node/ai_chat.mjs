@@ -1,7 +1,7 @@
 // A chat of the AI SDK as a page holds it, without the page: what useChat does when its functions are called.
-// node ai_chat.mjs PACKAGE URL '[["send", "text"], ["edit", 0, "text"], ["regenerate", 1?], ["resume"]]' CHAT_ID
+// node ai_chat.mjs PACKAGE URL '[["send", "text"], ["edit", 0, "text"], ["regenerate", 1?], ["resume"], ["open"]]' CHAT_ID
 const [release, url, actions, id = "c1"] = process.argv.slice(2);
-const { AbstractChat, DefaultChatTransport } = await import(release);
+const { AbstractChat, DefaultChatTransport, validateUIMessages } = await import(release);
 
 class State {
   status = "ready";
@@ -26,6 +26,10 @@ const act = {
   send: (text) => chat.sendMessage({ text }),
   edit: (index, text) => chat.sendMessage({ text, messageId: chat.messages[index].id }),
   regenerate: (index) => chat.regenerate(index === undefined ? {} : { messageId: chat.messages[index].id }),
+  open: async () => {
+    const { messages } = await (await fetch(`${url}/api/chat/${id}`)).json();
+    chat.messages = await validateUIMessages({ messages });
+  },
   resume: () => chat.resumeStream(),
 };
 const states = [];
