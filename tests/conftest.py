@@ -17,10 +17,11 @@ from pydantic import SecretStr
 
 from tools.database import Database, migrate, open_database
 from tools.embedded import EmbeddedServer, start_embedded
-from tools.settings import Settings
+from tools.settings import RunSettings, Settings
 
 TEMPLATE = "citewell_template"
 NO_FILE: Any = {"_env_file": None}
+QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 # A test's data need not survive a power cut.
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
@@ -114,7 +115,9 @@ async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
     """The settings of a deployment over the test's own database, untouched by any .env."""
-    return Settings(**NO_FILE, database_url=SecretStr(database_url), data_dir=tmp_path / "data", pool_size=4)
+    return Settings(
+        **NO_FILE, database_url=SecretStr(database_url), data_dir=tmp_path / "data", pool_size=4, runs=QUICKLY
+    )
 
 
 @pytest.fixture

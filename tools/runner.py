@@ -203,6 +203,7 @@ class Runner:
         await self._set_going(run)
 
     async def _drain(self) -> None:
+        await self._upkeep.stop_sweeping()  # or it would take over what is left to others
         for run in self._active_now():
             if not run.begun:
                 await self._leave(run)
@@ -222,11 +223,11 @@ class Runner:
 
     async def _leave(self, run: Run) -> None:
         run.leave(ServerStopping("The server is stopping."))
-        if run.task is not None:
-            await asyncio.wait([run.task])
+        await run.stopped()
         with suppress(DatabaseUnavailable):  # its lease then ends by itself
             await self._leases.release(run)
 
     def _forget(self, run: Run) -> None:
-        self._active.pop(run.run_id, None)
+        if self._active.get(run.run_id) is run:
+            del self._active[run.run_id]
         self._journal.forget(run)

@@ -6,7 +6,6 @@ left; so its log, not a response, is where its events go. Readers are given an e
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -54,6 +53,7 @@ class RunRequest:
 
 
 DELTAS = (TextDelta, ThinkingDelta)
+CANCEL_AGAIN_SECONDS = 0.5
 _REQUEST = TypeAdapter(RunRequest)
 
 
@@ -259,9 +259,13 @@ class Run:
         """Stop the run where it stands and wait until that is recorded; a run that has ended stays as it is."""
         if self.task is not None and not self.task.done():
             self.stop_reason = reason
+            await self.stopped()
+
+    async def stopped(self) -> None:
+        """Cancel the run's task until it is done: on Python 3.11 whoever waits for a lock may miss a cancel."""
+        while self.task is not None and not self.task.done():
             self.task.cancel()
-            with suppress(asyncio.CancelledError):
-                await asyncio.shield(self.task)
+            await asyncio.wait([self.task], timeout=CANCEL_AGAIN_SECONDS)
 
     @property
     def has_ended(self) -> bool:

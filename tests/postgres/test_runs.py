@@ -17,6 +17,7 @@ from tools.database import Database
 from tools.runner import Runner
 from tools.runs import Run, RunRequest
 from tools.sessions import Sessions
+from tools.settings import RunSettings
 from tools.workspaces import Workspaces
 
 ME = Identity()
@@ -31,7 +32,9 @@ class Desk:
         self.session_id = session_id
         self.library = MemoryLibrary([LEAVE])
         ports = resources(self.library, family)
-        self.runner = Runner(build(ports).compile(), ports, database, Workspaces(database))
+        self.runner = Runner(
+            build(ports).compile(), ports, database, Workspaces(database), RunSettings(drain_seconds=0)
+        )
 
     async def start(self, question: str = "annual leave", **knobs: Any) -> Run:
         return await self.runner.start(self.session_id, RunRequest(question, Context(**knobs)))

@@ -5,7 +5,9 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from graph.errors import DatabaseUnavailable
+import psycopg
+
+from graph.errors import CitewellError, DatabaseUnavailable
 from tools.database import Database
 from tools.running.bell import CHANNEL, naming
 from tools.runs import DELTAS, Line, Run, RunReader
@@ -36,6 +38,7 @@ SELECT array(SELECT run_id::text FROM mine), pg_notify('{CHANNEL}', %(said)s)
 
 
 ReaderOf = Callable[[Run], RunReader]
+Told = tuple[Run, list[Line]]
 
 
 class EventJournal:
@@ -97,13 +100,16 @@ class EventJournal:
             if told:
                 await self._commit(told)
 
-    async def _commit(self, told: Sequence[tuple[Run, list[Line]]]) -> None:
+    async def _commit(self, told: Sequence[Told]) -> None:
         try:
             mine = await self._insert(told)
         except DatabaseUnavailable as error:
             log.error("the events of %d runs can't be stored: %s", len(told), error.message)
             for run, _ in told:
                 run.lose(error)
+            return
+        except psycopg.Error:
+            await self._one_by_one(told)
             return
         for run, lines in told:
             if run.run_id in mine:
@@ -112,7 +118,17 @@ class EventJournal:
                 log.warning("run %s goes on in another process", run.run_id)
                 run.hand_over(self._elsewhere(run))
 
-    async def _insert(self, told: Sequence[tuple[Run, list[Line]]]) -> set[str]:
+    async def _one_by_one(self, told: Sequence[Told]) -> None:
+        """Let no run suffer for what another told and no table takes."""
+        if len(told) > 1:
+            for each in told:
+                await self._commit([each])
+            return
+        run, _ = told[0]
+        log.exception("the events of run %s can't be stored", run.run_id)
+        run.lose(CitewellError("The run failed for an internal reason."))
+
+    async def _insert(self, told: Sequence[Told]) -> set[str]:
         lines = [line for _, each in told for line in each]
         rows = {
             "runs": [run.run_id for run, _ in told],

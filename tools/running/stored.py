@@ -16,7 +16,7 @@ from tools.running.bell import CHANNEL, STOPS, Bell
 from tools.runs import Run
 from tools.workspaces import Workspaces
 
-POLL_SECONDS = 1.0
+POLL_SECONDS = 2.0  # where no notification comes
 AT_ONCE = 500
 
 _EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event)

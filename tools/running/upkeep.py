@@ -16,6 +16,7 @@ from tools.runs import Run
 
 log = logging.getLogger("citewell.runs")
 
+LEASES, SWEEP = "citewell-leases", "citewell-sweep"
 PER_LEASE = 3  # signs of life, and looks for abandoned runs
 
 
@@ -32,11 +33,18 @@ class Upkeep:
 
     def keep_leases(self) -> None:
         """Say from now on, three times a lease, that this process lives."""
-        self._begin("citewell-leases", self._keep_leases)
+        self._begin(LEASES, self._keep_leases)
 
     def sweep(self, room: Callable[[], int], go_on: Callable[[TakenOver], Awaitable[None]]) -> None:
         """Look from now on for runs that their processes have left, as many as there is room for."""
-        self._begin("citewell-sweep", lambda: self._sweep(room, go_on))
+        self._begin(SWEEP, lambda: self._sweep(room, go_on))
+
+    async def stop_sweeping(self) -> None:
+        """Take nothing over any more."""
+        if (sweep := self._tasks.pop(SWEEP, None)) is not None:
+            sweep.cancel()
+            with suppress(asyncio.CancelledError):
+                await sweep
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for."""
@@ -70,6 +78,9 @@ class Upkeep:
                 except DatabaseUnavailable:
                     log.warning("leases of %d runs could not be extended", len(runs))
                     continue
+                except Exception:
+                    log.exception("leases of %d runs could not be extended", len(runs))
+                    continue
                 for run in runs:
                     self._settle(run, held)
 
@@ -91,4 +102,6 @@ class Upkeep:
                         await go_on(taken)
                 except CitewellError as error:
                     log.warning("abandoned runs could not be taken over: %s", error.message)
+                except Exception:
+                    log.exception("abandoned runs could not be taken over")
                 await heard(rung, self._leases.seconds / PER_LEASE)
