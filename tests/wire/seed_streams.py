@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from itertools import count
 
 import httpx
+import psycopg
 import pytest
+from pydantic import SecretStr
 
 from api.app import create_app
 from graph.entrypoint import open_citewell
@@ -14,40 +15,42 @@ from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, with_model
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, status
+from tools.embedded import EmbeddedServer
 from tools.settings import Settings
 
-QUESTIONS = {
-    "answered": "How many days of annual leave does an employee get?",
-    "small_talk": "Hello!",
-    "abstained": "Who won the chess championship of 1972?",
-    "failed": "How many days of annual leave does an employee get?",
-}
+LEAVE = "How many days of annual leave does an employee get?"
+QUESTIONS = {"answered": LEAVE, "small_talk": "Hello!", "abstained": "Who won the chess championship of 1972?"}
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_numbers = count(1)
 
 
-@asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve the library, and give a client."""
+@pytest.fixture(scope="module")
+async def client(
+    postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment of the extractive family, for all tests of a module."""
+    name = f"wire_{next(_numbers)}"
+    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    url = SecretStr(postgres.url(name))
+    settings = Settings(_env_file=None, database_url=url, data_dir=tmp_path_factory.mktemp(name), pool_size=4)
     async with open_citewell(settings) as citewell:
         for document in LIBRARY:
             await citewell.library.ingestor.ingest(Identity(), document)
-        async with client_of(create_app(settings, citewell=citewell)) as client:
-            yield client
+        async with client_of(create_app(settings, citewell=citewell)) as opened:
+            yield opened
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a deployment of the extractive family."""
-    async with serving(settings) as opened:
-        yield opened
-
-
-async def told(name: str, settings: Settings, path: str, body: dict[str, Any]) -> bytes:
-    """Ask by the extractive family, or for ``failed`` by a model whose endpoint refuses to write."""
+async def failing_client(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment whose model's endpoint refuses to write an answer."""
     with ScriptedOpenAI() as model:
         model.script(status(401), to="generate_answer")
-        async with serving(with_model(settings, model) if name == "failed" else settings) as client:
-            return named((await client.post(path, json=body)).content)
+        configured = with_model(settings, model)
+        async with open_citewell(configured) as citewell:
+            await citewell.library.ingestor.ingest(Identity(), LIBRARY[0])
+            async with client_of(create_app(configured, citewell=citewell)) as opened:
+                yield opened
 
 
 def named(stream: bytes) -> bytes:

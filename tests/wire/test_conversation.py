@@ -8,11 +8,10 @@ import httpx
 import pytest
 
 from tests.wire.node_clients import run_client
-from tests.wire.seed_streams import QUESTIONS, client, told
+from tests.wire.seed_streams import LEAVE, QUESTIONS, client, failing_client, named
 from tests.wire.test_golden import assert_golden
-from tools.settings import Settings
 
-__all__ = ["client"]
+__all__ = ["client", "failing_client"]
 
 CLIENT = "seeds/conversation.mjs"
 EVENT_SOURCE = "eventsource"
@@ -20,9 +19,15 @@ PATH = "/api/rag/query-stream"
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_run_byte_for_byte(name: str, settings: Settings, tmp_path: Path) -> None:
+async def test_a_run_byte_for_byte(name: str, client: httpx.AsyncClient, tmp_path: Path) -> None:
     asked = {"query": QUESTIONS[name], "conversationId": "test-conv-id", "userId": "test-user-id"}
-    assert_golden(f"conversation_{name}.sse", await told(name, settings, PATH, asked), tmp_path)
+    response = await client.post(PATH, json=asked)
+    assert_golden(f"conversation_{name}.sse", named(response.content), tmp_path)
+
+
+async def test_a_failure_byte_for_byte(failing_client: httpx.AsyncClient, tmp_path: Path) -> None:
+    response = await failing_client.post(PATH, json={"query": LEAVE, "conversationId": "test-conv-id"})
+    assert_golden("conversation_failed.sse", named(response.content), tmp_path)
 
 
 def address(client: httpx.AsyncClient, **asked: str) -> str:
@@ -30,7 +35,7 @@ def address(client: httpx.AsyncClient, **asked: str) -> str:
 
 
 async def test_the_seeds_client_shows_answer_and_sources(client: httpx.AsyncClient) -> None:
-    asked = {"query": QUESTIONS["answered"], "conversationId": "node"}
+    asked = {"query": LEAVE, "conversationId": "node"}
     heard = await run_client(CLIENT, address(client, **asked), client=EVENT_SOURCE)
     assert heard["types"] == ["connected", "content", "done"]
     assert heard["connected"] == ["node"]
@@ -61,7 +66,7 @@ async def test_an_event_source_that_nobody_closes_is_told_to_stop(
 async def test_wherever_the_connection_breaks_the_answer_is_shown_once(
     client: httpx.AsyncClient, bytes_each: int
 ) -> None:
-    asked = {"query": QUESTIONS["answered"], "conversationId": f"breaks-{bytes_each}", "progress": "true"}
+    asked = {"query": LEAVE, "conversationId": f"breaks-{bytes_each}", "progress": "true"}
     breaking = json.dumps({"patient": True, "cuts": [bytes_each] * 8})
     heard = await run_client(CLIENT, address(client, **asked), breaking, client=EVENT_SOURCE)
     assert len(heard["requests"]) > 3

@@ -7,11 +7,10 @@ import httpx
 import pytest
 
 from tests.wire.node_clients import run_client
-from tests.wire.seed_streams import QUESTIONS, client, told
+from tests.wire.seed_streams import LEAVE, QUESTIONS, client, failing_client, named
 from tests.wire.test_golden import assert_golden
-from tools.settings import Settings
 
-__all__ = ["client"]
+__all__ = ["client", "failing_client"]
 
 CLIENT = "seeds/self_rag.mjs"
 PATH = "/api/rag-chat/stream"
@@ -22,8 +21,14 @@ def body(question: str) -> dict[str, list[dict[str, str]]]:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_run_byte_for_byte(name: str, settings: Settings, tmp_path: Path) -> None:
-    assert_golden(f"self_rag_{name}.sse", await told(name, settings, PATH, body(QUESTIONS[name])), tmp_path)
+async def test_a_run_byte_for_byte(name: str, client: httpx.AsyncClient, tmp_path: Path) -> None:
+    response = await client.post(PATH, json=body(QUESTIONS[name]))
+    assert_golden(f"self_rag_{name}.sse", named(response.content), tmp_path)
+
+
+async def test_a_failure_byte_for_byte(failing_client: httpx.AsyncClient, tmp_path: Path) -> None:
+    response = await failing_client.post(PATH, json=body(LEAVE))
+    assert_golden("self_rag_failed.sse", named(response.content), tmp_path)
 
 
 @pytest.mark.parametrize("bytes_each_read", ["1", "7", "65536"])
