@@ -22,6 +22,7 @@ def show_history(console: Console, history: "History") -> None:
             console.print(Text.assemble(("> ", "bold cyan"), (printable(message.content), "bold")))
         else:
             _show_answer(console, message)
+        _show_versions(console, message)
 
 
 def _show_answer(console: Console, message: "StoredMessage") -> None:
@@ -35,3 +36,10 @@ def _show_answer(console: Console, message: "StoredMessage") -> None:
     show_nearest(console, body.get("nearest", []))
     if message.outcome and message.outcome != "answered":
         show_indented(console, Text(message.outcome, style="yellow"), 2)
+
+
+def _show_versions(console: Console, message: "StoredMessage") -> None:
+    others = [each for each in message.versions if each != message.message_id]
+    if others:
+        which = f"Version {message.versions.index(message.message_id) + 1} of {len(message.versions)}. Others: "
+        show_indented(console, Text(which + ", ".join(f"--branch {each}" for each in others), style="dim"), 2)
