@@ -187,6 +187,9 @@ async def test_without_a_session_the_messages_are_the_history_and_nothing_is_lis
     assert "It is three months. See a[0]." in prepared.text
     assert not any("pirate" in exchange.text for exchange in scripted_openai.requests)
     assert (await model_client.get("/api/sessions")).json()["sessions"] == []
+    assert made.model_extra is not None
+    kept = (await model_client.get(f"/api/sessions/{made.model_extra['citewell']['session_id']}")).json()
+    assert [message["role"] for message in kept["messages"]] == ["user", "assistant"]
 
 
 @pytest.mark.parametrize(
