@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from api.asking import Said, history_of, last_question
+from api.dialects.markers import JOINER
 from api.schemas import CONTROL
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.evidence import Identity
+from graph.state import TURNS_KEPT
 from tools.runs import RunRequest
 
 LONGEST_QUESTION = 10_000
@@ -48,7 +50,8 @@ class RagChatRequest(BaseModel):
             model=self.model,
             **knobs,
         )
-        return RunRequest(question, context, history=history_of([*map(_remembered, said[:-1]), said[-1]]))
+        before = [_remembered(message) for message in said[:-1] if message.content.strip()]
+        return RunRequest(question, context, history=history_of([*before, said[-1]])[-TURNS_KEPT:])
 
 
 def _question(text: str) -> str:
@@ -61,5 +64,7 @@ def _question(text: str) -> str:
 
 def _remembered(message: Said) -> Said:
     """Give a message as the server would remember it: without marks, which count the sources of another answer."""
-    text = MARK.sub("", message.content) if message.role == "assistant" else message.content
+    text = message.content
+    if message.role == "assistant":
+        text = MARK.sub("", text).replace(JOINER, "")
     return Said(message.role, CONTROL.sub(" ", text))
