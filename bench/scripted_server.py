@@ -9,9 +9,7 @@ import uvloop
 
 from api.app import create_app
 from bench.scripted_library import open_scripted_library
-from graph.builder import build
-from graph.entrypoint import Citewell
-from tools.runner import Runner
+from graph.entrypoint import answering
 from tools.settings import load_settings
 
 BACKLOG = 2048
@@ -20,16 +18,13 @@ BACKLOG = 2048
 async def main() -> None:
     """Serve until a signal comes, as ``citewell serve`` does."""
     settings = load_settings()
-    async with open_scripted_library(settings) as library:
+    async with open_scripted_library(settings) as library, answering(library, settings) as citewell:
         await library.workspaces.ensure(settings.workspace)
-        graph = build(library.resources).compile()
-        runner = Runner(graph, library.resources, library.database, library.workspaces)
-        app = create_app(settings, citewell=Citewell(library, runner))
+        app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
         with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listening:
             print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
             await uvicorn.Server(config).serve(sockets=[listening])
-        await runner.close()
 
 
 if __name__ == "__main__":

@@ -27,23 +27,31 @@ class Citewell:
 @asynccontextmanager
 async def open_citewell(settings: Settings, *, durability: Durability | None = None) -> AsyncIterator[Citewell]:
     """Open the library and the graph over it; runs still going at the end are left for another process to go on."""
-    async with open_library(settings) as library:
-        graph = build(library.resources).compile()
-        resources = library.resources
-        titling = Titling(library.database, resources.families) if settings.auto_title else None
-        runner = Runner(
-            graph,
-            resources,
-            library.database,
-            library.workspaces,
-            settings.runs,
-            durability=durability,
-            titling=titling,
-        )
-        try:
-            yield Citewell(library, runner)
-        finally:
-            await runner.close()
+    async with open_library(settings) as library, answering(library, settings, durability=durability) as citewell:
+        yield citewell
+
+
+@asynccontextmanager
+async def answering(
+    library: Library, settings: Settings, *, durability: Durability | None = None
+) -> AsyncIterator[Citewell]:
+    """Open the graph over an open library, and the runner."""
+    graph = build(library.resources).compile()
+    resources = library.resources
+    titling = Titling(library.database, resources.families) if settings.auto_title else None
+    runner = Runner(
+        graph,
+        resources,
+        library.database,
+        library.workspaces,
+        settings.runs,
+        durability=durability,
+        titling=titling,
+    )
+    try:
+        yield Citewell(library, runner)
+    finally:
+        await runner.close()
 
 
 _opened: AsyncExitStack | None = None

@@ -33,7 +33,7 @@ def disputed(
 ) -> tuple[Dispute, ...]:
     """Give the sentences of other sources that conflict with a claim or with the sentence that proves it."""
     texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
-    said = [(reading, content_of(reading)) for reading in map(read, texts)]
+    said = [(reading, content_of(reading)) for reading in map(read, dict.fromkeys(texts))]
     cited = {segment.segment_id for segment in sources.segments}
     found: list[Dispute] = []
     for other in others:
