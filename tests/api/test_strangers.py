@@ -1,5 +1,6 @@
-"""What belongs to another user or workspace is not there: a case for every route that takes an id."""
+"""What belongs to another user or workspace is not there: an attempt on every route, with every id that it takes."""
 
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,33 +14,35 @@ from graph.entrypoint import Citewell
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.api.serving import client_of
+from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
 from tools.ingestion import NewDocument
 from tools.settings import Settings
 
-ASK = {"json": {"question": "How much leave?"}}
-TEXT = {"json": {"text": "Overwritten."}}
-CASES: dict[tuple[str, str], dict[str, Any]] = {
-    ("GET", "/api/sessions/{session_id}"): {},
-    ("DELETE", "/api/sessions/{session_id}"): {},
-    ("POST", "/api/sessions/{session_id}/runs"): ASK,
-    ("GET", "/api/runs/{run_id}"): {},
-    ("POST", "/api/runs/{run_id}/cancel"): {},
-    ("GET", "/api/documents/{document_id}"): {},
-    ("PUT", "/api/documents/{document_id}"): TEXT,
-    ("DELETE", "/api/documents/{document_id}"): {},
-    ("GET", "/api/documents/{document_id}/raw-text"): {},
-    ("GET", "/documents/{document_id}"): {},
-}
+SECRET = "Zelda"
+DIARY = "Dear diary, the zebra is called Zelda."
+TITLE = "Diary"
+UNTOLD = ("session_id", "docmost_id", "docs_chatbot_id", "run_id", "workspace_run_id", "message_id")
+DESTRUCTIVE = {"PUT": 1, "DELETE": 2}  # after all the others, in this order
+FOUND = {200, 201, 202, 204}
 
 
 @dataclass(frozen=True)
 class Belongings:
-    """What someone owns, and a stranger's client."""
+    """What someone owns, and a stranger's client. ``told`` is what the owner was told when all of it was made."""
 
     ids: dict[str, str]
     owner: httpx.AsyncClient
     stranger: httpx.AsyncClient
+    stranger_ids: dict[str, str]
     in_another_workspace: bool
+
+    def expects(self, attempt: Attempt) -> set[int]:
+        """Give the statuses that the stranger may see."""
+        if attempt.kind == "gone":
+            # An id names a document within its workspace: elsewhere it makes one of the stranger's own.
+            made = self.in_another_workspace and attempt.path == "/api/documents/{document_id}"
+            return {{"PUT": 201, "DELETE": 204}.get(attempt.method, 404)} if made else {404}
+        return FOUND | {404} if "{" in attempt.path else FOUND
 
 
 @pytest.fixture(params=[("default", "stranger"), ("elsewhere", "local")], ids=["another user", "another workspace"])
@@ -49,17 +52,43 @@ async def belongings(
     workspace, user = request.param
     await citewell.library.workspaces.ensure(workspace)
     document_id = str(uuid4())
-    diary = NewDocument(document_id=document_id, text="Dear diary.", title="Diary", owner="local")
+    diary = NewDocument(document_id=document_id, text=DIARY, title=TITLE, owner="local")
     await citewell.library.ingestor.ingest(Identity(), diary)
     theirs = settings.model_copy(update={"workspace": workspace, "user": user})
     async with (
         client_of(create_app(settings, citewell=citewell)) as owner,
         client_of(create_app(theirs, citewell=citewell)) as stranger,
     ):
-        session_id = await new_session(owner)
-        run = await owner.post(f"/api/sessions/{session_id}/runs", json={"question": "Hello", "stream": False})
-        ids = {"session_id": session_id, "run_id": run.json()["run_id"], "document_id": document_id}
-        yield Belongings(ids, owner, stranger, workspace != "default")
+        session_id, own_session_id = await new_session(owner), await new_session(owner)
+        docmost = [(await owner.post("/api/ai/sessions", json={})).json()["session"]["id"] for _ in range(2)]
+        docs_chat = await owner.post("/api/docs-chat/messages", json={"query": QUESTION, "threshold": 0})
+        asked = {"question": QUESTION, "min_score": 0, "stream": False}
+        run = (await owner.post(f"/api/sessions/{session_id}/runs", json=asked)).json()
+        assert SECRET in run["message"]["answer"]
+        messages = "/api/workspaces/default/messages"
+        frames = (await owner.post(messages, json={"content": QUESTION}, headers=FRAMES)).text
+        assert SECRET in frames
+        ids = {
+            "session_id": session_id,
+            "own_session_id": own_session_id,
+            "docmost_id": docmost[0],
+            "docmost_deleted_id": docmost[1],
+            "docs_chatbot_id": docs_chat.json()["session_id"],
+            "run_id": run["run_id"],
+            "workspace_run_id": re.findall(r"^id: (.+):\d+$", frames, re.MULTILINE)[0],
+            "message_id": run["message_id"],
+            "document_id": document_id,
+            "workspace_id": "default",
+            "shared": SHARED,
+            "model": "extractive",
+        }
+        strangers = ids | {"own_session_id": await new_session(stranger)}
+        yield Belongings(ids, owner, stranger, strangers, workspace != "default")
+
+
+async def attempt_on(client: httpx.AsyncClient, attempt: Attempt, ids: dict[str, str]) -> httpx.Response:
+    path, sent = attempt.filled(ids)
+    return await client.request(attempt.method, path, **sent)
 
 
 def walk(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
@@ -67,46 +96,50 @@ def walk(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
         if hasattr(route, "original_router"):
             yield from walk(route.original_router.routes)
         else:
-            yield from ((method, route.path) for method in route.methods)
+            yield from ((method, re.sub(r":path\}", "}", route.path)) for method in route.methods if method != "HEAD")
 
 
-def test_every_route_that_takes_an_id_has_a_case(settings: Settings) -> None:
-    app = create_app(settings)
-    described = {(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods}
-    served = set(walk(app.routes))
-    assert described <= served
-    assert {(method, path) for method, path in served if "{" in path} == set(CASES)
+def shape(path: str) -> str:
+    return re.sub(r"\{[^}]*\}", "{}", path)
 
 
-async def test_a_stranger_finds_nothing_under_any_id(belongings: Belongings) -> None:
-    for (method, template), sent in CASES.items():
-        if belongings.in_another_workspace and method == "PUT":
-            continue  # an id names a document within its workspace: there it makes one of the stranger's own
-        response = await belongings.stranger.request(method, template.format(**belongings.ids), **sent)
-        assert (response.status_code, response.json()["code"]) == (404, "not_found"), (method, template)
-        assert "diary" not in response.text.lower()
+DESCRIBING = {"/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
 
 
-async def test_the_owner_still_has_it_all_after_the_stranger_tried(belongings: Belongings) -> None:
-    for (method, template), sent in CASES.items():
-        await belongings.stranger.request(method, template.format(**belongings.ids), **sent)
-    session = await belongings.owner.get(f"/api/sessions/{belongings.ids['session_id']}")
-    assert len(session.json()["messages"]) == 2
-    raw = await belongings.owner.get(f"/api/documents/{belongings.ids['document_id']}/raw-text")
-    assert [segment["text"] for segment in raw.json()["segments"]] == ["Dear diary."]
+def test_every_route_is_attempted(settings: Settings) -> None:
+    served = {(method, shape(path)) for method, path in walk(create_app(settings).routes) if path not in DESCRIBING}
+    assert served == {(attempt.method, shape(attempt.path)) for attempt in ATTEMPTS}
 
 
-async def test_lists_and_searches_hold_nothing_of_another(belongings: Belongings) -> None:
-    for path in ("/api/sessions", "/api/documents", "/api/search?q=diary&min_score=0"):
-        mine, theirs = await belongings.owner.get(path), await belongings.stranger.get(path)
-        assert mine.status_code == theirs.status_code == 200
-        for secret in (*belongings.ids.values(), "Diary"):
-            assert secret not in theirs.text
-        assert any(secret in mine.text for secret in belongings.ids.values())
+async def test_a_stranger_gets_nothing_of_the_owners_and_the_owner_keeps_it_all(belongings: Belongings) -> None:
+    owner, stranger = belongings.owner, belongings.stranger
+    secrets = (SECRET, TITLE, *(belongings.ids[name] for name in UNTOLD))
+    attempts = sorted(ATTEMPTS, key=lambda attempt: DESTRUCTIVE.get(attempt.method, 0))
+    for attempt in (each for each in ATTEMPTS if each.first):
+        assert SECRET in (await attempt_on(owner, attempt, belongings.ids)).text, attempt.name
+    for attempt in attempts:
+        response = await attempt_on(stranger, attempt, belongings.stranger_ids)
+        assert response.status_code in belongings.expects(attempt), (attempt.name, response.text)
+        sent = str(attempt.filled(belongings.stranger_ids))
+        for secret in secrets:
+            assert secret in sent or secret not in response.text, (attempt.name, secret)
+    for attempt in attempts:
+        response = await attempt_on(owner, attempt, belongings.ids)
+        assert response.status_code in FOUND, (attempt.name, response.text)
+        if attempt.kind == "apart" and not attempt.silent:
+            assert any(each in response.text for each in secrets), (attempt.name, response.text)
 
 
 async def test_identity_is_never_what_a_request_says(belongings: Belongings) -> None:
     path = f"/api/sessions/{belongings.ids['session_id']}"
-    claims = {"x-workspace": "default", "x-user": "local", "authorization": "Bearer local"}
-    response = await belongings.stranger.get(path, params={"workspace": "default", "user": "local"}, headers=claims)
+    claims = {
+        "x-workspace": "default",
+        "x-user": "local",
+        "authorization": "Bearer local",
+        "x-api-key": "local",
+        "x-forwarded-user": "local",
+        "cookie": "user=local; workspace=default",
+    }
+    params = {"workspace": "default", "user": "local", "userId": "local", "access_token": "local"}
+    response = await belongings.stranger.get(path, params=params, headers=claims)
     assert response.status_code == 404

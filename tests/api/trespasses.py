@@ -1,0 +1,172 @@
+"""What a stranger may try: every route of the service, with the ids of someone else wherever it takes one.
+
+``gone``: there is no such thing for the stranger, 404. ``apart``: the id is a host's own, or there is none, so the
+stranger is served, but from what is the stranger's alone. ``public``: the same for everybody. Braces hold names of the
+owner's ids.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+QUESTION = "What is the zebra in my diary called?"
+ASK = {"question": QUESTION, "min_score": 0}
+SHARED = "c1"  # an id that two hosts could give
+FRAMES = {"accept": "text/event-stream"}
+LEFT_OFF = {"last-event-id": "{run_id}:1"}
+CHAT = {"role": "user", "content": QUESTION}
+UI_MESSAGE = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": QUESTION}]}
+UI_ANSWER = {"id": "{message_id}", "role": "assistant", "parts": [{"type": "text", "text": "?"}]}
+AGUI = {
+    "threadId": SHARED,
+    "runId": "r1",
+    "state": {},
+    "messages": [{"id": "u1", "role": "user", "content": QUESTION}],
+    "tools": [],
+    "context": [],
+    "forwardedProps": {},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request. ``silent``: not even its owner is told anything in reply; ``first``: it makes what others ask for."""
+
+    method: str
+    path: str
+    sent: Mapping[str, Any]
+    kind: Literal["gone", "apart", "public"]
+    silent: bool = False
+    first: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path} {' '.join(map(str, self.sent.values()))[:60]}"
+
+    def filled(self, ids: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+        """Give the path and what is sent, with the ids in their places."""
+        return self.path.format(**ids), {name: fill(value, ids) for name, value in self.sent.items()}
+
+
+def fill(value: Any, ids: Mapping[str, str]) -> Any:
+    """Put ids into their places, however deep."""
+    if isinstance(value, dict):
+        return {key: fill(inner, ids) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [fill(inner, ids) for inner in value]
+    return value.format(**ids) if isinstance(value, str) else value
+
+
+def gone(method: str, path: str, **sent: Any) -> Attempt:
+    return Attempt(method, path, sent, "gone")
+
+
+def apart(method: str, path: str, *, silent: bool = False, first: bool = False, **sent: Any) -> Attempt:
+    return Attempt(method, path, sent, "apart", silent, first)
+
+
+def public(method: str, path: str) -> Attempt:
+    return Attempt(method, path, {}, "public")
+
+
+NATIVE = [
+    apart("POST", "/api/sessions", json={}, silent=True),
+    apart("POST", "/api/sessions", json={"page_ids": ["{document_id}"]}, silent=True),
+    apart("GET", "/api/sessions"),
+    gone("GET", "/api/sessions/{session_id}"),
+    gone("GET", "/api/sessions/{session_id}", params={"branch": "{message_id}"}),
+    gone("PATCH", "/api/sessions/{session_id}", json={"title": "Mine"}),
+    gone("POST", "/api/sessions/{session_id}/auto-title"),
+    gone("DELETE", "/api/sessions/{session_id}"),
+    gone("GET", "/api/sessions/{session_id}/runs"),
+    gone("POST", "/api/sessions/{session_id}/runs", json=ASK),
+    apart("GET", "/api/runs"),
+    apart("POST", "/api/sessions/{own_session_id}/runs", json=ASK),
+    apart("POST", "/api/sessions/{own_session_id}/runs", json=ASK | {"page_ids": ["{document_id}"]}),
+    gone("GET", "/api/runs/{run_id}"),
+    gone("GET", "/api/runs/{run_id}/stream"),
+    gone("GET", "/api/runs/{run_id}/stream", headers=LEFT_OFF),
+    gone("POST", "/api/runs/{run_id}/cancel"),
+]
+DOCUMENTS = [
+    apart("POST", "/api/documents", json={"text": "Mine."}, silent=True),
+    apart("GET", "/api/documents"),
+    apart("GET", "/api/documents", params={"title": "Diary"}),
+    gone("GET", "/api/documents/{document_id}"),
+    gone("PUT", "/api/documents/{document_id}", json={"text": "Overwritten."}),
+    gone("DELETE", "/api/documents/{document_id}"),
+    gone("GET", "/api/documents/{document_id}/raw-text"),
+    gone("GET", "/documents/{document_id}"),
+    apart("GET", "/api/search", params={"q": "diary", "min_score": 0}),
+]
+DOCMOST_QUESTION = {"messages": [CHAT], "isSemanticSearchEnabled": True}
+DOCMOST = [
+    apart("POST", "/api/ai/sessions", json={}, silent=True),
+    apart("GET", "/api/ai/sessions"),
+    gone("GET", "/api/ai/sessions/{docmost_id}"),
+    gone("PATCH", "/api/ai/sessions/{docmost_id}", json={"title": "Mine"}),
+    gone("DELETE", "/api/ai/sessions/{docmost_deleted_id}"),
+    gone("POST", "/api/ai/sessions/{docmost_id}/auto-title"),
+    gone("POST", "/api/ai/chat/stream", json=DOCMOST_QUESTION | {"sessionId": "{docmost_id}"}),
+    apart("POST", "/api/ai/chat/stream", json=DOCMOST_QUESTION | {"selectedPageIds": ["{document_id}"]}),
+    apart("POST", "/api/ai/pages/search", json={"pageIds": ["{document_id}"]}),
+    apart("POST", "/api/ai/pages/search", json={"query": "Diary"}),
+]
+DOCS_CHATBOT = [
+    apart("POST", "/api/docs-chat/messages", json={"query": QUESTION, "threshold": 0}),
+    gone("POST", "/api/docs-chat/messages", json={"query": QUESTION, "session_id": "{docs_chatbot_id}"}),
+    gone("GET", "/api/docs-chat/sessions/{docs_chatbot_id}"),
+    gone("DELETE", "/api/docs-chat/sessions/{docs_chatbot_id}"),
+]
+CONVERSATION = [
+    apart("POST", "/api/rag/query-stream", json={"query": QUESTION, "conversationId": SHARED, "userId": "local"}),
+    gone("POST", "/api/rag/query-stream", json={"query": QUESTION}, headers=LEFT_OFF),
+    apart("GET", "/api/rag/query-stream", params={"query": QUESTION, "conversationId": SHARED, "userId": "local"}),
+    gone("GET", "/api/rag/query-stream", params={"query": QUESTION}, headers=LEFT_OFF),
+]
+ID_CITATIONS = [
+    apart("POST", "/api/workspaces/{workspace_id}/messages", json={"content": QUESTION}, headers=FRAMES),
+    apart("GET", "/api/workspaces/{workspace_id}/messages"),
+    gone("GET", "/api/workspaces/{workspace_id}/messages", headers=FRAMES | {"last-event-id": "{workspace_run_id}:1"}),
+]
+SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
+OPENAI = [
+    public("GET", "/v1/models"),
+    public("GET", "/v1/models/{model}"),
+    gone("POST", "/v1/chat/completions", json={"messages": [CHAT], "metadata": {"session_id": "{session_id}"}}),
+    apart("POST", "/v1/chat/completions", json={"messages": [CHAT], "citewell": {"page_ids": ["{document_id}"]}}),
+]
+AI_SDK = [
+    apart("POST", "/api/chat", json={"id": SHARED, "messages": [UI_MESSAGE], "min_score": 0}, first=True),
+    apart(
+        "POST",
+        "/api/chat",
+        json={
+            "id": SHARED,
+            "messages": [UI_MESSAGE, UI_ANSWER, UI_MESSAGE],
+            "trigger": "regenerate-message",
+            "messageId": "{message_id}",
+            "min_score": 0,
+        },
+    ),
+    apart("GET", "/api/chat/{shared}", silent=True),
+    apart("GET", "/api/chat/{shared}/stream", silent=True),
+    apart("DELETE", "/api/chat/{shared}/stream", silent=True),
+]
+AG_UI = [apart("POST", "/agui", json=AGUI)]
+OPEN = [public("GET", path) for path in ("/healthz", "/readyz")]
+ATTEMPTS = [
+    *NATIVE,
+    *DOCUMENTS,
+    *DOCMOST,
+    *DOCS_CHATBOT,
+    *CONVERSATION,
+    *ID_CITATIONS,
+    *SELF_RAG,
+    *OPENAI,
+    *AI_SDK,
+    *AG_UI,
+    *OPEN,
+]
+NAMES = sorted(set(re.findall(r"\{(\w+)\}", " ".join(f"{each.path} {each.sent}" for each in ATTEMPTS))))
