@@ -1,4 +1,4 @@
-"""A session as its row has it, and the one way to find it: by its id and whose it is."""
+"""A session as its row has it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,6 @@ SESSION = (
     "session_id::text, title, selected_page_ids AS page_ids, ephemeral, dialect, external_id, page_id::text,"
     " created_at, updated_at"
 )
-MINE = 'session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s'
 
 
 @dataclass(frozen=True, slots=True)

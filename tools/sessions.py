@@ -8,7 +8,7 @@ from uuid import uuid4
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from graph.errors import NotFound, SessionBusy
+from graph.errors import InvalidRequest, NotFound, SessionBusy
 from graph.evidence import Identity
 from graph.ports import Families
 from tools.cursors import cursor_at, place_of
@@ -18,41 +18,15 @@ from tools.history import History, StoredMessage, read_branch
 from tools.pruning import delete_threads
 from tools.retrieval.reading import SegmentStore
 from tools.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
-from tools.session_rows import DEFAULT_TITLE, MINE, SESSION, Session, unknown_session
+from tools.session_rows import DEFAULT_TITLE, Session, unknown_session
+from tools.session_statements import BUSY, CHANGE, CREATE, FIRST_QUESTION, LIST, LOCK, ONE
 from tools.titles import SET_WHERE_UNTITLED, best_title
 from tools.workspaces import Workspaces
 
 __all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
 
 EPHEMERAL_HOURS = 24
-
-# An external id that is known gives back its session, also where two requests bring it at once.
-_CREATE = f"""
-INSERT INTO sessions (session_id, workspace, "user", title, page_id, selected_page_ids, dialect, external_id, ephemeral,
-                      expires_at)
-VALUES (%(session_id)s, %(workspace)s, %(user)s, %(title)s, %(page_id)s, %(page_ids)s, %(dialect)s, %(external_id)s,
-        %(ephemeral)s, CASE WHEN %(ephemeral)s THEN now() + make_interval(hours => %(hours)s) END)
-ON CONFLICT (workspace, "user", dialect, external_id) DO UPDATE SET external_id = excluded.external_id
-RETURNING {SESSION}
-"""
-_ONE = f"SELECT {SESSION} FROM sessions WHERE {MINE}"
-_LIST = f"""
-SELECT {SESSION} FROM sessions
-WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
-  AND (%(dialect)s::text IS NULL OR dialect = %(dialect)s)
-  AND (%(before)s::timestamptz IS NULL OR updated_at < %(before)s
-       OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
-ORDER BY updated_at DESC, session_id LIMIT %(limit)s
-"""
-# Neither a title nor a selection is use: the list keeps its order.
-_CHANGE = f"""
-UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids)
-WHERE {MINE} RETURNING {SESSION}
-"""
-_FIRST_QUESTION = "SELECT question FROM runs WHERE session_id = %s ORDER BY created_at, run_id LIMIT 1"
-# The lock keeps a run from being entered while its session goes: the ledger's row refers to this one.
-_LOCK = f"SELECT session_id FROM sessions WHERE {MINE} FOR UPDATE"
-_BUSY = "SELECT 1 FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND lease_until > now()"
+LONGEST_EXTERNAL_ID = 500  # characters, which an index can hold in any script
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +62,11 @@ class Sessions:
     ) -> Session:
         """Make a session, or give back the one that a host's ``external_id`` already names in this dialect.
 
-        An ephemeral session is never listed and expires after 24 hours.
+        An ephemeral session is never listed and expires after 24 hours. Raises InvalidRequest for an ``external_id``
+        that can't be stored.
         """
+        if external_id is not None and (len(external_id) > LONGEST_EXTERNAL_ID or "\0" in external_id):
+            raise InvalidRequest(f"A session's id has at most {LONGEST_EXTERNAL_ID} characters, NUL not among them.")
         row = {
             "workspace": await self._workspaces.ensure(identity.workspace),
             "user": identity.user,
@@ -103,7 +80,7 @@ class Sessions:
             "hours": EPHEMERAL_HOURS,
         }
         async with self._database.connection() as connection:
-            made = await _session(connection, _CREATE, row)
+            made = await _session(connection, CREATE, row)
         assert made is not None
         return made
 
@@ -123,7 +100,7 @@ class Sessions:
             "dialect": dialect,
         }
         async with self._database.connection() as connection, connection.cursor(row_factory=class_row(Session)) as rows:
-            found = await (await rows.execute(_LIST, row)).fetchall()
+            found = await (await rows.execute(LIST, row)).fetchall()
         shown = found[:limit]
         return SessionPage(shown, cursor_at(shown[-1].updated_at, shown[-1].session_id) if len(found) > limit else None)
 
@@ -170,7 +147,7 @@ class Sessions:
             "page_ids": None if page_ids is None else Jsonb(list(page_ids)),
         }
         async with self._database.connection() as connection:
-            changed = await _session(connection, _CHANGE, row)
+            changed = await _session(connection, CHANGE, row)
         if changed is None:
             raise unknown_session(session_id)
         return changed
@@ -196,7 +173,7 @@ class Sessions:
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
             session = await self._mine(connection, row)
-            asked = await (await connection.execute(_FIRST_QUESTION, [session_id])).fetchone()
+            asked = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
         if session.title != DEFAULT_TITLE or asked is None:
             return session.title
         titler = None if self._families is None else self._families("").titler
@@ -213,9 +190,9 @@ class Sessions:
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection, connection.transaction():
-            if await (await connection.execute(_LOCK, row)).fetchone() is None:
+            if await (await connection.execute(LOCK, row)).fetchone() is None:
                 raise unknown_session(session_id)
-            if await (await connection.execute(_BUSY, row)).fetchone() is not None:
+            if await (await connection.execute(BUSY, row)).fetchone() is not None:
                 raise SessionBusy("The session is answering a question.")
             await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
@@ -256,7 +233,7 @@ class Sessions:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
 
     async def _mine(self, connection: Connection, row: dict[str, Any]) -> Session:
-        found = await _session(connection, _ONE, row)
+        found = await _session(connection, ONE, row)
         if found is None:
             raise unknown_session(row["session_id"])
         return found

@@ -118,6 +118,14 @@ async def test_an_external_id_brought_many_times_at_once_makes_one_session(sessi
     assert [each.session_id for each in (await sessions.list(ME)).sessions] == [made[0].session_id]
 
 
+@pytest.mark.parametrize("external_id", ["c" * 501, "c\0"], ids=["too long", "NUL"])
+async def test_an_external_id_that_cannot_be_stored_is_refused(sessions: Sessions, external_id: str) -> None:
+    with pytest.raises(InvalidRequest, match="id"):
+        await sessions.create(ME, external_id=external_id, dialect="ag_ui")
+    longest = "\U0001f600" * 500
+    assert (await sessions.create(ME, external_id=longest, dialect="ag_ui")).external_id == longest
+
+
 async def test_a_session_keeps_the_page_that_it_was_begun_on(sessions: Sessions) -> None:
     page = str(uuid4())
     made = await sessions.create(ME, page_id=page)
