@@ -37,6 +37,7 @@ class IdCitationsDialect:
         self._message_id = message_id
         self._sections: list[CitedSection] = []
         self._retracted = False
+        self._asked_at = ""
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the one frame of an event that changes a row, so that a reader can come back behind any frame."""
@@ -47,7 +48,7 @@ class IdCitationsDialect:
 
     def run_started(self, event: RunStarted) -> bytes:
         """Give the question's row, and the answer's, still empty."""
-        self._message_id = event.message_id
+        self._message_id, self._asked_at = event.message_id, self._envelope.at
         asked = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
         return self._frame(asked, self._answer("processing"))
 
@@ -74,8 +75,8 @@ class IdCitationsDialect:
             return []
 
     def _answer(self, status: Status, **more: Unpack[AnswerMetadata]) -> Row:
-        envelope = self._envelope
-        return answer_row(envelope.run_id, self._message_id, status, envelope.at, self._sections, more)
+        at = self._asked_at if status == "processing" else self._envelope.at
+        return answer_row(self._envelope.run_id, self._message_id, status, at, self._sections, more)
 
     def _frame(self, *rows: Row) -> bytes:
         return frame({"messages": rows}, event="messages", event_id=self._envelope.event_id)
