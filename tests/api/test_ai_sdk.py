@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,8 @@ from tests.wire.node_clients import run_client
 from tests.wire.runs import broken_runs, cancelled_runs, runs
 
 LEAVE = "How many days of annual leave does an employee get?"
+GOLDEN = Path(__file__).parents[1] / "wire" / "golden"
+DRAFTED = "ai_sdk_repaired"  # told to a client that accepts newer parts
 RELEASES = ["ai-6.0.0", "ai-6.0.150", "ai-7.0.15", "ai-newest"]
 
 
@@ -260,6 +263,39 @@ async def test_a_stream_is_joined_from_its_start_while_the_run_goes_on(
     assert told[0]["type"] == "start"
     assert told[-1]["messageMetadata"]["outcome"] == "answered"
     assert (await model_client.get(url)).status_code == 204
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_a_page_joins_an_answer_and_stops_it(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI, release: str
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[Say('{"sections": ['), hold]), to="generate_answer")
+    body = asked(LEAVE)
+    reading = asyncio.create_task(model_client.post("/api/chat", json=body))
+    await asyncio.to_thread(hold.wait_reached)
+    told = await act(model_client, release, ["stopAtNextData"], ["resume"], ["resume"], chat_id=body["id"])
+    _, stopped, nothing_left = told["states"]
+    assert [state["error"] for state in told["states"]] == [None] * 3
+    assert [state["status"] for state in told["states"]] == ["ready"] * 3
+    assert stopped["messages"][-1]["metadata"]["outcome"] == "cancelled"
+    assert len(nothing_left["messages"]) == len(stopped["messages"])
+    assert told["heard"][0]["data"] == {"type": "step_started", "step": "decide_retrieval"}
+    await reading
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_every_golden_stream_is_read_by_every_release_that_it_is_for(release: str) -> None:
+    streams = [path for path in sorted(GOLDEN.glob("ai_sdk_*.sse")) if release == "ai-newest" or path.stem != DRAFTED]
+    replays = [{"chatId": "c1", "messages": [], "replay": str(path)} for path in streams]
+    told = await run_client(
+        "ai_sdk.mjs", release, "http://localhost", json.dumps(replays), client=f"DefaultChatTransport, {release}"
+    )
+    for path, each in zip(streams, told, strict=True):
+        text = path.read_text("utf-8")
+        failures = re.findall(r'"errorText":("(?:[^"\\]|\\.)*")', text)
+        assert each["error"] == (json.loads(failures[0]) if failures else None), path.name
+        assert len(each["chunks"]) == text.count("\ndata: {") + 1, path.name
 
 
 async def test_stopping_a_chat_aborts_its_message(

@@ -16,11 +16,16 @@ class State {
 class Chat extends AbstractChat {}
 
 const heard = [];
+let stopping = false;
 const chat = new Chat({
   id,
   state: new State(),
   transport: new DefaultChatTransport({ api: `${url}/api/chat` }),
-  onData: (part) => heard.push(part),
+  onData: (part) => {
+    heard.push(part);
+    if (stopping) fetch(`${url}/api/chat/${id}/stream`, { method: "DELETE" });
+    stopping = false;
+  },
 });
 const act = {
   send: (text) => chat.sendMessage({ text }),
@@ -31,6 +36,7 @@ const act = {
     chat.messages = await validateUIMessages({ messages });
   },
   resume: () => chat.resumeStream(),
+  stopAtNextData: () => void (stopping = true),
 };
 const states = [];
 for (const [name, ...rest] of JSON.parse(actions)) {

@@ -1,10 +1,13 @@
 // Requests of a release of the AI SDK, one after the other, each read as strictly as that release can.
-// node ai_sdk.mjs PACKAGE URL '[{"chatId", "messages", "trigger"?, "messageId"?, "body"?, "headers"?, "resume"?}, ...]'
+// node ai_sdk.mjs PACKAGE URL '[{"chatId", "messages", "trigger"?, "messageId"?, "body"?, "headers"?, "resume"?, "replay"?}, ...]'
+// "replay" names a file with the stream to read, in the place of asking.
+import { readFile } from "node:fs/promises";
 const [release, url, requests] = process.argv.slice(2);
 const { DefaultChatTransport, readUIMessageStream } = await import(release);
 
-async function ask({ chatId, resume = false, headers, body, ...request }) {
-  const transport = new DefaultChatTransport({ api: `${url}/api/chat`, headers, body });
+async function ask({ chatId, resume = false, replay, headers, body, ...request }) {
+  const fetch = replay && (async () => new Response(await readFile(replay)));
+  const transport = new DefaultChatTransport({ api: `${url}/api/chat`, headers, body, fetch });
   const stream = resume
     ? await transport.reconnectToStream({ chatId })
     : await transport.sendMessages({ chatId, trigger: "submit-message", ...request });
