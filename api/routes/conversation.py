@@ -1,5 +1,7 @@
 """Questions of a conversation, asked and followed by an EventSource."""
 
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -12,8 +14,9 @@ from api.dialects.conversation import ConversationDialect
 from api.errors import problems
 from api.event_source import MEDIA_TYPE, FramedRoute
 from api.schemas_conversation import AskedInConversation
-from api.stream import RunStream
+from api.stream import HEADERS, RunStream
 from graph.context import Context
+from graph.events import TERMINAL, Envelope
 from graph.evidence import Identity
 from tools.resources import Library
 from tools.runner import Runner
@@ -22,6 +25,7 @@ from tools.runs import RunReader, RunRequest
 DIALECT = "conversation"
 PATH = "/api/rag/query-stream"
 PING_SECONDS = 30
+SWEPT = 999_999_999  # the place of an end whose log is no longer kept: behind every event that a log holds
 
 router = APIRouter(tags=["conversation"], route_class=FramedRoute)
 STREAM: dict[int | str, dict[str, Any]] = {
@@ -78,10 +82,22 @@ async def _rejoin(
     left: LeftOff, asked: AskedInConversation, me: Identity, library: Library, runner: Runner
 ) -> Response:
     run = await runner.join(me, left.run_id)
-    if await run.is_over(left.seq):
+    if left.seq == SWEPT or await run.is_over(left.seq):
         return Response(status_code=204)
     session = (await library.sessions.get(me, run.session_id, limit=1)).session
-    return _stream(run, session.external_id or session.session_id, asked, after=left.seq)
+    conversation_id = session.external_id or session.session_id
+    if (end := await _end_without_log(run)) is not None:
+        told = ConversationDialect(conversation_id, run.message_id).speak(replace(end, seq=SWEPT))
+        last = told.removesuffix(b"\n\n").rpartition(b"\n\n")[2]  # the reader has had some of what comes before it
+        return Response(last + b"\n\n", media_type=MEDIA_TYPE, headers=HEADERS)
+    return _stream(run, conversation_id, asked, after=left.seq)
+
+
+async def _end_without_log(run: RunReader) -> Envelope | None:
+    """Give the end of a run whose log is no longer kept; None where there is a log."""
+    async with aclosing(run.events()) as events:
+        first = await anext(events)
+    return first if isinstance(first.event, TERMINAL) else None
 
 
 async def _asked_already(

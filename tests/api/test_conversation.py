@@ -185,6 +185,19 @@ async def test_the_conversation_that_was_made_is_named_to_a_reader_that_comes_ba
     assert parse_frames(rest.text)[-1] == last
 
 
+async def test_a_reader_that_comes_back_after_a_day_is_told_the_end_once(
+    client: httpx.AsyncClient, citewell: Citewell
+) -> None:
+    asked = {"query": LEAVE, "conversationId": "a-day-later"}
+    first, *_, last = parse_frames((await client.get(PATH, params=asked)).text)
+    async with citewell.library.database.connection() as connection:
+        await connection.execute("DELETE FROM run_events")  # as the log is swept
+    [end] = parse_frames((await client.get(PATH, params=asked, headers={"last-event-id": first["id"]})).text)
+    assert end["data"] == last["data"]
+    over = await client.get(PATH, params=asked, headers={"last-event-id": end["id"]})
+    assert (over.status_code, over.content) == (204, b"")
+
+
 @pytest.mark.parametrize(
     ("last_event_id", "code", "code_of"),
     [("00000000-0000-4000-8000-000000000000:3", 404, "not_found"), ("17", 422, "invalid_request")],
