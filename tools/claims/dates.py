@@ -28,6 +28,7 @@ MONTHS = {
 }
 _WORDY = frozenset(("may", "march", "mar", "jan", "dec", "sep", "jun"))
 _VI_MONTHS = {"giêng": 1, "một": 11, "chạp": 12, "tư": 4, "năm": 5}
+_BEGINS = frozenset((*MONTHS, "year", "ngày", "tháng", "năm"))  # a date begins with one of these or with a number
 _BEFORE_MONTH = words("in of since until by during from to late early mid and last next through")
 
 
@@ -36,6 +37,10 @@ def join_dates(tokens: Sequence[Token]) -> list[Token]:
     joined: list[Token] = []
     at = 0
     while at < len(tokens):
+        if tokens[at].value is None and tokens[at].key not in _BEGINS:
+            joined.append(tokens[at])
+            at += 1
+            continue
         if tokens[at].key == "ngày" and at + 1 < len(tokens) and tokens[at + 1].kind == "date":
             at += 1
         if days := _days(tokens, at):

@@ -131,7 +131,8 @@ def _add_word(found: list[Token], piece: str, start: int) -> None:
         found.append(Token(stem, start, end - len(tail) - 1, "word", capital))
         found.append(Token(_CONTRACTED["'" + tail], end - len(tail) - 1, end, "word"))
         return
-    found.append(Token(word or piece, start, end, "word", capital or any(sign.isupper() for sign in piece[1:])))
+    capital = capital or (not piece.islower() and any(sign.isupper() for sign in piece[1:]))
+    found.append(Token(word or piece, start, end, "word", capital))
 
 
 def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
