@@ -80,6 +80,7 @@ NATIVE = [
     gone("POST", "/api/sessions/{session_id}/auto-title"),
     gone("DELETE", "/api/sessions/{session_id}"),
     gone("GET", "/api/sessions/{session_id}/runs"),
+    gone("POST", "/api/sessions/{session_id}/runs", json={"regenerate": "{message_id}"}),
     gone("POST", "/api/sessions/{session_id}/runs", json=ASK),
     apart("GET", "/api/runs"),
     apart("POST", "/api/sessions/{own_session_id}/runs", json=ASK),
