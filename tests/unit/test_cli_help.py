@@ -15,6 +15,7 @@ COMMANDS = [
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
+    *(["keys", name] for name in ("create", "list", "revoke")),
     ["eval", "xquad"],
     ["eval", "small-talk"],
 ]

@@ -1,0 +1,75 @@
+"""Keys as an operator hands them out: made and revoked on the command line while the service runs."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+from cli.exits import Exit
+from tests.e2e.conftest import BIN, Home
+
+PATIENCE = 60.0
+
+
+@contextmanager
+def serving(home: Home, *arguments: str, **environment: str) -> Iterator[str]:
+    """Serve on a free port in a process of its own; gives the port."""
+    server = subprocess.Popen(
+        [str(BIN / "citewell"), "serve", "--port", "0", "--json", *arguments],
+        cwd=home.folder,
+        env={**home.environment, **environment, "CITEWELL_LOG_LEVEL": "warning"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        told = ""
+        while not told.rstrip().endswith("}"):
+            assert select.select([server.stdout], [], [], PATIENCE)[0], "the server says nothing"
+            told += os.read(server.stdout.fileno(), 4096).decode()
+        yield str(json.loads(told)["port"])
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=PATIENCE)
+    assert server.returncode == Exit.OK
+
+
+def test_a_key_opens_the_service_until_it_is_revoked(home: Home) -> None:
+    home.citewell("workspaces", "create", "keyed")
+    made = home.citewell("keys", "create", "-w", "keyed", "-u", "ann", "--label", "laptop")
+    key = made.out.strip()
+    assert key.startswith("cw_")
+    assert key not in made.err
+    second = home.citewell("keys", "create", "-w", "keyed", "-u", "bob", "--json").json
+    assert list(second) == ["key", "key_id", "workspace", "user", "label"]
+    with serving(home, "--host", "0.0.0.0", CITEWELL_AUTH__MODE="keys") as port:
+        headers = {"authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client:
+            assert client.get("/api/sessions").status_code == 401
+            assert client.get("/api/sessions", headers=headers).status_code == 200
+            listed = home.citewell("keys", "list", "-w", "keyed", "--json")
+            (ann, bob) = listed.json["keys"]
+            assert (ann["user"], ann["label"], bob["key_id"]) == ("ann", "laptop", second["key_id"])
+            assert ann["last_used_at"]
+            assert bob["last_used_at"] is None
+            assert key not in listed.out
+            assert second["key"] not in listed.out
+            assert home.citewell("keys", "revoke", ann["key_id"]).code == Exit.OK
+            assert client.get("/api/sessions", headers=headers).status_code == 401
+            assert client.get("/api/sessions", headers={"x-api-key": second["key"]}).status_code == 200
+
+
+def test_keys_for_nobody_and_keys_that_are_not_there_are_refused(home: Home) -> None:
+    missing = home.citewell("keys", "create", "-w", "no-such-workspace", "--json")
+    assert (missing.code, missing.json["error"]["code"]) == (Exit.NOT_FOUND, "not_found")
+    assert home.citewell("keys", "revoke", "0123456789abcdef", "--json").code == Exit.NOT_FOUND
+
+
+def test_without_keys_the_service_does_not_listen_to_other_machines(home: Home) -> None:
+    refused = home.citewell("serve", "--host", "0.0.0.0", "--port", "0", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (Exit.CONFIGURATION, "configuration")
