@@ -393,6 +393,35 @@ class TestWithAModel:
         [exchange] = scripted_openai.asked("generate_answer")
         assert await asyncio.to_thread(exchange.wait_disconnected)
 
+    async def test_without_pages_or_search_the_model_answers_directly(self, model_client: httpx.AsyncClient) -> None:
+        told = await chat(model_client, LEAVE)
+        assert (told.sources, told.text) == ([], "Hello.")
+
+    async def test_the_extractive_family_can_be_asked_for_by_name(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        told = await chat(model_client, LEAVE, model="extractive", selectedPageIds=[HANDBOOK])
+        assert told.text == f"{LEAVE_ANSWER}[^1]"
+        assert scripted_openai.requests == []
+
+    async def test_a_session_that_is_answering_says_so(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        hold, session = Hold(), (await ai_session(model_client))["id"]
+        scripted_openai.script(Reply([Say('{"sections":['), hold, Say("]}")]), to="generate_answer")
+        asked = asking(LEAVE, session, selectedPageIds=[HANDBOOK])
+        reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
+        await asyncio.to_thread(hold.wait_reached)
+        for busy in (
+            await model_client.post("/api/ai/chat/stream", **asked),
+            await model_client.delete(f"/api/ai/sessions/{session}"),
+        ):
+            assert (busy.status_code, busy.json()["statusCode"], busy.json()["code"]) == (409, 409, "session_busy")
+        titled = (await model_client.post(f"/api/ai/sessions/{session}/auto-title")).json()
+        assert titled["title"] not in ("", "New Chat")
+        hold.release()
+        assert Told(await reading).text
+
     async def test_another_model_than_those_configured_is_refused_by_name(
         self, model_client: httpx.AsyncClient
     ) -> None:
