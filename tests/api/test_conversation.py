@@ -248,6 +248,25 @@ async def test_a_run_goes_on_when_its_reader_leaves(
     assert (await messages_of(model_client, "left"))[-1]["outcome"] == "answered"
 
 
+async def test_a_reader_comes_back_to_another_server_while_the_first_one_answers(
+    settings: Settings, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[hold, *answer(quoted()).steps]), to="generate_answer")
+    asked = {"query": LEAVE, "conversationId": "moves"}
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as other:
+        async with model_client.stream("GET", PATH, params=asked, headers=FRAMES) as response:
+            [first] = parse_frames(await anext(response.aiter_text()))
+            await asyncio.to_thread(hold.wait_reached)
+        headers = {**FRAMES, "last-event-id": first["id"]}
+        async with other.stream("GET", PATH, params=asked, headers=headers) as response:
+            assert response.status_code == 200
+            hold.release()
+            assert [event["type"] async for event in live_events(response)] == ["content", "done"]
+        assert len(await messages_of(other, "moves")) == 2
+
+
 async def test_a_page_that_opens_its_event_source_twice_asks_once(
     model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
