@@ -13,9 +13,12 @@ TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
 # A blob belongs to the runs of a branch from the one that wrote it on. So what a deleted checkpoint names can be named
 # by a kept one only where that is the one its run went on from, or came after the oldest deleted.
+# Whoever deletes the session holds its row first: two that deleted in another order could wait for each other.
 _PRUNE = """
-WITH idle AS MATERIALIZED (
-    SELECT 1 WHERE NOT EXISTS (
+WITH held AS MATERIALIZED (
+    SELECT 1 FROM sessions WHERE session_id = %(session_id)s FOR NO KEY UPDATE
+), idle AS MATERIALIZED (
+    SELECT 1 FROM held WHERE NOT EXISTS (
         SELECT 1 FROM runs WHERE session_id = %(session_id)s AND status = 'running'
     )
 ), kept AS MATERIALIZED (

@@ -9,7 +9,7 @@ import pytest
 from graph.evidence import Identity
 from tests.postgres.conversing import ME, Conversation, store_turn
 from tools.ingestion import NewDocument
-from tools.pruning import prune_thread
+from tools.pruning import delete_threads, prune_thread
 from tools.resources import Library, open_library
 from tools.settings import Settings
 
@@ -133,6 +133,27 @@ async def test_a_run_is_answered_while_its_thread_is_pruned_over_and_over(conver
         await prune(conversation)
     state = await answering
     assert (state.outcome, state.sections, state.turns) == (expected.outcome, expected.sections, expected.turns)
+
+
+async def test_a_session_that_is_being_deleted_is_left_to_whoever_does(conversation: Conversation) -> None:
+    await conversation.ask(question(0))
+    async with conversation.library.database.connection() as connection, connection.transaction():
+        await connection.execute("SELECT 1 FROM sessions WHERE session_id = %s FOR UPDATE", [conversation.session_id])
+        pruning = asyncio.create_task(prune(conversation))
+        async with asyncio.timeout(5):
+            await until_somebody_waits(conversation)
+        await delete_threads(connection, [conversation.session_id])
+        await connection.execute("DELETE FROM sessions WHERE session_id = %s", [conversation.session_id])
+    assert await pruning == 0
+
+
+async def until_somebody_waits(conversation: Conversation) -> None:
+    query = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with conversation.library.database.connection() as connection:
+        while True:
+            if await (await connection.execute(query)).fetchone() is not None:
+                return
+            await asyncio.sleep(0.01)
 
 
 async def test_another_thread_is_left_alone(conversation: Conversation) -> None:
