@@ -313,14 +313,18 @@ def document_ai(pages: list[list[str]]) -> dict[str, Any]:
     return {"text": text, "pages": laid_out}
 
 
-@pytest.fixture
-async def scanned(client: httpx.AsyncClient) -> str:
-    file = json.dumps(document_ai(PAGES), ensure_ascii=False).encode()
+async def upload(client: httpx.AsyncClient, pages: list[list[str]]) -> str:
+    file = json.dumps(document_ai(pages), ensure_ascii=False).encode()
     response = await client.post(
         "/api/documents", data={"title": "Quyết định"}, files={"file": ("scan.json", file, "application/json")}
     )
     assert response.status_code == 201, response.text
     return str(response.json()["document_id"])
+
+
+@pytest.fixture
+async def scanned(client: httpx.AsyncClient) -> str:
+    return await upload(client, PAGES)
 
 
 async def test_raw_text_keeps_the_pages_of_document_ai(client: httpx.AsyncClient, scanned: str) -> None:
@@ -343,6 +347,23 @@ async def test_a_bubble_leads_to_the_segment_that_says_it(notebook: NotebookClie
         [citation] = [each for each in row["metadata"]["citations"] if said in each["snippet_preview"]]
         assert (citation["document_id"], citation["page_idx"]) == (scanned, page_idx)
         assert said in (await notebook.open_bubble(citation))["text"]
+
+
+async def test_a_short_answer_cites_what_was_read_be_there_a_document_that_reads_alike(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    """The seed's complaint: guessed afterwards, a name alone is found in a heading, or in another document."""
+    one, other = await upload(model_client, PAGES), await upload(model_client, PAGES)
+    assert one != other
+    notebook = NotebookClient(model_client)
+    for document_id in (one, other):
+        scripted_openai.script(
+            answer({"text": "Trần Phương.", "source_ids": [f"{document_id}:1"]}), to="generate_answer"
+        )
+        row = await notebook.ask("Chủ tịch hội đồng thẩm định là ai?")
+        [citation] = row["metadata"]["citations"]
+        assert (citation["document_id"], citation["page_idx"]) == (document_id, 1)
+        assert "Trần Phương" in (await notebook.open_bubble(citation))["text"]
 
 
 @pytest.mark.parametrize("picked", [True, False])
