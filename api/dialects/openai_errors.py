@@ -43,7 +43,7 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def error(code: str, message: str, suggestion: str, *, status: int | None = None) -> dict[str, Any]:
     """Lay an error out. ``param`` is the field that the message begins with, where it begins with one."""
     named = _PARAM.match(message)
-    param = named[1] if named else None
+    param = named[1] if named and named[1] != "body" else None
     if code == "not_found" and param == "model":
         code = "unknown_model"
     ours = (status or STATUS.get(code, 500)) >= 500

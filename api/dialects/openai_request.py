@@ -16,7 +16,7 @@ from api.schemas import CONTROL, Body, Name, PageIds, SelectedText
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.evidence import Identity, SearchMode, WebMode
-from graph.state import Turn
+from graph.state import TURNS_KEPT, Turn
 from tools.runs import RunRequest
 
 QUESTION_CHARACTERS = 10_000
@@ -146,8 +146,8 @@ class ChatRequest(BaseModel):
         return question
 
     def history(self) -> tuple[Turn, ...]:
-        """Give the exchanges before the question, without the marks that this dialect wrote into the answers."""
-        return history_of(self._said)
+        """Give the last exchanges before the question, without the marks that this dialect wrote into the answers."""
+        return history_of(self._said)[-TURNS_KEPT:]
 
     @property
     def _said(self) -> list[Said]:

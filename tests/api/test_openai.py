@@ -23,6 +23,7 @@ from tests.api.serving import served
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.adapters.openai import OpenAIAdapter, document_of
 from tools.runner import Runner
+from tools.runs import Run, RunRequest
 from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does an employee get?"
@@ -244,6 +245,31 @@ async def test_an_overloaded_service_says_when_to_come_back(
         await chunks_of(extractive, **asked(LEAVE))
     assert (error.value.status_code, error.value.code, error.value.type) == (503, "overloaded", "server_error")
     assert int(error.value.response.headers["retry-after"]) > 0
+
+
+async def test_the_client_asks_again_by_itself_where_the_service_was_full(
+    extractive: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, asked_for = Runner.start, 0
+
+    async def full_at_first(self: Runner, session_id: str, request: RunRequest) -> Run:
+        nonlocal asked_for
+        asked_for += 1
+        if asked_for == 1:
+            raise Overloaded("As many runs are going and waiting as this process takes.")
+        return await start(self, session_id, request)
+
+    monkeypatch.setattr(Runner, "start", full_at_first)
+    monkeypatch.setattr("api.errors.RETRY_AFTER_SECONDS", 0)  # the client then waits for half a second
+    made = await extractive.with_options(max_retries=1).chat.completions.create(**asked(LEAVE))
+    assert (made.choices[0].finish_reason, asked_for) == ("stop", 2)
+
+
+async def test_half_a_surrogate_pair_is_a_fault_of_the_request(shared_client: httpx.AsyncClient) -> None:
+    body = rb'{"messages": [{"role": "user", "content": "\ud800"}]}'
+    response = await shared_client.post("/v1/chat/completions", content=body)
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == "invalid_request"
 
 
 async def test_a_model_that_fails_is_an_error_before_or_in_the_middle_of_the_answer(
