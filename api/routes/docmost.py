@@ -11,20 +11,17 @@ from api.dialects import DIALECTS
 from api.errors import shaped
 from api.page_picker import find_pages
 from api.schemas import Cursor, Limit
-from api.schemas_docmost import (
+from api.schemas_docmost import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
+from api.schemas_docmost_replies import (
     AiError,
     AiPage,
-    AiQuestion,
     AiSession,
     AiSessionDetail,
     AiSessionList,
-    AiSessionPatch,
     AutoTitle,
     ChangedSession,
     Deleted,
     MadeSession,
-    NewAiSession,
-    PageSearch,
 )
 from api.stream import RunStream
 from graph.errors import ModelUnavailable
