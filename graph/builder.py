@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
+from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -37,6 +38,7 @@ from nodes.search_web import search_web
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
 FIRST = "decide_retrieval"
+TELL = "citewell_tell"  # in a run's configurable: who is told its events, in the place of LangGraph's own stream
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
@@ -105,6 +107,9 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
     async def run_step(state: State, runtime: Runtime[Context]) -> Update:
         if runtime.context is None:
             runtime = runtime.override(context=Context())
+        # Told at once, a step's events are known before it is done, and can be stored before its checkpoint is.
+        if (tell := get_config().get("configurable", {}).get(TELL)) is not None:
+            runtime = runtime.override(stream_writer=tell)
         context = runtime.context
         node = bind(resources.families(context.model, thinking=context.thinking))
         meter = allowed(name, state, context)

@@ -1,7 +1,10 @@
 """Sessions as LangGraph checkpoints in PostgreSQL."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -11,7 +14,44 @@ from tools.database import Pool
 BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
-def saver(pool: Pool) -> AsyncPostgresSaver:
-    """Make a saver for one run over the shared pool; a saver's own lock would serialise runs that share it."""
-    # The saver asks its cursors for rows as dicts by itself, whatever the pool's connections give.
-    return AsyncPostgresSaver(cast(Any, pool), serde=BUILTINS_ONLY)
+Told = Callable[[], Awaitable[None]]
+
+
+class RunSaver(AsyncPostgresSaver):
+    """A saver for one run, which keeps nothing of a step before the step's events are stored.
+
+    A step whose checkpoint is there is never done again, so its events would never be told again either. And a process
+    that another has taken the run over from learns it by its events, and then leaves the thread alone.
+    """
+
+    def __init__(self, pool: Pool, told: Told) -> None:
+        # The saver asks its cursors for rows as dicts by itself, whatever the pool's connections give.
+        super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
+        self._told = told
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint once what led to it is told."""
+        await self._told()
+        return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a step wrote once what it said is told."""
+        await self._told()
+        await super().aput_writes(config, writes, task_id, task_path)
+
+
+def saver(pool: Pool, told: Told | None = None) -> AsyncPostgresSaver:
+    """Make a saver over the shared pool, of which each run has its own: one saver's lock would serialise them."""
+    return RunSaver(pool, told or _nothing_to_tell)
+
+
+async def _nothing_to_tell() -> None:
+    pass

@@ -16,6 +16,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
+from tools.liveness import Liveness
 from tools.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             min_size=1,
             max_size=settings.pool_size,
             open=False,
-            check=AsyncConnectionPool.check_connection,
+            check=Liveness().check,
             configure=_configure,
             timeout=settings.pool_timeout_seconds,
             max_lifetime=MAX_LIFETIME_SECONDS,

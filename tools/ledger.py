@@ -6,12 +6,12 @@ from typing import Any, Literal
 import psycopg
 from psycopg.types.json import Jsonb
 
-from graph.errors import CitewellError, NotFound, SessionBusy
+from graph.errors import NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from tools.branches import Fork, fork_of
 from tools.database import Connection, Database
 from tools.running.bell import NOTIFY, naming
-from tools.runs import Line, Run, RunRequest, question_id, request_as_json
+from tools.runs import Line, Run, RunRequest, Superseded, question_id, request_as_json
 from tools.session_rows import DEFAULT_TITLE
 from tools.workspaces import Workspaces
 
@@ -54,10 +54,6 @@ _LAST_MESSAGE = (
     "SELECT message_id FROM messages WHERE session_id = %s ORDER BY created_at DESC, message_id DESC LIMIT 1"
 )
 _TOUCH = "UPDATE sessions SET updated_at = now(), selected_page_ids = %s WHERE session_id = %s"
-
-
-class Superseded(CitewellError):
-    """Another process has taken the run over; what this one has to say of it no longer counts."""
 
 
 class Ledger:

@@ -73,6 +73,10 @@ def question_id(message_id: str) -> str:
     return str(uuid5(UUID(message_id), "question"))
 
 
+class Superseded(CitewellError):
+    """Another process has taken the run over; what this one has to say of it no longer counts."""
+
+
 class RunReader(Protocol):
     """A run as its readers see it, whichever process answers it."""
 
@@ -195,14 +199,19 @@ class Run:
         self._wake()
 
     async def committed(self) -> None:
-        """Wait until all that was told is committed. Raises CitewellError where that can't be."""
+        """Wait until all that was told is committed.
+
+        Raises Superseded where another process has the run, another CitewellError where that can't be.
+        """
         while (self._pending or self._taken) and not (self.failure or self.elsewhere or self.left):
             grown = self._grown
             if self.journal is not None:
                 self.journal.due(self, soon=False)
             await grown.wait()
-        if self.failure is not None:
-            raise self.failure
+        if self.elsewhere is not None:
+            raise Superseded("Another process has taken this run over.")
+        if (why := self.left or self.failure) is not None:
+            raise why
 
     def drop_uncommitted(self) -> None:
         """Forget what was told and could not be committed, so that the log goes on without a gap."""

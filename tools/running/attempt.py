@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 from langgraph.graph.state import CompiledStateGraph
 
-from graph.builder import FIRST
+from graph.builder import FIRST, TELL
 from graph.context import Context
 from graph.errors import CitewellError
 from graph.events import RunResumed
@@ -37,9 +37,9 @@ class Attempts:
         An attempt but the first goes on from the run's last checkpoint, and tells which sections still hold. Raises
         CitewellError where a step fails, GraphDrained where the run's control asked for that.
         """
-        graph = self.graph.copy({"checkpointer": saver(self.database.pool)})
+        graph = self.graph.copy({"checkpointer": saver(self.database.pool, run.committed)})
         config: Any = {
-            "configurable": {"thread_id": run.session_id},
+            "configurable": {"thread_id": run.session_id, TELL: run.tell},
             "recursion_limit": RECURSION_FUSE,
             "metadata": {RUN: run.run_id},
         }
@@ -58,17 +58,14 @@ class Attempts:
                 asked,
                 config,
                 context=run.request.context,
-                stream_mode=["custom", "values"],
+                stream_mode="values",
                 version="v2",
                 durability=self.durability,
                 control=run.control,
             ):
-                if part["type"] == "custom":
-                    run.tell(part["data"])
-                elif part["type"] == "values":
-                    begun = bool(values)  # what comes first is the session as the last run left it
-                    values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
-                    run.spent = values.get("spent", {}) if begun else {}
+                begun = bool(values)  # what comes first is the session as the last run left it
+                values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
+                run.spent = values.get("spent", {}) if begun else {}
         return _ended(values)
 
     async def _left_off(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:

@@ -8,7 +8,6 @@ from langgraph.errors import GraphDrained
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import BudgetCaps, Queued, RunStarted
 from graph.state import State
-from tools.ledger import Superseded
 from tools.pruning import prune_thread
 from tools.running.admission import Admission
 from tools.running.attempt import Attempts
@@ -16,7 +15,7 @@ from tools.running.bell import Bell
 from tools.running.ending import Ending, Endings, ours, whole
 from tools.running.leases import Leases
 from tools.running.stored import POLL_SECONDS, heard
-from tools.runs import Run
+from tools.runs import Run, Superseded
 
 log = logging.getLogger("citewell.runs")
 

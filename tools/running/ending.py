@@ -10,10 +10,10 @@ from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import RunFailed, RunFinished
 from graph.ports import Resources
 from graph.state import State
-from tools.ledger import Ledger, Superseded
+from tools.ledger import Ledger
 from tools.messages import finished_message, partial_message
 from tools.running.stored import RunLogs
-from tools.runs import Run
+from tools.runs import Run, Superseded
 
 log = logging.getLogger("citewell.runs")
 
@@ -43,6 +43,9 @@ class Endings:
         )
         try:
             await run.committed()
+        except Superseded:
+            self.hand_over(run)
+            return
         except CitewellError:
             run.drop_uncommitted()
         try:
@@ -89,7 +92,8 @@ class Endings:
 
     async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
         run.ending = True
-        await run.committed()
+        if run.failure is None:
+            await run.committed()
         last = run.next_line(end)
         try:
             if isinstance(end, RunFinished):

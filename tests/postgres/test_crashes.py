@@ -1,0 +1,126 @@
+"""Processes that are killed and databases that go away in the middle of runs: every run still has its one end."""
+
+import asyncio
+import multiprocessing
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from graph.events import Envelope, RunFinished, RunResumed, StepStarted
+from tests.postgres.dying import SCENARIOS, Moment, die, runner_of
+from tests.postgres.processes import ME, kinds, log_of
+from tools.database import Database
+from tools.runner import Runner
+from tools.sessions import Sessions
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+PLACES = [
+    ("repair", "decide_retrieval"),
+    ("repair", "load_selected_pages"),
+    ("repair", "search_segments"),
+    ("repair", "search_web"),
+    ("repair", "grade_segments"),
+    ("repair", "generate_answer"),
+    ("repair", "check_claims"),
+    ("repair", "rewrite_query"),
+    ("repair", "assess_quality"),
+    ("talk", "answer_directly"),
+    ("refusal", "rewrite_query"),
+    ("refusal", "abstain"),
+]
+FORKED = multiprocessing.get_context("forkserver")
+FORKED.set_forkserver_preload(["tests.postgres.dying"])
+
+
+@pytest.fixture
+async def survivor(database: Database) -> AsyncIterator[Any]:
+    """Make the process that takes over, and close it."""
+    made: list[Runner] = []
+
+    def of(scenario: str, durability: str) -> Runner:
+        made.append(runner_of(database, scenario, durability))
+        return made[-1]
+
+    yield of
+    for runner in made:
+        await runner.close()
+
+
+def test_every_step_of_the_graph_has_its_crash() -> None:
+    from graph.builder import build
+    from tests.postgres.dying import ports
+
+    steps = {name for name in build(ports("talk")).nodes}
+    assert {step for _, step in PLACES} == steps
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"], ids=["at_once", "beside"])
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(("scenario", "step"), PLACES)
+async def test_a_killed_run_is_finished_by_another_process(
+    settings: Settings, database: Database, survivor: Any, scenario: str, step: str, moment: Moment, durability: str
+) -> None:
+    undisturbed = await answered(database, survivor(scenario, durability), scenario)
+    session_id = await new_session(database)
+    assert settings.database_url is not None
+    victim = FORKED.Process(
+        target=die, args=(settings.database_url.get_secret_value(), session_id, scenario, durability, step, moment)
+    )
+    victim.start()
+    await asyncio.to_thread(victim.join, 20)
+    assert victim.exitcode == -signal.SIGKILL
+    async with database.connection() as connection:
+        changed = await connection.execute(
+            "UPDATE runs SET lease_until = '-infinity' WHERE session_id = %s RETURNING run_id::text", [session_id]
+        )
+        ((run_id,),) = await changed.fetchall()  # its lease is over
+    runner = survivor(scenario, durability)
+    runner.take_over_abandoned()
+    async with asyncio.timeout(20):
+        log = await log_of(await runner.join(ME, run_id))
+    assert [envelope.seq for envelope in log] == list(range(1, len(log) + 1))
+    assert kinds(log).count("run_resumed") == kinds(log).count("run_finished") == 1
+    assert answer_of(log) == answer_of(undisturbed)
+    again = steps(log) - steps(undisturbed)
+    # The checkpoint of the step before may not be written yet where it is written beside the next step.
+    assert sum(again.values()) <= (1 if durability == "sync" else 3), again
+    assert not steps(undisturbed) - steps(log)
+    assert heard_live(log) == answer_of(log)["sections"]
+    async with database.connection() as connection:
+        found = await connection.execute("SELECT count(*) FROM messages WHERE session_id = %s", [session_id])
+        assert await found.fetchone() == (2,)
+
+
+async def answered(database: Database, runner: Runner, scenario: str) -> list[Envelope]:
+    """Ask undisturbed."""
+    return await log_of(await runner.start(await new_session(database), SCENARIOS[scenario][0]))
+
+
+async def new_session(database: Database) -> str:
+    return (await Sessions(database, Workspaces(database)).create(ME)).session_id
+
+
+def answer_of(log: list[Envelope]) -> dict[str, Any]:
+    end = log[-1].event
+    assert isinstance(end, RunFinished)
+    return {"outcome": end.outcome, "stop_reason": end.stop_reason, **end.message}
+
+
+def steps(log: list[Envelope]) -> Counter[str]:
+    return Counter(envelope.event.step for envelope in log if isinstance(envelope.event, StepStarted))
+
+
+def heard_live(log: list[Envelope]) -> list[dict[str, Any]]:
+    """Put the sections together as a reader does who drops what a resumption makes void."""
+    standing: dict[int, dict[str, Any]] = {}
+    for envelope in log:
+        event = envelope.event
+        if isinstance(event, RunResumed):
+            standing = {index: held for index, held in standing.items() if index in event.sections}
+        elif event.type in ("section_finished", "section_revised"):
+            standing[event.section_index] = {"text": event.text, "source_ids": event.source_ids}  # type: ignore[union-attr]
+    return [section for _, section in sorted(standing.items()) if section["text"]]
