@@ -1,5 +1,6 @@
 """What belongs to another user or workspace is not there: an attempt on every route, with every id that it takes."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,11 +11,12 @@ import httpx
 import pytest
 
 from api.app import create_app
-from graph.entrypoint import Citewell
+from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
-from tests.api.conftest import new_session
+from tests.api.conftest import new_session, with_model
 from tests.api.serving import client_of
 from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tools.ingestion import NewDocument
 from tools.settings import Settings
 
@@ -28,7 +30,7 @@ FOUND = {200, 201, 202, 204}
 
 @dataclass(frozen=True)
 class Belongings:
-    """What someone owns, and a stranger's client. ``told`` is what the owner was told when all of it was made."""
+    """What someone owns, and a stranger's client. ``stranger_ids`` are the same but for the session of one's own."""
 
     ids: dict[str, str]
     owner: httpx.AsyncClient
@@ -45,7 +47,11 @@ class Belongings:
         return FOUND | {404} if "{" in attempt.path else FOUND
 
 
-@pytest.fixture(params=[("default", "stranger"), ("elsewhere", "local")], ids=["another user", "another workspace"])
+STRANGERS = [("default", "stranger"), ("elsewhere", "local")]
+NAMED = ["another user", "another workspace"]
+
+
+@pytest.fixture(params=STRANGERS, ids=NAMED)
 async def belongings(
     request: pytest.FixtureRequest, settings: Settings, citewell: Citewell
 ) -> AsyncIterator[Belongings]:
@@ -128,6 +134,52 @@ async def test_a_stranger_gets_nothing_of_the_owners_and_the_owner_keeps_it_all(
         assert response.status_code in FOUND, (attempt.name, response.text)
         if attempt.kind == "apart" and not attempt.silent:
             assert any(each in response.text for each in secrets), (attempt.name, response.text)
+
+
+async def test_a_message_of_anothers_can_be_neither_edited_nor_answered_anew(belongings: Belongings) -> None:
+    stranger, path = belongings.stranger, "/api/sessions/{own_session_id}".format(**belongings.stranger_ids)
+    read = await belongings.owner.get(f"/api/sessions/{belongings.ids['session_id']}")
+    for message in read.json()["messages"]:
+        for fields in ({"edit": message["message_id"], "question": "Why?"}, {"regenerate": message["message_id"]}):
+            assert (await stranger.post(f"{path}/runs", json=fields)).status_code == 404, fields
+        branch = await stranger.get(path, params={"branch": message["message_id"]})
+        assert branch.status_code == 404
+    assert (await stranger.get(path)).json()["messages"] == []
+
+
+@pytest.mark.parametrize(("workspace", "user"), STRANGERS, ids=NAMED)
+async def test_a_run_in_progress_is_nobody_elses_to_follow_stop_or_get_in_the_way_of(
+    settings: Settings, scripted_openai: ScriptedOpenAI, workspace: str, user: str
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[Say("Zelda "), hold, Say("it is.")]), to="answer_directly")
+    configured = with_model(settings, scripted_openai)
+    theirs = configured.model_copy(update={"workspace": workspace, "user": user})
+    talk = {"id": SHARED, "messages": [{"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}]}
+    async with (
+        open_citewell(configured) as opened,
+        client_of(create_app(configured, citewell=opened)) as owner,
+        client_of(create_app(theirs, citewell=opened)) as stranger,
+    ):
+        await opened.library.workspaces.ensure(workspace)
+        asking = asyncio.create_task(owner.post("/api/chat", json=talk))
+        await asyncio.to_thread(hold.wait_reached)
+        (run,) = (await owner.get("/api/runs")).json()["runs"]
+        assert (await stranger.get("/api/runs")).json()["runs"] == []
+        assert (await stranger.get(f"/api/chat/{SHARED}/stream")).status_code == 204
+        assert (await stranger.delete(f"/api/chat/{SHARED}/stream")).status_code == 404
+        assert (await stranger.get(f"/api/runs/{run['run_id']}/stream")).status_code == 404
+        assert (await stranger.post(f"/api/runs/{run['run_id']}/cancel")).status_code == 404
+        left = {"last-event-id": f"{run['run_id']}:1"}
+        rejoined = await stranger.get("/api/rag/query-stream", params={"query": "Hello"}, headers=left)
+        assert rejoined.status_code == 404
+        own = await stranger.post("/api/chat", json=talk)
+        assert '"finishReason":"stop"' in own.text
+        assert "Zelda" not in own.text
+        hold.release()
+        told = (await asking).text
+    assert "it is." in told
+    assert '"finishReason":"stop"' in told
 
 
 async def test_identity_is_never_what_a_request_says(belongings: Belongings) -> None:
