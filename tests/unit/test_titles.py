@@ -51,14 +51,16 @@ def test_any_text_makes_a_title_that_a_list_can_show(text: str) -> None:
     [
         ("How long is the notice period?", "How long is the notice period?"),
         ("Hi! How long is the notice period? Thanks.", "How long is the notice period?"),
-        ("Chào bạn! Thời gian báo trước là bao lâu?", "Chào bạn!"),
+        ("Dr. Holm asks: how long is the notice period?", "Dr. Holm asks: how long is the notice period?"),
+        ("Chào bạn! Thời gian báo trước là bao lâu?", "Thời gian báo trước là bao lâu?"),
         ("你好！灯塔的灯多久转一圈？", "灯塔的灯多久转一圈？"),
+        ("你好！年假几天？", "年假几天？"),
         ("Hello!", "Hello!"),
         ("???", "???"),
         ('""', "New Chat"),
     ],
 )
-async def test_by_rule_a_title_is_the_first_sentence_that_says_something(question: str, title: str) -> None:
+async def test_by_rule_a_title_is_the_first_sentence_that_is_no_small_talk(question: str, title: str) -> None:
     assert await ExtractiveTitler().title(question, language="en", meter=Meter()) == title
 
 
