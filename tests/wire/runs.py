@@ -269,3 +269,15 @@ def cancelled_runs(draw: st.DrawFn) -> list[Envelope]:
     return logged(
         [*events, told.RunFinished(outcome="cancelled", stop_reason="cancel_requested", message=message, spent=SPENT)]
     )
+
+
+@st.composite
+def rewritten_runs(draw: st.DrawFn) -> list[Envelope]:
+    """Give a run that lost all it had when its process died, and was then answered in other words."""
+    lost, done = Telling(draw, crashes=False), Telling(draw, crashes=False)
+    for run in (lost, done):
+        answered(run)
+    started = next(at for at, event in enumerate(lost.events) if isinstance(event, told.RunStarted))
+    decided = next(at for at, event in enumerate(done.events) if isinstance(event, told.RetrievalDecided))
+    before = lost.events[: draw(st.integers(started + 1, len(lost.events) - 1))]
+    return logged([*before, told.RunResumed(attempt=2, sections=[]), *done.events[decided:]])

@@ -18,7 +18,7 @@ from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.wire.adapters import ADAPTERS
 from tests.wire.adapters.adapter import Heard
-from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, SESSION_ID, broken_runs, cancelled_runs, runs
+from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, SESSION_ID, broken_runs, cancelled_runs, rewritten_runs, runs
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 
@@ -99,13 +99,23 @@ def test_no_dialect_gives_a_run_that_was_stopped_other_words(log: list[Envelope]
 
 
 @EXAMPLES
+@given(log=rewritten_runs())
+def test_an_answer_that_a_crash_has_changed_is_told_as_it_ends_or_ends_with_an_error(log: list[Envelope]) -> None:
+    message = message_of(log)
+    cited = frozenset(citation["document_id"] for citation in message["citations"])
+    told = all_heard(log)
+    for name, heard in told.items():
+        assert heard.ended == "error" or heard == Heard(message["answer"], cited, "done"), name
+    assert (told["native"].ended, told["id_citations"].ended) == ("done", "done")  # these two can take text back
+
+
+@EXAMPLES
 @given(log=runs(), data=st.data())
 def test_a_stream_that_is_cut_and_rejoined_gives_the_same(log: list[Envelope], data: st.DataObject) -> None:
     for name in (name for name in DIALECTS if ADAPTERS[name]().resumes):
-        whole = b"".join(stream(name, log))
-        frames_of = [frame + b"\n\n" for frame in whole.split(b"\n\n")[:-1]]
-        head = b"".join(frames_of[: data.draw(st.integers(0, len(frames_of)))])
-        assert head + b"".join(stream(name, log, last_seen(head))) == whole, name
+        whole = stream(name, log)  # what is told of an event goes out as one piece
+        head = b"".join(whole[: data.draw(st.integers(0, len(whole)))])
+        assert head + b"".join(stream(name, log, last_seen(head))) == b"".join(whole), name
 
 
 @EXAMPLES
