@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from graph.context import Context
-from graph.events import StepFinished, StepStarted
+from graph.events import TELL, StepFinished, StepStarted
 from graph.evidence import Spent
 from graph.ports import Family, Resources
 from graph.routing import (
@@ -23,7 +23,7 @@ from graph.routing import (
     after_rewrite_query,
 )
 from graph.spending import ALLOWANCES, Allowance, Meter
-from graph.state import InputState, State
+from graph.state import FIRST_STEP, InputState, State
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
 from nodes.assess_quality import assess_quality
@@ -37,8 +37,6 @@ from nodes.search_segments import search_segments
 from nodes.search_web import search_web
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
-FIRST = "decide_retrieval"
-TELL = "citewell_tell"  # in a run's configurable: who is told its events, in the place of LangGraph's own stream
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
@@ -119,7 +117,7 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         ms = round((time.perf_counter() - began) * 1000, 3)
         runtime.stream_writer(StepFinished(step=name, ms=ms))
         account = {name: Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)}
-        if name == FIRST:
+        if name == FIRST_STEP:
             return {**update, "spent": Overwrite(account), "exhausted": Overwrite(meter.exhausted or "")}
         return {**update, "spent": account, "exhausted": update.get("exhausted") or meter.exhausted or ""}
 
@@ -131,9 +129,9 @@ def allowed(name: str, state: State, context: Context) -> Meter:
     """Give a node's meter: what the run has left, less what is reserved for steps that matter more."""
     allowance = ALLOWANCES.get(name, Allowance())
     # The first node clears the last run's account, so nothing of it may count against this one.
-    used = [] if name == FIRST else list(state.spent.values())
+    used = [] if name == FIRST_STEP else list(state.spent.values())
     seconds = context.max_seconds
-    if seconds is not None and name != FIRST:
+    if seconds is not None and name != FIRST_STEP:
         seconds -= time.time() - state.started_at
     tokens = context.max_tokens
     return Meter(

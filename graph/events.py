@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
+TELL = "citewell_tell"  # in a run's configurable: who is told its events, in the place of LangGraph's own stream
 
 T_co = TypeVar("T_co", covariant=True)
 

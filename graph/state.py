@@ -25,6 +25,7 @@ from graph.evidence import (
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
+FIRST_STEP = "decide_retrieval"  # which clears what the last run left
 ANSWER_KEPT = 1000  # characters of an answer: what later questions refer to, and little enough for every checkpoint
 
 

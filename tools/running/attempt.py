@@ -6,12 +6,11 @@ from typing import Any, Literal, cast
 
 from langgraph.graph.state import CompiledStateGraph
 
-from graph.builder import FIRST, TELL
 from graph.context import Context
 from graph.errors import CitewellError
-from graph.events import RunResumed
+from graph.events import TELL, RunResumed
 from graph.evidence import Section
-from graph.state import InputState, State
+from graph.state import FIRST_STEP, InputState, State
 from tools.checkpoints import saver
 from tools.database import Database, database_errors
 from tools.runs import Run
@@ -83,7 +82,7 @@ def _standing(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section]:
     standing = values.get("sections", [])
     for task in tasks:
         done = isinstance(task.result, dict)
-        if task.name in ("__start__", FIRST) and not done:
+        if task.name in ("__start__", FIRST_STEP) and not done:
             return []  # until the first step has cleared them, sections are those of the run before
         if done:
             standing = task.result.get("sections", standing)
