@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -131,8 +132,17 @@ _HTTP_KINDS = {
 }
 
 Shape = Callable[[Problem], Any]
-SHAPES: dict[str, Shape] = {}
-STATUSES: dict[str, Mapping[int, int]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """How a dialect tells errors."""
+
+    shape: Shape
+    statuses: Mapping[int, int]
+
+
+SHAPES: dict[str, Shaped] = {}  # by the prefix of its paths
 
 
 def shaped(prefix: str, shape: Shape, *, statuses: Mapping[int, int] | None = None) -> None:
@@ -140,17 +150,16 @@ def shaped(prefix: str, shape: Shape, *, statuses: Mapping[int, int] | None = No
 
     ``statuses`` gives the status that the dialect's clients expect in the place of ours.
     """
-    SHAPES[prefix] = shape
-    STATUSES[prefix] = statuses or {}
+    SHAPES[prefix] = Shaped(shape, statuses or {})
 
 
 def in_its_shape(path: str, response: Response) -> Response:
     """Put a problem into the shape that its path has, or leave it as it is."""
-    prefix = next((prefix for prefix in SHAPES if path.startswith(prefix)), None)
-    if prefix is None or response.media_type != MEDIA_TYPE:
+    telling = next((telling for prefix, telling in SHAPES.items() if path.startswith(prefix)), None)
+    if telling is None or response.media_type != MEDIA_TYPE:
         return response
-    body = to_json(SHAPES[prefix](Problem.model_validate_json(bytes(response.body))))
-    status = STATUSES[prefix].get(response.status_code, response.status_code)
+    body = to_json(telling.shape(Problem.model_validate_json(bytes(response.body))))
+    status = telling.statuses.get(response.status_code, response.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
     return Response(body, status, kept, "application/json")
 

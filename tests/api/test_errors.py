@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.errors import STATUS
+from api.errors import LONGEST_DETAIL, STATUS, problem
+from api.limits import BODY_BYTES
 from graph import errors
 from graph.entrypoint import Citewell, open_citewell
 from tests.api.conftest import new_session
@@ -36,6 +37,29 @@ def assert_problem(response: httpx.Response, status: int, code: str) -> dict[str
 def test_every_error_of_ours_has_a_status() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert {kind.code for kind in kinds if issubclass(kind, errors.CitewellError)} <= set(STATUS)
+
+
+@pytest.mark.parametrize("code", STATUS)
+def test_what_may_be_sent_again_later_says_when(code: str) -> None:
+    assert ("retry-after" in problem(code, "So.", "Wait.").headers) == (STATUS[code] in (429, 503))
+
+
+def test_what_is_told_back_is_short_and_can_be_sent() -> None:
+    response = problem("not_found", "There is no \ud800" + "x" * 10_000, "Look.")
+    assert json.loads(bytes(response.body))["detail"] == "There is no ?" + "x" * (LONGEST_DETAIL - 13) + "…"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"), [("/v1/chat/completions", "error"), ("/api/ai/chat/stream", "statusCode"), ("/api/chat", "code")]
+)
+async def test_refusals_before_a_route_have_the_shape_that_its_clients_read(
+    shared_client: httpx.AsyncClient, path: str, told: str
+) -> None:
+    foreign = await shared_client.post(path, json={}, headers={"origin": "https://evil.example"})
+    large = await shared_client.post(path, content=b"x" * (BODY_BYTES + 1))
+    for response, status in ((foreign, 403), (large, 413)):
+        assert response.status_code == status
+        assert told in response.json()
 
 
 @pytest.mark.parametrize(

@@ -40,19 +40,18 @@ def serving(home: Home, *arguments: str, **environment: str) -> Iterator[str]:
 
 
 def test_a_key_opens_the_service_until_it_is_revoked(home: Home) -> None:
-    home.citewell("workspaces", "create", "keyed")
-    made = home.citewell("keys", "create", "-w", "keyed", "-u", "ann", "--label", "laptop")
+    made = home.citewell("keys", "create", "-u", "ann", "--label", "laptop")
     key = made.out.strip()
     assert key.startswith("cw_")
     assert key not in made.err
-    second = home.citewell("keys", "create", "-w", "keyed", "-u", "bob", "--json").json
+    second = home.citewell("keys", "create", "-u", "bob", "--json").json
     assert list(second) == ["key", "key_id", "workspace", "user", "label"]
     with serving(home, "--host", "0.0.0.0", CITEWELL_AUTH__MODE="keys") as port:
         headers = {"authorization": f"Bearer {key}"}
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20) as client:
             assert client.get("/api/sessions").status_code == 401
             assert client.get("/api/sessions", headers=headers).status_code == 200
-            listed = home.citewell("keys", "list", "-w", "keyed", "--json")
+            listed = home.citewell("keys", "list", "-w", "default", "--json")
             (ann, bob) = listed.json["keys"]
             assert (ann["user"], ann["label"], bob["key_id"]) == ("ann", "laptop", second["key_id"])
             assert ann["last_used_at"]
