@@ -1,4 +1,5 @@
-# `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else.
+# `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else. Where Node.js 20 or later and
+# npm are there, `make test` runs other people's clients of our wire formats too.
 # PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA and ARGS go to the targets that name them.
 
 RUN := .venv/bin
