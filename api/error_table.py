@@ -18,7 +18,6 @@ MEANINGS = {
     "internal": "Something that nobody foresaw. The log has it, the reply says nothing of it.",
     "configuration": "The deployment's settings can't work: names the setting.",
     "model_reply_invalid": "The model's reply can't be read.",
-    "server_stopping": "The process stops; the run goes on in another, or in the next.",
     "overloaded": "As many runs are going and waiting as this process takes on.",
     "server_stopping": "The process is being stopped and takes on nothing more.",
     "not_ready": "`GET /readyz`: questions can't be answered. Names each thing that stands in the way.",
