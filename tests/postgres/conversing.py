@@ -1,6 +1,6 @@
 """A conversation through the real graph and the real saver, kept as the ledger keeps it, without a runner."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 from graph.builder import build
 from graph.context import Context
 from graph.evidence import Identity
+from graph.ports import Family
 from graph.state import State
 from tools.branches import Fork, fork_of
 from tools.checkpoints import saver
@@ -66,15 +67,21 @@ async def store_turn(
 
 @dataclass
 class Conversation:
-    """A session over an open library, asked through the graph. ``states`` has the state at each run's end."""
+    """A session over an open library, asked through the graph. ``states`` has the state at each run's end.
+
+    A ``family`` answers in the place of the deployment's.
+    """
 
     library: Library
     session_id: str
     context: Context = field(default_factory=Context)
+    family: Family | None = None
     states: list[State] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._graph = build(self.library.resources).compile()
+        family = self.family or self.library.families(self.context.model)
+        resources = replace(self.library.resources, families=lambda model, *, thinking=False: family)
+        self._graph = build(resources).compile()
 
     @property
     def graph(self) -> Any:

@@ -1,13 +1,22 @@
 """What a thread keeps of its checkpoints: of each finished run the last, and no more bytes than that takes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from random import Random
 from uuid import uuid4
 
 import pytest
 
-from graph.evidence import Identity
+from graph.context import Context
+from graph.evidence import Hit, Identity
+from graph.ports import Draft
+from graph.spending import Meter
+from graph.state import answer_text
+from tests.fakes import quote
 from tests.postgres.conversing import ME, Conversation, store_turn
+from tools.extractive.grader import ExtractiveGrader
+from tools.extractive.writer import ExtractiveWriter
 from tools.ingestion import NewDocument
 from tools.pruning import delete_threads, prune_thread
 from tools.resources import Library, open_library
@@ -90,6 +99,35 @@ async def test_twenty_turns_grow_by_little_and_every_one_can_be_forked_from(conv
         assert again.sections == ended[turn].sections
         assert again.claims == ended[turn].claims
         await prune(conversation)
+
+
+class WordyWriter(ExtractiveWriter):
+    """Answers with all that it was shown, up to 5,000 characters."""
+
+    async def write(
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        for hit in sources[: 5000 // len(sources[0].segment.text)]:
+            for draft in quote(hit.segment.text, hit.segment.segment_id):
+                yield draft
+
+
+async def test_long_answers_keep_within_the_bound(settings: Settings) -> None:
+    numbers = Random(7)
+    async with open_library(settings.model_copy(update={"segment_size": "900 tokens"})) as library:
+        for page in range(4):
+            lines = [f"Nhân viên số {numbers.randrange(10**6)} nghỉ {numbers.randrange(400)} giờ." for _ in range(60)]
+            await library.ingestor.ingest(ME, NewDocument(name=f"{page}.md", text=" ".join(lines)))
+        wordy = replace(library.families(""), writer=WordyWriter(), grader=ExtractiveGrader(refuse_below=0.0))
+        session_id = (await library.sessions.create(ME)).session_id
+        conversation = Conversation(library, session_id, Context(min_score=0.0, max_repairs=0), wordy)
+        sizes = []
+        for turn in range(7):
+            await conversation.ask(f"Nhân viên được nghỉ bao nhiêu giờ trong tháng {turn + 1}?")
+            await prune(conversation)
+            sizes.append(await thread_bytes(conversation))
+    assert min(len(answer_text(state.sections)) for state in conversation.states) > 3000
+    assert sizes[6] - sizes[5] <= MOST_BYTES_A_TURN
 
 
 async def test_without_pruning_a_thread_keeps_every_step(conversation: Conversation) -> None:
