@@ -3,7 +3,6 @@
 Runs are made up as the graph would tell them (``runs.py``), and heard as each dialect's client hears them.
 """
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -50,7 +49,11 @@ def stream(name: str, log: Sequence[Envelope], after: int = 0) -> list[bytes]:
     async def told() -> list[bytes]:
         return [spoken async for spoken in frames(Told(log), DIALECTS[name](), after)]
 
-    return asyncio.run(told())
+    try:
+        told().send(None)  # nothing of it waits, so it needs no event loop
+    except StopIteration as done:
+        return list(done.value)
+    raise AssertionError("a log that is there already was waited for")
 
 
 def all_heard(log: Sequence[Envelope]) -> dict[str, Heard]:
@@ -114,14 +117,14 @@ def test_an_answer_that_a_crash_has_changed_is_told_as_it_ends_or_ends_with_an_e
 def test_a_stream_that_is_cut_and_rejoined_gives_the_same(log: list[Envelope], data: st.DataObject) -> None:
     for name in (name for name in DIALECTS if ADAPTERS[name]().resumes):
         whole = stream(name, log)  # what is told of an event goes out as one piece
-        head = b"".join(whole[: data.draw(st.integers(0, len(whole)))])
+        head = b"".join(whole[: data.draw(st.integers(0, len(whole) - 1))])
         assert head + b"".join(stream(name, log, last_seen(head))) == b"".join(whole), name
 
 
 @EXAMPLES
 @given(log=runs(), data=st.data())
 def test_a_log_that_is_heard_from_anywhere_ends_in_the_same_bytes(log: list[Envelope], data: st.DataObject) -> None:
-    after = data.draw(st.integers(0, len(log)))
+    after = data.draw(st.integers(0, len(log) - 1))
     for name in DIALECTS:
         speaker = DIALECTS[name]()
         spoken = [speaker.speak(envelope) for envelope in log]
