@@ -265,6 +265,18 @@ async def test_a_reader_that_leaves_comes_back_to_the_rest(
         assert rest.status_code == (200 if frames[at:] else 204)
 
 
+async def test_a_reader_that_comes_back_when_the_log_is_gone_is_told_the_stored_row(
+    client: httpx.AsyncClient, notebook: NotebookClient, citewell: Citewell
+) -> None:
+    row = await notebook.ask(LEAVE)
+    async with citewell.library.database.connection() as connection:
+        await connection.execute("DELETE FROM run_events WHERE run_id = %s", [row["run_id"]])
+    response = await client.get(MESSAGES, headers={**EVENTS, "last-event-id": f"{row['run_id']}:2"})
+    [frame] = parse_frames(response.text)
+    [told] = json.loads(frame["data"])["messages"]
+    assert (told["id"], told["status"], told["content"]) == (row["id"], "completed", row["content"])
+
+
 async def test_only_runs_of_this_conversation_are_followed_here(client: httpx.AsyncClient) -> None:
     session_id = (await client.post("/api/sessions", json={})).json()["session_id"]
     other = await client.post(f"/api/sessions/{session_id}/runs", json={"question": "Hello", "stream": False})

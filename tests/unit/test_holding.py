@@ -25,7 +25,7 @@ from graph.evidence import Claim, Message, Section, Verdict
 from tests.wire.runs import ASSESSED, FAILURE, broken_runs, cancelled_runs, runs
 from tests.wire.texts import citation, claim, source
 
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 
 
 def written(index: int, text: str, *source_ids: str) -> list[AnyEvent]:

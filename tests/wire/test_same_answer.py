@@ -19,7 +19,7 @@ from tests.wire.adapters import ADAPTERS
 from tests.wire.adapters.adapter import Heard
 from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, SESSION_ID, broken_runs, cancelled_runs, rewritten_runs, runs
 
-EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES = settings(max_examples=40, deadline=None)
 
 
 @dataclass
