@@ -1,19 +1,22 @@
 """Sessions as LangGraph checkpoints in PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from graph.gathering import Gathering
 from tools.database import Pool
 
 # State holds builtins alone, so no module may be imported on the word of stored bytes (CVE-2026-28277).
 BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
+RUN = "citewell_run"  # in a checkpoint's metadata: the run that wrote it
+SIDE_BY_SIDE = get_args(Gathering)
 Told = Callable[[], Awaitable[None]]
 
 
@@ -43,7 +46,13 @@ class RunSaver(AsyncPostgresSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a step wrote once what it said is told."""
+        """Save what a step wrote once what it said is told, where others may still be at work beside it.
+
+        The checkpoint of a step that runs alone follows at once, and takes twice as long where its writes come first.
+        """
+        alone = not any(task_path.endswith(name) for name in SIDE_BY_SIDE)
+        if alone and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
+            return
         await self._told()
         await super().aput_writes(config, writes, task_id, task_path)
 

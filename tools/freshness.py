@@ -64,22 +64,36 @@ async def check_freshness(
         return list(bodies)
     wanted = list(dict.fromkeys(citation["segment_id"] for citation in cited))
     segments = {segment.segment_id: segment for segment in await reader.read_segments(wanted, identity)}
-    stale = list(dict.fromkeys(c["document_id"] for c in cited if not _stayed(c, segments)))
+    stays = _Stays(segments)
+    stale = list(dict.fromkeys(citation["document_id"] for citation in cited if not stays(citation)))
     pages = await reader.read_pages(stale, identity) if stale else []
     texts = {page.document_id: TodaysText(page) for page in pages}
     if not texts:
-        return [_told(body, segments, texts) for body in bodies]
-    return await asyncio.to_thread(lambda: [_told(body, segments, texts) for body in bodies])
+        return [_told(body, stays, texts) for body in bodies]
+    return await asyncio.to_thread(lambda: [_told(body, stays, texts) for body in bodies])
 
 
-def _told(body: dict[str, Any], segments: Mapping[str, Segment], texts: Mapping[str, TodaysText]) -> dict[str, Any]:
+class _Stays:
+    """Tells whether a quote stands where it stood, and looks at each once: an answer names every citation twice."""
+
+    def __init__(self, segments: Mapping[str, Segment]) -> None:
+        self._segments = segments
+        self._seen: dict[tuple[str, int, int, str], bool] = {}
+
+    def __call__(self, citation: Citation) -> bool:
+        key = (citation["segment_id"], citation["start"], citation["end"], citation["quote"])
+        if (seen := self._seen.get(key)) is None:
+            seen = self._seen[key] = _stayed(citation, self._segments)
+        return seen
+
+
+def _told(body: dict[str, Any], stays: _Stays, texts: Mapping[str, TodaysText]) -> dict[str, Any]:
     headings = {source["index"]: source["heading"] for source in body.get("sources", [])}
     quotes: dict[str, set[Quoted]] = defaultdict(set)
-    moving: set[str] = set()
-    for citation in _citations(body):
-        quotes[citation["document_id"]].add(_quoted(citation, headings))
-        if not _stayed(citation, segments):
-            moving.add(citation["document_id"])
+    moving = {citation["document_id"] for citation in _citations(body) if not stays(citation)}
+    if moving:  # all quotes of a document tell where the text around the others has gone
+        for citation in _citations(body):
+            quotes[citation["document_id"]].add(_quoted(citation, headings))
     located = {
         document_id: texts[document_id].locate(sorted(quotes[document_id]))
         for document_id in moving

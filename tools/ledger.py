@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 from graph.errors import NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
 from tools.branches import Fork, fork_of
+from tools.checkpoints import RUN
 from tools.database import Connection, Database
 from tools.running.bell import NOTIFY, naming
 from tools.runs import Line, Run, RunRequest, Superseded, question_id, request_as_json
@@ -24,6 +25,7 @@ WITH asked AS (
            title = '{DEFAULT_TITLE}' AND NOT ephemeral
            AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id) AS untitled
     FROM sessions WHERE session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s
+    FOR KEY SHARE OF sessions  -- a session that is being deleted is not found
 ), entered AS (
     INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_owner, lease_until,
                       started_at, message_id, parent_message_id, fork_checkpoint)
@@ -46,8 +48,9 @@ _TELL = "INSERT INTO run_events (run_id, seq, type, payload) VALUES (%s, %s, %s,
 _SAY = """
 INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome,
                       stop_reason)
-VALUES (%(message_id)s, %(session_id)s::uuid, %(run_id)s, %(parent)s,
-        (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = ''),
+VALUES (%(message_id)s, %(session_id)s::uuid, %(run_id)s::uuid, %(parent)s,
+        (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = ''
+         AND metadata ->> %(wrote)s = %(run_id)s::text),
         %(role)s, %(content)s, %(body)s, %(outcome)s, %(stop_reason)s)
 """
 _LAST_MESSAGE = (
@@ -125,6 +128,7 @@ class Ledger:
                 "message_id": run.message_id,
                 "session_id": run.session_id,
                 "run_id": run.run_id,
+                "wrote": RUN,
                 "parent": parent,
                 "role": "assistant",
                 "content": end.message["answer"],
@@ -165,6 +169,7 @@ class Ledger:
             "message_id": question_id(run.message_id),
             "session_id": run.session_id,
             "run_id": run.run_id,
+            "wrote": RUN,
             "parent": parent,
             "role": "user",
             "content": request.question,

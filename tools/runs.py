@@ -109,24 +109,55 @@ class RunReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
-    """An event with its place in the log, and the text that is stored of it."""
+    """An event with its place in the log, as it is stored. A delta that waits grows by those that follow it."""
 
-    envelope: Envelope
-    text: str
+    _envelope: Envelope
+    _text: str
+    _more: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, envelope: Envelope) -> "Line":
         """Write an event out. Raises PydanticSerializationError where it holds what no JSON can, as lone surrogates."""
         return cls(envelope, to_json(payload(envelope)).decode())
 
+    def takes(self, event: AnyEvent) -> bool:
+        """Take a delta in that goes on with this one; False where it is no such delta. Raises as ``of`` does."""
+        match self._envelope.event, event:
+            case TextDelta() as before, TextDelta() if before.section_index == event.section_index:
+                pass
+            case ThinkingDelta(), ThinkingDelta():
+                pass
+            case _:
+                return False
+        to_json(event.delta)  # refused here and not later, in the company of deltas that are well
+        self._more.append(event.delta)
+        return True
+
+    @property
+    def envelope(self) -> Envelope:
+        self._join()
+        return self._envelope
+
+    @property
+    def text(self) -> str:
+        self._join()
+        return self._text
+
+    def _join(self) -> None:
+        if self._more and isinstance(event := self._envelope.event, DELTAS):
+            longer = replace(event, delta=event.delta + "".join(self._more))
+            self._more.clear()
+            self._envelope = replace(self._envelope, event=longer)
+            self._text = to_json(payload(self._envelope)).decode()
+
 
 class Journal(Protocol):
     """Whatever commits the events of runs."""
 
-    def due(self, run: "Run", *, soon: bool) -> None:
-        """Take note that a run has events to commit; ``soon`` they may wait a moment for more of their kind."""
+    def due(self, run: "Run", event: AnyEvent | None = None) -> None:
+        """Take note that a run has told an event, or with None that all it has told is wanted now."""
         ...
 
 
@@ -167,16 +198,14 @@ class Run:
 
         Raises PydanticSerializationError where the event can't be written out; the log is then as it was.
         """
-        last = self._pending[-1].envelope if self._pending else None
-        if last is not None and (longer := _joined(last.event, event)) is not None:
-            self._pending[-1] = Line.of(replace(last, event=longer))
+        if self._pending and self._pending[-1].takes(event):
             return
         line = self.next_line(event)
         self._pending.append(line)
         if self.journal is None:
             self.publish(self.take())
         else:
-            self.journal.due(self, soon=isinstance(event, DELTAS))
+            self.journal.due(self, event)
 
     def next_line(self, event: AnyEvent) -> Line:
         """Give an event the next place in the log."""
@@ -206,7 +235,7 @@ class Run:
         while (self._pending or self._taken) and not (self.failure or self.elsewhere or self.left):
             grown = self._grown
             if self.journal is not None:
-                self.journal.due(self, soon=False)
+                self.journal.due(self)
             await grown.wait()
         if self.elsewhere is not None:
             raise Superseded("Another process has taken this run over.")
@@ -301,13 +330,3 @@ class Run:
     def _wake(self) -> None:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
-
-
-def _joined(before: AnyEvent, after: AnyEvent) -> AnyEvent | None:
-    """Make one delta of two that follow each other, or None where they are no such two."""
-    match before, after:
-        case TextDelta(), TextDelta() if before.section_index == after.section_index:
-            return replace(before, delta=before.delta + after.delta)
-        case ThinkingDelta(), ThinkingDelta():
-            return replace(before, delta=before.delta + after.delta)
-    return None

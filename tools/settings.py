@@ -126,7 +126,7 @@ class RunSettings(BaseModel, extra="forbid"):
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 64
     lease_seconds: Annotated[float, Field(ge=1, le=600)] = 30.0
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
-    durability: Literal["sync", "async"] = "async"
+    durability: Literal["sync", "async"] = "sync"
 
 
 class AuthSettings(BaseModel, extra="forbid"):

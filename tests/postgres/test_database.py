@@ -164,8 +164,8 @@ SESSION = (
     " VALUES (gen_random_uuid(), 1, 'ann', %s, %s) RETURNING session_id"
 )
 RUN = (
-    'INSERT INTO runs (run_id, session_id, workspace, "user", question)'
-    " VALUES (gen_random_uuid(), %s, 1, 'ann', 'Why?') RETURNING run_id"
+    'INSERT INTO runs (run_id, session_id, workspace, "user", question, status)'
+    " VALUES (gen_random_uuid(), %s, 1, 'ann', 'Why?', 'running') RETURNING run_id"
 )
 DOCUMENT = (
     "INSERT INTO documents (workspace, document_id, title, media_type, content_hash, metadata)"
@@ -173,7 +173,7 @@ DOCUMENT = (
 )
 
 
-async def test_a_session_has_one_active_run_at_most(database: Database) -> None:
+async def test_a_session_has_one_run_going_on_at_most(database: Database) -> None:
     async with database.connection() as connection:
         session = (await (await connection.execute(SESSION, ["native", None])).fetchone() or [None])[0]
         await connection.execute(RUN, [session])

@@ -11,12 +11,11 @@ from graph.errors import CitewellError
 from graph.events import TELL, RunResumed
 from graph.evidence import Section
 from graph.state import FIRST_STEP, InputState, State
-from tools.checkpoints import saver
+from tools.checkpoints import RUN, saver
 from tools.database import Database, database_errors
 from tools.runs import Run
 
 RECURSION_FUSE = 40
-RUN = "citewell_run"  # in a checkpoint's metadata: the run that wrote it
 
 Durability = Literal["sync", "async", "exit"]
 Graph = CompiledStateGraph[State, Context, InputState, State]

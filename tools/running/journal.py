@@ -4,10 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from uuid import UUID
 
 import psycopg
+from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, DatabaseUnavailable
+from graph.events import AnyEvent, StepFinished, StepStarted
 from tools.database import Database
 from tools.running.bell import CHANNEL, naming
 from tools.runs import DELTAS, Line, Run, RunReader
@@ -15,6 +18,8 @@ from tools.runs import DELTAS, Line, Run, RunReader
 log = logging.getLogger("citewell.runs")
 
 HOLD_SECONDS = 0.03  # that text may wait for more of it
+STEP_HOLD_SECONDS = 0.01  # that the news of a step may wait for what the step has to say
+STEPS = (StepStarted, StepFinished)
 PATIENCE_SECONDS = 20.0
 RETRY_SECONDS = 0.1
 
@@ -22,13 +27,13 @@ RETRY_SECONDS = 0.1
 # written under an attempt stands in the log before that process reads how far the log goes.
 _WRITE = f"""
 WITH mine AS (
-    SELECT run_id FROM runs JOIN unnest(%(runs)s::uuid[], %(attempts)s::int[]) AS held (run_id, attempt)
+    SELECT run_id FROM runs JOIN unnest(%(runs)b::uuid[], %(attempts)b::int4[]) AS held (run_id, attempt)
         USING (run_id, attempt)
     WHERE status <> 'finished' FOR SHARE OF runs
 ), written AS (
     INSERT INTO run_events (run_id, seq, type, payload)
     SELECT run_id, seq, type, payload
-    FROM unnest(%(of)s::uuid[], %(seqs)s::int[], %(types)s::text[], %(payloads)s::text[])
+    FROM unnest(%(of)b::uuid[], %(seqs)b::int4[], %(types)b::text[], %(payloads)b::text[])
         AS told (run_id, seq, type, payload)
     JOIN mine USING (run_id)
     ON CONFLICT (run_id, seq) DO NOTHING
@@ -42,7 +47,7 @@ Told = tuple[Run, list[Line]]
 
 
 class EventJournal:
-    """Commits what runs tell. A delta waits at most 30 ms for more text; anything else goes with the next statement."""
+    """Commits what runs tell. Text waits at most 30 ms for more of it, a step's begin and end for 10 ms."""
 
     def __init__(self, database: Database, elsewhere: ReaderOf) -> None:
         self._database = database
@@ -53,16 +58,18 @@ class EventJournal:
         self._wake = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
-    def due(self, run: Run, *, soon: bool) -> None:
-        """Take note that a run has events to commit; ``soon`` they may wait a moment for more of their kind."""
+    def due(self, run: Run, event: AnyEvent | None = None) -> None:
+        """Take note that a run has told an event, or with None that all it has told is wanted now."""
         loop = asyncio.get_running_loop()
-        if soon:
+        wait = 0.0
+        if isinstance(event, DELTAS):
             wait = self._told_text.get(run, 0.0) + HOLD_SECONDS - loop.time()
-            if wait > 0:
-                if run not in self._held:
-                    self._held[run] = loop.call_later(wait, self._now, run)
-                return
-        self._now(run)
+        elif isinstance(event, STEPS):
+            wait = STEP_HOLD_SECONDS
+        if wait <= 0:
+            self._now(run)
+        elif run not in self._held:
+            self._held[run] = loop.call_later(wait, self._now, run)
 
     def forget(self, run: Run) -> None:
         """Let go of a run that has ended."""
@@ -131,10 +138,10 @@ class EventJournal:
     async def _insert(self, told: Sequence[Told]) -> set[str]:
         lines = [line for _, each in told for line in each]
         rows = {
-            "runs": [run.run_id for run, _ in told],
-            "attempts": [run.attempt for run, _ in told],
-            "of": [line.envelope.run_id for line in lines],
-            "seqs": [line.envelope.seq for line in lines],
+            "runs": [UUID(run.run_id) for run, _ in told],
+            "attempts": [Int4(run.attempt) for run, _ in told],
+            "of": [UUID(line.envelope.run_id) for line in lines],
+            "seqs": [Int4(line.envelope.seq) for line in lines],
             "types": [line.envelope.event.type for line in lines],
             "payloads": [line.text for line in lines],
             "said": naming([run.run_id for run, _ in told]),

@@ -1,0 +1,80 @@
+"""A way to PostgreSQL that a test can cut: a Unix socket in front of the server's own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+
+SOCKET = ".s.PGSQL.5432"
+CHUNK = 65_536
+
+
+class Proxy:
+    """Passes bytes on in both directions until it is told otherwise."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._open: set[asyncio.StreamWriter] = set()
+        self._going: set[asyncio.Task[None]] = set()
+        self.refusing = False
+        self.swallow_answers_to: bytes | None = None  # the server does what holds these bytes, and nobody hears of it
+
+    def cut(self) -> None:
+        """Break every connection off."""
+        for writer in list(self._open):
+            writer.transport.abort()
+
+    async def serve(self, client: asyncio.StreamReader, answering: asyncio.StreamWriter) -> None:
+        """Carry one connection."""
+        if self.refusing:
+            answering.transport.abort()
+            return
+        server, asking = await asyncio.open_unix_connection(self._server)
+        ends = {answering, asking}
+        self._open |= ends
+        deaf = asyncio.Event()
+        both = [self._ask(client, asking, deaf), self._answer(server, answering, deaf)]
+        carrying = [asyncio.create_task(each) for each in both]
+        self._going |= {*carrying}
+        try:
+            await asyncio.wait(carrying, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in carrying:
+                task.cancel()
+            await asyncio.gather(*carrying, return_exceptions=True)
+            self._going -= {*carrying}
+            self._open -= ends
+            for writer in ends:
+                writer.transport.abort()
+
+    async def _ask(self, client: asyncio.StreamReader, asking: asyncio.StreamWriter, deaf: asyncio.Event) -> None:
+        with suppress(ConnectionError):
+            while data := await client.read(CHUNK):
+                if self.swallow_answers_to is not None and self.swallow_answers_to in data:
+                    self.swallow_answers_to = None
+                    deaf.set()
+                asking.write(data)
+                await asking.drain()
+
+    async def _answer(self, server: asyncio.StreamReader, answering: asyncio.StreamWriter, deaf: asyncio.Event) -> None:
+        with suppress(ConnectionError):
+            while data := await server.read(CHUNK):
+                if deaf.is_set():
+                    return
+                answering.write(data)
+                await answering.drain()
+
+
+@asynccontextmanager
+async def proxied(url: str, folder: Path) -> AsyncIterator[tuple[Proxy, str]]:
+    """Open a proxy before the server at a URL; gives it with the URL that leads through it."""
+    parts = urlsplit(url)
+    (host,) = parse_qs(parts.query)["host"]
+    proxy = Proxy(f"{host}/{SOCKET}")
+    listening = await asyncio.start_unix_server(proxy.serve, folder / SOCKET)
+    try:
+        yield proxy, urlunsplit(parts._replace(query=f"host={quote(str(folder))}"))
+    finally:
+        listening.close()
+        proxy.cut()
