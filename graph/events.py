@@ -329,7 +329,10 @@ TERMINAL: tuple[type[RunFinished], type[RunFailed]] = (RunFinished, RunFailed)
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """An event with its place in a run's log. ``seq`` counts from 1 without gaps; ``at`` is ISO 8601 in UTC."""
+    """An event with its place in a run's log. ``seq`` counts from 1 without gaps; ``at`` is ISO 8601 in UTC.
+
+    ``text`` is what is stored of it, where it was written out already.
+    """
 
     schema: ClassVar[int] = SCHEMA
     run_id: str
@@ -337,6 +340,7 @@ class Envelope:
     seq: int
     at: str
     event: AnyEvent
+    text: str = field(default="", compare=False, repr=False)
 
     @property
     def event_id(self) -> str:

@@ -111,16 +111,15 @@ class RunReader(Protocol):
 
 @dataclass(slots=True)
 class Line:
-    """An event with its place in the log, as it is stored. A delta that waits grows by those that follow it."""
+    """An event with its place in the log, written out. A delta that waits grows by those that follow it."""
 
     _envelope: Envelope
-    _text: str
     _more: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, envelope: Envelope) -> "Line":
         """Write an event out. Raises PydanticSerializationError where it holds what no JSON can, as lone surrogates."""
-        return cls(envelope, to_json(payload(envelope)).decode())
+        return cls(_written(envelope))
 
     def takes(self, event: AnyEvent) -> bool:
         """Take a delta in that goes on with this one; False where it is no such delta. Raises as ``of`` does."""
@@ -137,20 +136,19 @@ class Line:
 
     @property
     def envelope(self) -> Envelope:
-        self._join()
+        if self._more and isinstance(event := self._envelope.event, DELTAS):
+            longer = replace(event, delta=event.delta + "".join(self._more))
+            self._more.clear()
+            self._envelope = _written(replace(self._envelope, event=longer))
         return self._envelope
 
     @property
     def text(self) -> str:
-        self._join()
-        return self._text
+        return self.envelope.text
 
-    def _join(self) -> None:
-        if self._more and isinstance(event := self._envelope.event, DELTAS):
-            longer = replace(event, delta=event.delta + "".join(self._more))
-            self._more.clear()
-            self._envelope = replace(self._envelope, event=longer)
-            self._text = to_json(payload(self._envelope)).decode()
+
+def _written(envelope: Envelope) -> Envelope:
+    return replace(envelope, text=to_json(payload(envelope)).decode())
 
 
 class Journal(Protocol):

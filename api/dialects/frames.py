@@ -7,6 +7,10 @@ from pydantic_core import to_json
 from graph.events import Envelope, Listener
 
 
+class Written(str):
+    """JSON that is written out already, as one line."""
+
+
 def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -> bytes:
     r"""Write one SSE frame with its data as one line of JSON; every line ends in ``\n``.
 
@@ -16,7 +20,7 @@ def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -
     head = f"id: {event_id}\n" if event_id is not None else ""
     if event is not None:
         head += f"event: {event}\n"
-    return b"%bdata: %b\n\n" % (head.encode(), to_json(data))
+    return b"%bdata: %b\n\n" % (head.encode(), data.encode() if isinstance(data, Written) else to_json(data))
 
 
 class Dialect(Listener[bytes], Protocol):

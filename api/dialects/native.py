@@ -1,6 +1,6 @@
 """The native dialect: each event as it is, flat with its envelope, under its own name and place in the log."""
 
-from api.dialects.frames import frame
+from api.dialects.frames import Written, frame
 from graph.events import AnyEvent, Envelope, payload
 
 
@@ -17,7 +17,9 @@ class NativeDialect:
         return envelope.event.tell(self)
 
     def _as_it_is(self, event: AnyEvent) -> bytes:
-        return frame(payload(self._envelope), event=event.type, event_id=self._envelope.event_id)
+        stored = self._envelope.text
+        data = Written(stored) if stored else payload(self._envelope)
+        return frame(data, event=event.type, event_id=self._envelope.event_id)
 
     queued = _as_it_is
     run_started = _as_it_is

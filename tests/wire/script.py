@@ -106,7 +106,7 @@ SCRIPT: list[AnyEvent] = [
     told.SectionFinished(section_index=0, text=SECTION["text"], source_ids=[SEGMENT], unknown_ids=1),
     told.SectionChecked(section_index=0, claims=[CLAIM]),
     told.SectionChecked(section_index=1, claims=[DOUBTED], fallback=FALLBACK),
-    told.SectionRevised(section_index=1, text=SECTION["text"], source_ids=[SEGMENT], claims=[CLAIM]),
+    told.SectionRevised(section_index=1, text=SECTION["text"], source_ids=[SEGMENT], claims=[DOUBTED]),
     told.SectionRevised(section_index=1, text="", source_ids=[], claims=[]),
     told.ContentRemoved(section_index=0, kind="link", target="https://evil.example/?q=secret"),
     told.AnswerAssessed(**ASSESSMENT, fallback=FALLBACK),

@@ -121,7 +121,7 @@ class StoredRun:
 
     def _envelope(self, seq: int, payload: str) -> Envelope:
         at = payload.partition('"at":"')[2].partition('"')[0]
-        return Envelope(self.run_id, self.session_id, seq, at, _EVENT.validate_json(payload))
+        return Envelope(self.run_id, self.session_id, seq, at, _EVENT.validate_json(payload), payload)
 
     async def _ended(self) -> "_Ended | None":
         async with self.logs.database.connection() as connection:
