@@ -6,11 +6,9 @@ opens it first. A server of the deployment's own is never changed unasked: a pen
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import sql
@@ -30,11 +28,8 @@ CONNECT_TIMEOUT_SECONDS = 5
 MAX_LIFETIME_SECONDS = 1800.0
 MAX_IDLE_SECONDS = 300.0
 MIGRATION_POLL_SECONDS = 0.1
-TRUSTED_SECONDS = 1.0
 # Compiling takes longer than any of our queries, and workers cost more to start than they save.
 SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
-
-_lent: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()  # when each was lent last
 
 FOREIGN: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
     (PoolTimeout, DatabaseUnavailable, "No database connection came free in time."),
@@ -154,14 +149,6 @@ async def _configure(connection: Connection) -> None:
 
     await connection.execute(SESSION)
     await register_vector_async(connection)
-
-
-async def _check(connection: Connection) -> None:
-    """Let the pool replace a connection that has died. One that was lent a moment ago is trusted to be well."""
-    now, lent = time.monotonic(), _lent.get(connection, 0.0)
-    _lent[connection] = now
-    if now - lent > TRUSTED_SECONDS:
-        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _refuse_pending(url: str) -> None:
