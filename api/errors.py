@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
+from api.error_table import RequestTooLarge, kind_of
 from graph.errors import CitewellError, NotFound
 
 log = logging.getLogger("citewell.api")
@@ -22,43 +23,6 @@ RETRY_AFTER_SECONDS = 2
 MOST_FAULTS = 10  # that one problem names
 LONGEST_NAME = 100  # of a field, as it is told back
 LONGEST_DETAIL = 1000
-STATUS: Mapping[str, int] = {
-    "invalid_request": 422,
-    "not_found": 404,
-    "unknown_model": 400,
-    "session_busy": 409,
-    "not_authenticated": 401,
-    "overloaded": 503,
-    "server_stopping": 503,
-    "unreadable_document": 422,
-    "budget_exhausted": 422,
-    "request_too_large": 413,
-    "embedding_mismatch": 503,
-    "configuration": 500,
-    "not_ready": 503,
-    "dependency_failed": 503,
-    "database_unavailable": 503,
-    "embedding_unavailable": 503,
-    "web_unavailable": 503,
-    "model_unavailable": 503,
-    "model_reply_invalid": 502,
-    "internal": 500,
-}
-
-
-class RequestTooLarge(CitewellError):
-    """The body has more bytes than the route takes."""
-
-    code = "request_too_large"
-    suggestion = "Send less at once."
-
-
-class NotReady(CitewellError):
-    """Questions can't be answered at the moment."""
-
-    code = "not_ready"
-    retryable = True
-    suggestion = "Run `citewell doctor` for the whole picture."
 
 
 class Problem(BaseModel):
@@ -96,7 +60,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Make the response of a problem; its status comes from the table unless HTTP itself sets one."""
-    status = status or STATUS[code]
+    status = status or kind_of(code).status
     # What a request brings may be told back in it, half a surrogate pair among others, and has to become bytes.
     detail = shortened(detail.encode("utf-8", "replace").decode())
     body = Problem(
@@ -110,7 +74,7 @@ def problem(
         instance=f"urn:uuid:{run_id}" if run_id else None,
     )
     extra = dict(headers or {})
-    if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+    if retryable and status == HTTPStatus.SERVICE_UNAVAILABLE:
         extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
@@ -174,7 +138,7 @@ def install(app: FastAPI) -> None:
 
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, CitewellError)
-    if STATUS[error.code] >= 500:
+    if kind_of(error.code).status >= 500:
         log.warning("%s %s: %s", request.method, request.url.path, error.code, exc_info=error)
     return in_its_shape(request.url.path, problem_of(error))
 

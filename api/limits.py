@@ -7,7 +7,8 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.errors import RequestTooLarge, in_its_shape, problem, problem_of
+from api.error_table import RequestTooLarge
+from api.errors import in_its_shape, problem, problem_of
 from tools.loopback import is_loopback
 
 BODY_BYTES = 1_000_000

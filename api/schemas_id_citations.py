@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 
 from api.dialects.answer_rows import AnswerMetadata, Fault, Row, Status, answer_row, question_row, section_of
 from api.dialects.holding import told_of
-from api.error_table import error_table
+from api.error_table import kind_of
 from api.moments import iso
 from api.schemas import NewRun, PageIds, Question
-from graph.errors import CitewellError
 from graph.evidence import Identity, Message
 from tools.runs import RunRequest
 from tools.sessions import RunStatus, StoredMessage
@@ -90,13 +89,8 @@ def stored_row(stored: StoredMessage) -> Row:
 
 def failed_row(run: RunStatus, message_id: str) -> Row:
     """Lay out the answer that a failed run has not given."""
-    code = run.stop_reason or CitewellError.code
-    kind = {kind.code: kind for kind in error_table()}.get(code)
-    fault = Fault(
-        code=code,
-        message=kind.meaning if kind else "The run failed.",
-        suggestion=kind.suggestion if kind else CitewellError.suggestion,
-        retryable=kind.retryable if kind else False,
-    )
+    kind = kind_of(run.stop_reason or "")
+    code = run.stop_reason or kind.code
+    fault = Fault(code=code, message=kind.meaning, suggestion=kind.suggestion, retryable=kind.retryable)
     ended = AnswerMetadata(outcome="failed", stop_reason=code, error=fault)
     return answer_row(run.run_id, message_id, "failed", iso(run.finished_at or run.created_at), [], ended)

@@ -8,7 +8,7 @@ from api.dialects.cited_documents import CitedDocuments, document_source, strong
 from api.dialects.frames import frame
 from api.dialects.holding import HeldAnswer, Retracted, Told
 from api.dialects.markers import bracket, pieces
-from api.errors import STATUS
+from api.error_table import BY_CODE
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -190,6 +190,6 @@ def identified(frames: bytes, event_id: str) -> bytes:
 
 def failure(code: str, message: str, suggestion: str, *, retryable: bool) -> dict[str, Any]:
     """Word a failure for a person who asks; advice for whoever runs the service is none for them."""
-    if STATUS.get(code, 0) >= 500:
+    if code in BY_CODE and BY_CODE[code].status >= 500:
         suggestion = "Try again in a moment." if retryable else "Tell whoever runs this service when it happened."
     return {"type": "error", "error": message, "code": code, "suggestion": suggestion, "retryable": retryable}

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from api.errors import STATUS, Problem
+from api.error_table import kind_of
+from api.errors import Problem
 
 PREFIX = "/v1/"
 # OpenAI answers 400 to what it cannot take, and its clients name their exceptions after that.
@@ -46,7 +47,7 @@ def error(code: str, message: str, suggestion: str, *, status: int | None = None
     param = named[1] if named and named[1] != "body" else None
     if code == "not_found" and param == "model":
         code = "unknown_model"
-    ours = (status or STATUS.get(code, 500)) >= 500
+    ours = (status or kind_of(code).status) >= 500
     return {
         "error": {
             "message": f"{message.rstrip('.')}. {suggestion}",

@@ -5,7 +5,8 @@ from typing import Literal
 from fastapi import APIRouter
 
 from api.dependencies import OpenLibrary
-from api.errors import NotReady, problems
+from api.error_table import NotReady
+from api.errors import problems
 from api.schemas import Body
 from tools.readiness import check_readiness
 

@@ -78,7 +78,9 @@ async def complete(
 async def _whole(run: RunReader, request: Request, wanted: Wanted, headers: dict[str, str]) -> Response:
     end = await end_of(run, request, "cancel")
     if isinstance(end, RunFailed):
-        failed = problem(end.code, end.message, end.suggestion, run_id=run.run_id, headers=headers)
+        failed = problem(
+            end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
+        )
         return in_its_shape(request.url.path, failed)
     made = completion(
         run.run_id, run.session_id, end, wanted, created=int(time.time()), thinking=await _thinking(run, end)

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.errors import LONGEST_DETAIL, STATUS, problem
+from api.error_table import BY_CODE, ERROR_TABLE, ErrorKind
+from api.errors import LONGEST_DETAIL, problem
 from api.limits import BODY_BYTES
 from graph import errors
 from graph.entrypoint import Citewell, open_citewell
@@ -36,12 +37,17 @@ def assert_problem(response: httpx.Response, status: int, code: str) -> dict[str
 
 def test_every_error_of_ours_has_a_status() -> None:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    assert {kind.code for kind in kinds if issubclass(kind, errors.CitewellError)} <= set(STATUS)
+    assert {kind.code for kind in kinds if issubclass(kind, errors.CitewellError)} <= set(BY_CODE)
 
 
-@pytest.mark.parametrize("code", STATUS)
-def test_what_may_be_sent_again_later_says_when(code: str) -> None:
-    assert ("retry-after" in problem(code, "So.", "Wait.").headers) == (STATUS[code] in (429, 503))
+@pytest.mark.parametrize("kind", ERROR_TABLE, ids=lambda kind: kind.code)
+def test_what_may_be_sent_again_later_says_when(kind: ErrorKind) -> None:
+    told = problem(kind.code, "So.", "Wait.", retryable=kind.retryable).headers
+    assert ("retry-after" in told) == (kind.retryable and kind.status == 503)
+
+
+def test_an_error_of_another_version_is_told_as_an_internal_one() -> None:
+    assert problem("of_tomorrow", "So.", "Wait.").status_code == 500
 
 
 def test_what_is_told_back_is_short_and_can_be_sent() -> None:
