@@ -6,18 +6,19 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Literal, cast
 
-from graph.errors import CitewellError, DatabaseUnavailable
+from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
 from graph.ports import Resources
 from graph.state import State
 from tools.ledger import Ledger
 from tools.messages import finished_message, partial_message
 from tools.running.stored import RunLogs
-from tools.runs import Run, Superseded
+from tools.runs import Line, Run, Superseded
 
 log = logging.getLogger("citewell.runs")
 
 Ending = Coroutine[Any, Any, None]
+RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
 
 
 class Endings:
@@ -42,14 +43,9 @@ class Endings:
             code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
         )
         try:
-            await run.committed()
-        except Superseded:
-            self.hand_over(run)
-            return
-        except CitewellError:
-            run.drop_uncommitted()
-        try:
             await self._record(run, end)
+        except ServerStopping:
+            return  # left to the next process, which fails it, or does better
         except Superseded:
             self.hand_over(run)
         except DatabaseUnavailable:
@@ -66,6 +62,8 @@ class Endings:
     async def _or_failed(self, run: Run, ending: Ending) -> None:
         try:
             await ending
+        except ServerStopping:
+            return  # left to the next process, which ends it
         except Superseded:
             self.hand_over(run)
         except CitewellError as error:
@@ -92,18 +90,40 @@ class Endings:
 
     async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
         run.ending = True
-        if run.failure is None:
+        try:
             await run.committed()
+        except (ServerStopping, Superseded):
+            raise
+        except CitewellError:
+            if isinstance(end, RunFinished):
+                raise
+            run.drop_uncommitted()
         last = run.next_line(end)
         try:
-            if isinstance(end, RunFinished):
-                await self._ledger.finish(run, end, last)
-            else:
-                await self._ledger.fail(run, end, last)
+            await self._write(run, end, last)
         except BaseException:
             run.last_seq -= 1
             raise
         run.publish([last])
+
+    async def _write(self, run: Run, end: RunFinished | RunFailed, last: Line) -> None:
+        """Write an end, however often the database has to be asked within some seconds: an answer is there, after all.
+
+        An end that was written although the connection broke is found by its own process like anyone else's.
+        """
+        for seconds in (*RETRY_SECONDS, None):
+            try:
+                if isinstance(end, RunFinished):
+                    await self._ledger.finish(run, end, last)
+                else:
+                    await self._ledger.fail(run, end, last)
+            except DatabaseUnavailable as error:
+                if seconds is None:
+                    raise
+                log.warning("the end of run %s is not recorded yet: %s", run.run_id, error.message)
+                await asyncio.sleep(seconds)
+            else:
+                return
 
 
 def ours() -> CitewellError:
