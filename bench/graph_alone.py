@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,24 +22,25 @@ from graph.builder import build
 from graph.context import Context
 from tools.checkpoints import saver
 from tools.database import Pool
+from tools.running.attempt import Durability
 from tools.settings import load_settings
 
 
 async def main(questions: list[str]) -> None:
     """Ask them one after the other, then eight at a time."""
-    async with open_scripted_library(load_settings()) as library:
-        graph = build(library.resources).compile()
-        pool = library.database.pool
+    settings = load_settings()
+    async with open_scripted_library(settings) as library:
+        run = partial(_run, build(library.resources).compile(), library.database.pool, settings.runs.durability)
         for question in questions[:WARM_UP]:
-            await _run(graph, pool, question)
+            await run(question)
         began = time.process_time()
-        timings = [await _run(graph, pool, question) for question in questions[WARM_UP:]]
+        timings = [await run(question) for question in questions[WARM_UP:]]
         cpu = (time.process_time() - began) / len(timings)
         waiting = iter(questions * ROUNDS)
 
         async def one_after_another() -> None:
             for question in waiting:
-                await _run(graph, pool, question)
+                await run(question)
 
         used, began = time.process_time(), time.perf_counter()
         await asyncio.gather(*(one_after_another() for _ in range(IN_FLIGHT)))
@@ -60,7 +62,7 @@ async def main(questions: list[str]) -> None:
     )
 
 
-async def _run(graph: Any, pool: Pool, question: str) -> Timing:
+async def _run(graph: Any, pool: Pool, durability: Durability, question: str) -> Timing:
     """Stream a run in a thread of its own, as our runner does."""
     began = time.perf_counter()
     first = text = 0.0
@@ -71,7 +73,7 @@ async def _run(graph: Any, pool: Pool, question: str) -> Timing:
         context=Context(),
         stream_mode=["custom", "values"],
         version="v2",
-        durability="async",
+        durability=durability,
     )
     async for part in parts:
         if part["type"] == "custom":
