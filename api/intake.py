@@ -12,7 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from api.openapi import REFERENCE
-from api.schemas import Body
+from api.schemas.fields import Body
 from graph.evidence import Space
 from tools.new_documents import NewDocument
 

@@ -1,7 +1,7 @@
 """Pages for a picker: by id in the order asked, or by what their titles and then their texts say."""
 
-from api.schemas_docmost import PageSearch
-from api.schemas_docmost_replies import AiPage
+from api.schemas.docmost import PageSearch
+from api.schemas.docmost_replies import AiPage
 from graph.evidence import Identity, Segment, Space
 from graph.ports import SearchQuery
 from tools.documents import Document

@@ -7,8 +7,8 @@ Releases differ in how strict they are: an unknown part fails the stream in all 
 from collections.abc import Collection
 from typing import Any, Literal
 
-from api.dialects.ai_message import Part, ToldMessage
-from api.dialects.ai_parts import NAMESPACE, citation_records, proof, text_citations
+from api.dialects.ai_sdk_message import Part, ToldMessage
+from api.dialects.ai_sdk_parts import NAMESPACE, citation_records, proof, text_citations
 from api.dialects.broken_off import REWRITTEN
 from api.dialects.drafting import DraftedAnswer
 from api.dialects.frames import frame

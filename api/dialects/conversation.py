@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from api.dialects.broken_off import REWRITTEN, cut_short
-from api.dialects.cited_documents import CitedDocuments, document_source, strongest
+from api.dialects.conversation_documents import CitedDocuments, document_source, strongest
 from api.dialects.frames import frame
 from api.dialects.holding import HeldAnswer, Retracted, Told
 from api.dialects.markers import bracket, pieces

@@ -4,7 +4,7 @@ from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.frames import frame
 from api.dialects.holding import HeldAnswer, Retracted, Told
 from api.dialects.markers import pieces, reference
-from api.dialects.retrieved_sources import RetrievedSources
+from api.dialects.self_rag_sources import RetrievedSources
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

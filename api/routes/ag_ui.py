@@ -8,7 +8,7 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.ag_ui import AgUiDialect
 from api.errors import problems
 from api.forking import Fork, anew, fork_at_question
-from api.schemas_ag_ui import RunAgentInput
+from api.schemas.ag_ui import RunAgentInput
 from api.stream import RunStream
 from tools.sessions import StoredMessage
 

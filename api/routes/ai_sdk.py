@@ -6,12 +6,12 @@ from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
-from api.dialects.ai_history import ui_messages
 from api.dialects.ai_sdk import HEADERS, Accepted, AiSdkDialect
+from api.dialects.ai_sdk_history import ui_messages
 from api.errors import problems
 from api.forking import Fork, anew, fork_at_answer, fork_at_question, last_answer
-from api.schemas import Cursor, Limit, Name
-from api.schemas_ai_sdk import ChatHistory, ChatRequest
+from api.schemas.ai_sdk import ChatHistory, ChatRequest
+from api.schemas.fields import Cursor, Limit, Name
 from api.stream import RunStream
 from graph.errors import NotFound
 from graph.evidence import Identity

@@ -13,7 +13,7 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation import ConversationDialect
 from api.errors import problems
 from api.event_source import MEDIA_TYPE, FramedRoute
-from api.schemas_conversation import AskedInConversation
+from api.schemas.conversation import AskedInConversation
 from api.stream import HEADERS, RunStream
 from graph.context import Context
 from graph.events import TERMINAL, Envelope

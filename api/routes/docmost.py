@@ -10,9 +10,8 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects import DIALECTS
 from api.errors import shaped
 from api.page_picker import find_pages
-from api.schemas import Cursor, Limit
-from api.schemas_docmost import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
-from api.schemas_docmost_replies import (
+from api.schemas.docmost import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
+from api.schemas.docmost_replies import (
     AiError,
     AiPage,
     AiSession,
@@ -23,6 +22,7 @@ from api.schemas_docmost_replies import (
     Deleted,
     MadeSession,
 )
+from api.schemas.fields import Cursor, Limit
 from api.stream import RunStream
 from graph.errors import ModelUnavailable
 from tools.settings import EXTRACTIVE

@@ -8,8 +8,8 @@ from pydantic import UUID4
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects import DIALECTS
 from api.errors import problem, problems
-from api.schemas import Cursor, Limit
-from api.schemas_docs_chatbot import DocsQuery, DocsReply, DocsSession
+from api.schemas.docs_chatbot import DocsQuery, DocsReply, DocsSession
+from api.schemas.fields import Cursor, Limit
 from api.stream import RunStream, end_of
 from graph.errors import SessionBusy
 from graph.events import RunFailed

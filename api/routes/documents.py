@@ -12,7 +12,7 @@ from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.errors import problems
 from api.intake import BODY, Incoming
-from api.schemas import Cursor, Limit, Name
+from api.schemas.fields import Cursor, Limit, Name
 from graph.errors import NotFound
 from tools.documents import Document, DocumentPage, RawText
 from tools.ingestion import Ingested

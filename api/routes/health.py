@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from api.dependencies import OpenLibrary
 from api.error_table import NotReady
 from api.errors import problems
-from api.schemas import Body
+from api.schemas.fields import Body
 from tools.readiness import check_readiness
 
 router = APIRouter(tags=["health"])

@@ -6,13 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response, status
 
 from api.asking import left_off
-from api.conversation_rows import ConversationRows
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.id_citations import IdCitationsDialect
 from api.errors import problems
-from api.schemas import Cursor, Limit
-from api.schemas_id_citations import ChangedMessages, MessagePage, NewMessage, in_progress
+from api.schemas.fields import Cursor, Limit
+from api.schemas.id_citations import ChangedMessages, MessagePage, NewMessage, in_progress
 from api.stream import RunStream
+from api.workspace_messages import WorkspaceMessages
 from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.page_references import page_references
@@ -82,7 +82,7 @@ async def read_messages(
         return await _follow(request, me, runner, session_id)
     if session_id is None:
         return MessagePage(messages=[], next_cursor=None)
-    return await ConversationRows(library, runner, me, session_id).page(limit, cursor)
+    return await WorkspaceMessages(library, runner, me, session_id).page(limit, cursor)
 
 
 async def _paged_documents(library: Library, me: Identity) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from api.dialects.openai import OpenAIDialect
 from api.dialects.openai_completion import Wanted, completion
 from api.dialects.openai_errors import PREFIX, STATUSES, error_of, errors
 from api.dialects.openai_models import Model, ModelList, can_think, models_of, named
-from api.dialects.openai_request import ChatRequest
 from api.errors import in_its_shape, problem, shaped
+from api.schemas.openai import ChatRequest
 from api.stream import RunStream, end_of
 from graph.events import RunFailed, RunFinished, ThinkingDelta
 from tools.runs import RunReader

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query
 
 from api.dependencies import Me, OpenLibrary
 from api.errors import problems
-from api.schemas import Cursor, Limit
-from api.schemas_sessions import RunList
+from api.schemas.fields import Cursor, Limit
+from api.schemas.sessions import RunList
 from tools.run_listing import RunPage, RunState
 
 router = APIRouter(tags=["runs"])

@@ -9,7 +9,7 @@ from api.asking import left_off
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects import DIALECTS
 from api.errors import problem, problems
-from api.schemas import FinishedRun, NewRun
+from api.schemas.runs import FinishedRun, NewRun
 from api.stream import RunStream, end_of
 from graph.errors import InvalidRequest
 from graph.events import RunFailed

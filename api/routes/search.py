@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from api.dependencies import Me, OpenLibrary
 from api.errors import problems
-from api.schemas import Body, Name, Printable
+from api.schemas.fields import Body, Name, Printable
 from graph.evidence import Source
 from graph.ports import SearchQuery
 from graph.sources import describe

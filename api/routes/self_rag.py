@@ -8,7 +8,7 @@ from sse_starlette import EventSourceResponse
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.self_rag import SelfRagDialect
 from api.errors import problems
-from api.schemas_self_rag import RagChatRequest
+from api.schemas.self_rag import RagChatRequest
 from api.stream import RunStream
 
 router = APIRouter(tags=["self_rag"])

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, status
 
 from api.dependencies import Me, OpenLibrary
 from api.errors import problems
-from api.schemas import Cursor, Limit, optional
-from api.schemas_sessions import NewSession, SessionChange, SessionDetail, SessionList, SessionTitle
+from api.schemas.fields import Cursor, Limit, optional
+from api.schemas.sessions import NewSession, SessionChange, SessionDetail, SessionList, SessionTitle
 from tools.sessions import Session
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])

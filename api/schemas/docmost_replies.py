@@ -10,7 +10,7 @@ from api.dialects.markers import footnote, marked_text
 from api.dialects.places import by_place
 from api.errors import Problem
 from api.moments import Moment
-from api.schemas_docmost import Camel
+from api.schemas.docmost import Camel
 from graph.evidence import Citation, Freshness, Identity, Message
 from tools.sessions import History, Session, StoredMessage
 

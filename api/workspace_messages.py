@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from api.dialects.answer_rows import Row
-from api.schemas_id_citations import MessagePage, failed_row, in_progress, stored_row
+from api.schemas.id_citations import MessagePage, failed_row, in_progress, stored_row
 from graph.evidence import Identity
 from tools.resources import Library
 from tools.runner import Runner
@@ -11,7 +11,7 @@ from tools.sessions import RunStatus, StoredMessage
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationRows:
+class WorkspaceMessages:
     """A person's conversation with a workspace."""
 
     library: Library

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from api.schemas import CONTROL, Question
+from api.schemas.fields import CONTROL, Question
 
 ConversationId = Annotated[str, StringConstraints(max_length=500)]
 

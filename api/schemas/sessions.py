@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.schemas import Body, PageIds, Title
+from api.schemas.fields import Body, PageIds, Title
 from graph.evidence import Assessment, Citation, Disagreement, FamilyName, Section, SectionClaim, Source, Spent
 from tools.run_listing import RunStatus
 from tools.sessions import History, Session, StoredMessage

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
-from api.run_options import RunOptions
-from api.schemas import Name, Question
+from api.schemas.fields import Name, Question
+from api.schemas.run_options import RunOptions
 from graph.errors import InvalidRequest
 
 _QUESTION: TypeAdapter[str] = TypeAdapter(Question)

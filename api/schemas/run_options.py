@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.schemas import Budget, Name, PageIds, SelectedText
+from api.schemas.fields import Budget, Name, PageIds, SelectedText
 from graph.context import Context
 from graph.evidence import Identity, SearchMode, WebMode, WhileRunning
 from tools.runs import RunRequest

@@ -7,7 +7,7 @@ from pydantic import UUID4, BaseModel, ConfigDict, Field
 
 from api.dialects.docs_chatbot import DocsSource, content, docs_source
 from api.moments import Moment
-from api.schemas import Printable, SelectedText
+from api.schemas.fields import Printable, SelectedText
 from graph.context import Context
 from graph.evidence import Identity, Message
 from tools.runs import RunRequest

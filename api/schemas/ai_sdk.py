@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from api.dialects.ai_sdk import Accepted
-from api.run_options import RunOptions
-from api.schemas import Name, Question
+from api.schemas.fields import Name, Question
+from api.schemas.run_options import RunOptions
 from graph.errors import InvalidRequest
 
 _QUESTION: TypeAdapter[str] = TypeAdapter(Question)

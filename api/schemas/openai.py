@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from api.asking import Said, history_of, last_question
-from api.schemas import CONTROL, Body, Name, PageIds, SelectedText
+from api.schemas.fields import CONTROL, Body, Name, PageIds, SelectedText
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.evidence import Identity, SearchMode, WebMode

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from api.asking import Said, history_of, last_question
 from api.dialects.markers import JOINER
-from api.schemas import CONTROL
+from api.schemas.fields import CONTROL
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.evidence import Identity

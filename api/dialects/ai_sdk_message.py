@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from api.dialects.ai_parts import source_part
+from api.dialects.ai_sdk_parts import source_part
 from graph.evidence import Source
 
 Part = dict[str, Any]

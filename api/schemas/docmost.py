@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from api.asking import Said, history_of
 from api.dialects.markers import JOINER
-from api.schemas import CONTROL, PageIds, Title
+from api.schemas.fields import CONTROL, PageIds, Title
 from graph.context import Context
 from graph.evidence import Identity
 from tools.runs import RunRequest

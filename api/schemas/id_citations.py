@@ -10,7 +10,8 @@ from api.dialects.answer_rows import AnswerMetadata, Fault, Row, Status, answer_
 from api.dialects.holding import told_of
 from api.error_table import kind_of
 from api.moments import iso
-from api.schemas import NewRun, PageIds, Question
+from api.schemas.fields import PageIds, Question
+from api.schemas.runs import NewRun
 from graph.evidence import Identity, Message
 from tools.runs import RunRequest
 from tools.sessions import RunStatus, StoredMessage

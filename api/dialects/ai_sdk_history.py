@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, cast
 
-from api.dialects.ai_parts import NAMESPACE, citation_records, proof, source_part
+from api.dialects.ai_sdk_parts import NAMESPACE, citation_records, proof, source_part
 from api.dialects.holding import told_of
 from api.dialects.markers import bracket, marked_text
 from api.dialects.placing import placed_claims
