@@ -76,7 +76,13 @@ class RunStream(EventSourceResponse):
             if self._on_disconnect == "cancel" and not self._run.watchers and not self._stopping.is_set():
                 # The request may be being cancelled itself; the run's end is recorded all the same.
                 with anyio.CancelScope(shield=True):
-                    await self._run.cancel("client_disconnected")
+                    await self._cancel()
+
+    async def _cancel(self) -> None:
+        try:
+            await self._run.cancel("client_disconnected")
+        except CitewellError as error:
+            log.warning("run %s: it could not be cancelled: %s", self._run.run_id, error.code)
 
 
 async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGenerator[bytes, None]:

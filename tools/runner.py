@@ -5,10 +5,15 @@ its last checkpoint stands, and the log goes on.
 """
 
 import asyncio
+import logging
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Literal
 from uuid import uuid4
 
+from pydantic import ValidationError
+
+from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerStopping, SessionBusy
 from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
@@ -20,15 +25,17 @@ from tools.running.admission import Admission
 from tools.running.attempt import Attempts, Durability, Graph
 from tools.running.bell import Bell
 from tools.running.driving import Driver, started
-from tools.running.ending import Endings
+from tools.running.ending import Endings, ours
 from tools.running.journal import EventJournal
 from tools.running.leases import Leases, TakenOver
-from tools.running.stored import RunLogs
+from tools.running.stored import RunLogs, event_of
 from tools.running.upkeep import Upkeep
 from tools.runs import Run, RunReader, RunRequest, request_of_json
 from tools.settings import RunSettings
 from tools.titles import Titling
 from tools.workspaces import Workspaces
+
+log = logging.getLogger("citewell.runs")
 
 
 class Runner:
@@ -119,7 +126,7 @@ class Runner:
 
         A run that is left stops behind the step that it is at, or, where that takes as long again, within it.
         """
-        await self._drain()
+        await self.drain()
         await self._upkeep.close()
         await self._journal.close()
         await self._bell.close()
@@ -174,7 +181,14 @@ class Runner:
 
     async def _go_on(self, taken: TakenOver) -> None:
         """Go on with a run that another process has left; one that was to be stopped is ended."""
-        request = request_of_json(taken.request)
+        if (mine := self.active(taken.run_id)) is not None:  # which has let its lease run out
+            self._endings.hand_over(mine)
+            await mine.stopped()
+        readable = True
+        try:
+            request = request_of_json(taken.request)
+        except ValidationError:
+            readable, request = False, RunRequest(taken.question, Context())
         run = Run(
             taken.run_id,
             taken.session_id,
@@ -186,9 +200,13 @@ class Runner:
             attempt=taken.attempt,
             last_seq=taken.last_seq,
             begins_at=taken.last_seq + 1,
+            before=tuple(map(event_of, taken.told)),
             fork_checkpoint=taken.fork_checkpoint,
         )
         try:
+            if not readable:
+                log.error("the request of run %s can't be read", run.run_id)
+                raise ours()
             family = self._resources.families(request.context.model, thinking=request.context.thinking)
         except CitewellError as error:
             await self._endings.failed(run, error)
@@ -201,18 +219,18 @@ class Runner:
         run.begun = taken.status == "running"
         self._admission.let_in_beyond(begun=run.begun)
         await self._set_going(run)
+        if self._titling is not None:  # a title that was being made went with the process
+            self._upkeep.beside(self._title(run, self._titling))
 
     async def _drain(self) -> None:
         await self._upkeep.stop_sweeping()  # or it would take over what is left to others
-        for run in self._active_now():
-            if not run.begun:
-                await self._leave(run)
+        await self._leave_all(run for run in self._active_now() if not run.begun)
         await self._ended_within(self._drain_seconds)
-        for run in self._active_now():
+        going_on = self._active_now()
+        for run in going_on:
             run.control.request_drain("the process ends")
         await self._ended_within(self._drain_seconds)
-        for run in self._active_now():
-            await self._leave(run)
+        await self._leave_all(run for run in {*going_on, *self._active_now()} if not run.has_ended)
 
     async def _ended_within(self, seconds: float) -> None:
         if tasks := [run.task for run in self._active_now() if run.task is not None]:
@@ -220,6 +238,9 @@ class Runner:
 
     def _active_now(self) -> list[Run]:
         return list(self._active.values())
+
+    async def _leave_all(self, runs: Iterable[Run]) -> None:
+        await asyncio.gather(*map(self._leave, runs))
 
     async def _leave(self, run: Run) -> None:
         run.leave(ServerStopping("The server is stopping."))

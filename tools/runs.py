@@ -5,7 +5,8 @@ left; so its log, not a response, is where its events go. Readers are given an e
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -23,6 +24,8 @@ from graph.events import (
     Envelope,
     RunFailed,
     RunFinished,
+    RunResumed,
+    RunStarted,
     SectionFinished,
     SectionRevised,
     TextDelta,
@@ -96,7 +99,8 @@ class RunReader(Protocol):
     def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Follow the log from behind sequence number ``after`` to its terminal event.
 
-        Raises DatabaseUnavailable where the log can't be read, or could not be written.
+        Raises DatabaseUnavailable where the log can't be read, or could not be written, NotFound where the run is
+        deleted.
         """
         ...
 
@@ -173,6 +177,7 @@ class Run:
     attempt: int = 1
     last_seq: int = 0  # of the events told, those of earlier attempts among them
     begins_at: int = 1  # the first event that this process told; those before it are read from the stored log
+    before: tuple[AnyEvent, ...] = ()  # of those, the ones by which the run stands where it does
     fork_checkpoint: str | None = None  # to fork from; empty to start from nothing, None to go on from the last
     begun: bool = True  # False while it waits for its turn
     place: int = 0  # in the line, as it was last told
@@ -196,7 +201,7 @@ class Run:
 
         Raises PydanticSerializationError where the event can't be written out; the log is then as it was.
         """
-        if self._pending and self._pending[-1].takes(event):
+        if self.ending or (self._pending and self._pending[-1].takes(event)):
             return
         line = self.next_line(event)
         self._pending.append(line)
@@ -226,11 +231,12 @@ class Run:
         self._wake()
 
     async def committed(self) -> None:
-        """Wait until all that was told is committed.
+        """Wait until all that was told before now is committed.
 
         Raises Superseded where another process has the run, another CitewellError where that can't be.
         """
-        while (self._pending or self._taken) and not (self.failure or self.elsewhere or self.left):
+        upto = self.last_seq
+        while self._waiting_from <= upto and not (self.failure or self.elsewhere or self.left):
             grown = self._grown
             if self.journal is not None:
                 self.journal.due(self)
@@ -240,9 +246,13 @@ class Run:
         if (why := self.left or self.failure) is not None:
             raise why
 
+    @property
+    def _waiting_from(self) -> int:
+        return self.last_seq - len(self._taken) - len(self._pending) + 1
+
     def drop_uncommitted(self) -> None:
         """Forget what was told and could not be committed, so that the log goes on without a gap."""
-        self.last_seq -= len(self._taken) + len(self._pending)
+        self.last_seq = self._waiting_from - 1
         self._taken, self._pending = [], []
 
     def lose(self, failure: CitewellError) -> None:
@@ -270,8 +280,9 @@ class Run:
                 if isinstance(envelope.event, TERMINAL):
                     return
             if self.elsewhere is not None:
-                async for envelope in self.elsewhere.events(after):
-                    yield envelope
+                async with aclosing(self.elsewhere.events(after)) as events:
+                    async for envelope in events:
+                        yield envelope
                 return
             if (why := self.left or self.failure) is not None:
                 raise why
@@ -289,6 +300,8 @@ class Run:
 
     async def is_over(self, after: int) -> bool:
         """Tell whether a reader that has had event ``after`` has had the terminal one."""
+        if self.elsewhere is not None:
+            return await self.elsewhere.is_over(after)
         return self.has_ended and self._log[-1].seq <= after
 
     async def cancel(self, reason: StopReason) -> None:
@@ -296,6 +309,8 @@ class Run:
         if self.task is not None and not self.task.done():
             self.stop_reason = reason
             await self.stopped()
+        if self.elsewhere is not None:
+            await self.elsewhere.cancel(reason)
 
     async def stopped(self) -> None:
         """Cancel the run's task until it is done: on Python 3.11 whoever waits for a lock may miss a cancel."""
@@ -311,14 +326,17 @@ class Run:
     @property
     def sections(self) -> list[Section]:
         """The sections finished so far, as they stand: a revised one in its last form, a withdrawn one left out."""
+        return _standing(self._told)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether its readers were told that it has begun, be it in an earlier attempt."""
+        return any(isinstance(event, RunStarted) for event in self._told)
+
+    @property
+    def _told(self) -> list[AnyEvent]:
         waiting = [line.envelope for line in [*self._taken, *self._pending]]
-        told = (envelope.event for envelope in [*self._log, *waiting])
-        standing = {
-            event.section_index: Section(text=event.text, source_ids=event.source_ids)
-            for event in told
-            if isinstance(event, SectionFinished | SectionRevised)
-        }
-        return [section for section in standing.values() if section["text"]]
+        return [*self.before, *(envelope.event for envelope in [*self._log, *waiting])]
 
     def _stop(self) -> None:
         self._wake()
@@ -328,3 +346,13 @@ class Run:
     def _wake(self) -> None:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
+
+
+def _standing(told: Iterable[AnyEvent]) -> list[Section]:
+    sections: dict[int, Section] = {}
+    for event in told:
+        if isinstance(event, SectionFinished | SectionRevised):
+            sections[event.section_index] = Section(text=event.text, source_ids=event.source_ids)
+        elif isinstance(event, RunResumed):
+            sections = {index: section for index, section in sections.items() if index in event.sections}
+    return [section for _, section in sorted(sections.items()) if section["text"]]

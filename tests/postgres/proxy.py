@@ -1,9 +1,10 @@
 """A way to PostgreSQL that a test can cut: a Unix socket in front of the server's own."""
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 SOCKET = ".s.PGSQL.5432"
@@ -16,7 +17,6 @@ class Proxy:
     def __init__(self, server: str) -> None:
         self._server = server
         self._open: set[asyncio.StreamWriter] = set()
-        self._going: set[asyncio.Task[None]] = set()
         self.refusing = False
         self.swallow_answers_to: bytes | None = None  # the server does what holds these bytes, and nobody hears of it
 
@@ -36,14 +36,12 @@ class Proxy:
         deaf = asyncio.Event()
         both = [self._ask(client, asking, deaf), self._answer(server, answering, deaf)]
         carrying = [asyncio.create_task(each) for each in both]
-        self._going |= {*carrying}
         try:
             await asyncio.wait(carrying, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in carrying:
                 task.cancel()
             await asyncio.gather(*carrying, return_exceptions=True)
-            self._going -= {*carrying}
             self._open -= ends
             for writer in ends:
                 writer.transport.abort()
@@ -67,14 +65,17 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxied(url: str, folder: Path) -> AsyncIterator[tuple[Proxy, str]]:
+async def proxied(url: str) -> AsyncIterator[tuple[Proxy, str]]:
     """Open a proxy before the server at a URL; gives it with the URL that leads through it."""
+    folder = tempfile.mkdtemp(prefix="citewell-proxy-", dir="/tmp")  # a socket's path has some 100 characters at most
     parts = urlsplit(url)
     (host,) = parse_qs(parts.query)["host"]
     proxy = Proxy(f"{host}/{SOCKET}")
-    listening = await asyncio.start_unix_server(proxy.serve, folder / SOCKET)
+    listening = await asyncio.start_unix_server(proxy.serve, f"{folder}/{SOCKET}")
     try:
-        yield proxy, urlunsplit(parts._replace(query=f"host={quote(str(folder))}"))
+        yield proxy, urlunsplit(parts._replace(query=f"host={quote(folder)}"))
     finally:
         listening.close()
         proxy.cut()
+        await listening.wait_closed()
+        shutil.rmtree(folder)

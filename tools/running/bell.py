@@ -77,6 +77,6 @@ class Bell:
                     self.ring(EVERYBODY)  # what was said before it listened
                     async for notification in connection.notifies():
                         self.ring(notification.payload)
-            except psycopg.Error as error:
+            except (psycopg.Error, OSError) as error:
                 log.warning("notifications of runs are not heard: %s", type(error).__name__)
             await asyncio.sleep(RETRY_SECONDS)

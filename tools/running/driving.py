@@ -14,6 +14,7 @@ from tools.running.attempt import Attempts
 from tools.running.bell import Bell
 from tools.running.ending import Ending, Endings, ours, whole
 from tools.running.leases import Leases
+from tools.running.patience import patiently
 from tools.running.stored import POLL_SECONDS, heard
 from tools.runs import Run, Superseded
 
@@ -54,6 +55,8 @@ class Driver:
         try:
             if not run.begun:
                 await self._turn(run)
+            if not run.has_started:
+                run.tell(started(run))
             state = await self._answer(run)
         except asyncio.CancelledError:
             if run.elsewhere is not None or run.left is not None:
@@ -90,19 +93,18 @@ class Driver:
         with self._bell.on(run.session_id) as rung:
             while not run.begun:
                 rung.clear()
-                if ahead := await self._leases.ahead(run):
+                if ahead := await patiently(lambda: self._leases.ahead(run), unless=lambda: run.left):
                     moved(ahead)
                     await heard(rung, POLL_SECONDS)
                     continue
                 await self._admission.enter(moved)
                 run.begun = await self._claimed(run)
         self._admission.wait_no_more()
-        run.tell(started(run))
 
     async def _claimed(self, run: Run) -> bool:
         claimed = False
         try:
-            claimed = await self._leases.claim_turn(run)
+            claimed = await patiently(lambda: self._leases.claim_turn(run), unless=lambda: run.left)
         finally:
             if not claimed:
                 self._admission.leave()
@@ -118,9 +120,8 @@ class Driver:
             except DatabaseUnavailable as error:
                 log.warning("run %s: attempt %d ended with %s", run.run_id, run.attempt, error.message)
                 await asyncio.sleep(RETRY_SECONDS * run.attempt)
-                if run.failure is not None:
-                    raise
-                if not await self._leases.next_attempt(run):
+                await run.committed()  # what is told under one attempt is not written under the next
+                if not await patiently(lambda: self._leases.next_attempt(run)):
                     raise Superseded("Another process has taken this run over.") from error
 
 

@@ -12,13 +12,13 @@ from graph.ports import Resources
 from graph.state import State
 from tools.ledger import Ledger
 from tools.messages import finished_message, partial_message
+from tools.running.patience import patiently
 from tools.running.stored import RunLogs
 from tools.runs import Line, Run, Superseded
 
 log = logging.getLogger("citewell.runs")
 
 Ending = Coroutine[Any, Any, None]
-RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
 
 
 class Endings:
@@ -74,7 +74,9 @@ class Endings:
 
     async def _answered(self, run: Run, state: State) -> None:
         identity = run.request.context.identity
-        message = await finished_message(state, self._resources.reader, identity, run.family)
+        message = await patiently(
+            lambda: finished_message(state, self._resources.reader, identity, run.family), unless=lambda: _hurried(run)
+        )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
         spent = {**state.spent, **run.beside}
         await self._record(
@@ -100,30 +102,23 @@ class Endings:
             run.drop_uncommitted()
         last = run.next_line(end)
         try:
-            await self._write(run, end, last)
+            # One that was written although the connection broke is found as another's, and told from the log.
+            await patiently(lambda: self._write(run, end, last), unless=lambda: _hurried(run))
         except BaseException:
             run.last_seq -= 1
             raise
         run.publish([last])
 
     async def _write(self, run: Run, end: RunFinished | RunFailed, last: Line) -> None:
-        """Write an end, however often the database has to be asked within some seconds: an answer is there, after all.
+        if isinstance(end, RunFinished):
+            await self._ledger.finish(run, end, last)
+        else:
+            await self._ledger.fail(run, end, last)
 
-        An end that was written although the connection broke is found by its own process like anyone else's.
-        """
-        for seconds in (*RETRY_SECONDS, None):
-            try:
-                if isinstance(end, RunFinished):
-                    await self._ledger.finish(run, end, last)
-                else:
-                    await self._ledger.fail(run, end, last)
-            except DatabaseUnavailable as error:
-                if seconds is None:
-                    raise
-                log.warning("the end of run %s is not recorded yet: %s", run.run_id, error.message)
-                await asyncio.sleep(seconds)
-            else:
-                return
+
+def _hurried(run: Run) -> bool:
+    """Tell whether nobody waits any more for the run to end here."""
+    return any((run.left, run.elsewhere, run.failure))
 
 
 def ours() -> CitewellError:

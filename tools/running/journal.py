@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from uuid import UUID
 
-import psycopg
 from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import AnyEvent, StepFinished, StepStarted
 from tools.database import Database
 from tools.running.bell import CHANNEL, naming
+from tools.running.patience import patiently
 from tools.runs import DELTAS, Line, Run, RunReader
 
 log = logging.getLogger("citewell.runs")
@@ -20,8 +20,6 @@ log = logging.getLogger("citewell.runs")
 HOLD_SECONDS = 0.03  # that text may wait for more of it
 STEP_HOLD_SECONDS = 0.01  # that the news of a step may wait for what the step has to say
 STEPS = (StepStarted, StepFinished)
-PATIENCE_SECONDS = 20.0
-RETRY_SECONDS = 0.1
 
 # The lock keeps another process from taking a run over between the look at its attempt and the commit: whatever is
 # written under an attempt stands in the log before that process reads how far the log goes.
@@ -115,7 +113,7 @@ class EventJournal:
             for run, _ in told:
                 run.lose(error)
             return
-        except psycopg.Error:
+        except Exception:  # noqa: BLE001 - nothing that one run tells may end the writing for all
             await self._one_by_one(told)
             return
         for run, lines in told:
@@ -146,16 +144,11 @@ class EventJournal:
             "payloads": [line.text for line in lines],
             "said": naming([run.run_id for run, _ in told]),
         }
-        until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-        while True:
-            try:
-                async with self._database.connection() as connection:
-                    found = await (await connection.execute(_WRITE, rows)).fetchone()
-            except DatabaseUnavailable:
-                # Written twice is written once: a row that is there already stays as it is.
-                if asyncio.get_running_loop().time() > until:
-                    raise
-                await asyncio.sleep(RETRY_SECONDS)
-            else:
-                assert found is not None
-                return set(found[0])
+
+        async def write() -> set[str]:
+            async with self._database.connection() as connection:
+                found = await (await connection.execute(_WRITE, rows)).fetchone()
+            assert found is not None
+            return set(found[0])
+
+        return await patiently(write)  # written twice is written once: a row that is there already stays as it is

@@ -9,10 +9,12 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from graph.errors import NotFound
 from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished
 from graph.evidence import Identity, Message, Outcome, StopReason
 from tools.database import Database
 from tools.running.bell import CHANNEL, STOPS, Bell
+from tools.running.patience import patiently
 from tools.runs import Run
 from tools.workspaces import Workspaces
 
@@ -33,7 +35,7 @@ _LOG = "SELECT seq, payload FROM run_events WHERE run_id = %s AND seq > %s ORDER
 _END = """
 SELECT outcome, stop_reason, finished_at, (SELECT max(seq) FROM run_events WHERE run_id = runs.run_id),
        (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
-FROM runs WHERE run_id = %s AND status = 'finished'
+FROM runs WHERE run_id = %s
 """
 _STOP = f"""
 WITH stopped AS (
@@ -115,18 +117,26 @@ class StoredRun:
                 rung.clear()
 
     async def _behind(self, after: int) -> list[Envelope]:
-        async with self.logs.database.connection() as connection:
-            rows = await (await connection.execute(_LOG, [self.run_id, after, AT_ONCE])).fetchall()
+        async def read() -> list[Any]:
+            async with self.logs.database.connection() as connection:
+                return await (await connection.execute(_LOG, [self.run_id, after, AT_ONCE])).fetchall()
+
+        rows = await patiently(read)
         return [self._envelope(seq, payload) for seq, payload in rows]
 
     def _envelope(self, seq: int, payload: str) -> Envelope:
         at = payload.partition('"at":"')[2].partition('"')[0]
-        return Envelope(self.run_id, self.session_id, seq, at, _EVENT.validate_json(payload), payload)
+        return Envelope(self.run_id, self.session_id, seq, at, event_of(payload), payload)
 
     async def _ended(self) -> "_Ended | None":
-        async with self.logs.database.connection() as connection:
-            row = await (await connection.execute(_END, [self.run_id])).fetchone()
-        return None if row is None else _Ended(*row)
+        async def read() -> Any:
+            async with self.logs.database.connection() as connection:
+                return await (await connection.execute(_END, [self.run_id])).fetchone()
+
+        row = await patiently(read)
+        if row is None:
+            raise NotFound(f"There is no run {self.run_id} any more.")
+        return None if row[0] is None else _Ended(*row)
 
     def _from_its_message(self, ended: "_Ended", after: int) -> Envelope:
         at = ended.finished_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -156,6 +166,11 @@ def _as_it_ended(ended: _Ended) -> RunFinished | RunFailed:
     return RunFinished(
         outcome=ended.outcome, stop_reason=ended.stop_reason, message=message, spent=ended.body.get("spent", {})
     )
+
+
+def event_of(payload: str) -> AnyEvent:
+    """Read an event as the log has it."""
+    return _EVENT.validate_json(payload)
 
 
 async def heard(rung: asyncio.Event, seconds: float) -> None:

@@ -54,10 +54,10 @@ class Upkeep:
 
     async def close(self) -> None:
         """Do no more of it."""
-        for task in [*self._tasks.values(), *self._beside]:
+        tasks = [*self._tasks.values(), *self._beside]
+        for task in tasks:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks.clear()
 
     def _begin(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -99,9 +99,15 @@ class Upkeep:
                 try:
                     for taken in await self._leases.take_over(room()) if room() else []:
                         log.info("run %s is taken over, attempt %d", taken.run_id, taken.attempt)
-                        await go_on(taken)
+                        await self._each(taken, go_on)
                 except CitewellError as error:
                     log.warning("abandoned runs could not be taken over: %s", error.message)
                 except Exception:
                     log.exception("abandoned runs could not be taken over")
                 await heard(rung, self._leases.seconds / PER_LEASE)
+
+    async def _each(self, taken: TakenOver, go_on: Callable[[TakenOver], Awaitable[None]]) -> None:
+        try:
+            await go_on(taken)
+        except Exception:  # the others that were taken with it are not to wait for another lease
+            log.exception("run %s could not be gone on with", taken.run_id)

@@ -1,0 +1,428 @@
+"""A database that fails in the middle of runs: connections that are ended, answers that are lost, a server away."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from graph.errors import CitewellError, NotFound
+from graph.events import TERMINAL, Envelope, RunFinished, RunResumed
+from graph.evidence import Hit, Section
+from graph.ports import Draft, Grading
+from graph.spending import Meter
+from tests.fakes import HeldFamily, ScriptedFamily
+from tests.postgres.processes import LEAVE, ME, Process, kinds, log_of, process
+from tests.postgres.proxy import Proxy, proxied
+from tools.runs import Run
+from tools.sessions import Sessions
+from tools.settings import Settings
+from tools.workspaces import Workspaces
+
+# A statement on a table ends its own connection, at the given times out of all on it.
+FAULT = """
+CREATE SEQUENCE faults;
+CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('faults') = ANY (ARRAY{times}) THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER fault AFTER {doing} ON {table} FOR EACH STATEMENT EXECUTE FUNCTION fault();
+"""
+END_ALL = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+
+
+async def whole(at: Process, run: Run) -> list[Envelope]:
+    """Read a run to its end, and see that it is told, logged and stored as one answer, once."""
+    async with asyncio.timeout(20):
+        log = await log_of(run)
+        stored = await log_of(await at.runner.join(ME, run.run_id))
+    assert [envelope.seq for envelope in log] == list(range(1, len(log) + 1))
+    assert [envelope.event for envelope in log] == [envelope.event for envelope in stored]
+    assert [type(envelope.event) in TERMINAL for envelope in log].count(True) == 1
+    rows = await at.rows("SELECT seq FROM run_events WHERE run_id = %s ORDER BY seq", run.run_id)
+    assert [seq for (seq,) in rows] == list(range(1, len(log) + 1))
+    return log
+
+
+async def answered(at: Process, run: Run) -> list[Envelope]:
+    """See that a run is answered as if nothing had been."""
+    log = await whole(at, run)
+    end = log[-1].event
+    assert isinstance(end, RunFinished), end
+    assert (end.outcome, end.message["answer"]) == ("answered", LEAVE.text)
+    found = await at.rows("SELECT role, content FROM messages WHERE run_id = %s ORDER BY created_at", run.run_id)
+    assert found == [("user", "annual leave"), ("assistant", LEAVE.text)]
+    return log
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("doing", "table", "times"),
+    [
+        ("INSERT", "run_events", [2, 4]),
+        ("INSERT", "run_events", [3, 5, 6]),
+        ("INSERT", "checkpoints", [1]),
+        ("INSERT", "checkpoints", [3, 5]),
+        ("INSERT", "checkpoint_writes", [1, 2]),
+        ("UPDATE", "runs", [1, 2]),
+        ("INSERT", "messages", [1]),
+        ("INSERT", "messages", [2]),
+    ],
+    ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else value,
+)
+async def test_a_run_outlives_the_connections_that_write_it(
+    settings: Settings, durability: str, doing: str, table: str, times: list[int]
+) -> None:
+    async with process(settings, durability=durability) as at:
+        session_id = await at.session()
+        async with at.database.connection() as connection:
+            await connection.execute(FAULT.format(doing=doing, table=table, times=times))
+        await answered(at, await at.ask(session_id))
+        ((happened,),) = await at.rows("SELECT last_value FROM faults")
+        assert happened >= times[0]
+
+
+class Cutting(ScriptedFamily):
+    """A family that ends every connection of the database while one of its steps is at work, once."""
+
+    def __init__(self, step: str) -> None:
+        super().__init__()
+        self.step = step
+        self.at: Process | None = None
+
+    async def cut(self, step: str) -> None:
+        if self.at is not None and step == self.step:
+            at, self.at = self.at, None
+            await at.rows(END_ALL)
+
+    async def prepare(self, question: str, *args: Any, **named: Any) -> Any:
+        await self.cut("decide_retrieval")
+        return await super().prepare(question, *args, **named)
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        await self.cut("grade_segments")
+        return await super().grade(question, candidates, meter=meter)
+
+    async def write(
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        async for draft in super().write(question, sources, language=language, meter=meter):
+            yield draft
+            await self.cut("generate_answer")
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("step", ["decide_retrieval", "grade_segments", "generate_answer"])
+async def test_a_run_outlives_all_connections_of_its_process(settings: Settings, step: str, durability: str) -> None:
+    family = Cutting(step)
+    async with process(settings, family, durability=durability) as at, process(settings) as other:
+        session_id = await at.session()
+        run = await at.ask(session_id)
+        reader = asyncio.create_task(log_of(await other.runner.join(ME, run.run_id)))
+        family.at = other
+        log = await answered(at, run)
+        assert [envelope.event for envelope in await reader] == [envelope.event for envelope in log]
+
+
+@asynccontextmanager
+async def behind_a_proxy(
+    settings: Settings, family: ScriptedFamily | None = None, **runs: Any
+) -> AsyncIterator[tuple[Proxy, Process]]:
+    """A process that reaches the database through a proxy."""
+    assert settings.database_url is not None
+    async with proxied(settings.database_url.get_secret_value()) as (proxy, url):
+        through = settings.model_copy(update={"database_url": SecretStr(url), "pool_timeout_seconds": 0.3})
+        async with process(through, family, **runs) as at:
+            yield proxy, at
+
+
+@pytest.mark.parametrize("unheard", [b"INTO run_events (run_id, seq, type, payload)\n", b"COMMIT"], ids=["log", "end"])
+async def test_what_was_done_unheard_is_not_done_twice(settings: Settings, unheard: bytes) -> None:
+    async with behind_a_proxy(settings) as (proxy, at):
+        session_id = await at.session()
+        run = await at.ask(session_id)
+        proxy.swallow_answers_to = unheard
+        await answered(at, run)
+        assert proxy.swallow_answers_to is None
+
+
+async def test_a_run_waits_for_a_database_that_is_away_for_a_moment(settings: Settings) -> None:
+    family = HeldFamily()
+    async with behind_a_proxy(settings, family) as (proxy, at):
+        run = await at.ask(await at.session())
+        await family.writing.wait()
+        reader = asyncio.create_task(log_of(run))
+        proxy.refusing = True
+        proxy.cut()
+        family.released.set()
+        await asyncio.sleep(1.0)
+        assert not reader.done()
+        proxy.refusing = False
+        log = await whole(at, run)
+        assert isinstance(log[-1].event, RunFinished)
+        assert await reader == log
+
+
+async def test_a_reader_elsewhere_waits_for_a_database_that_is_away_for_a_moment(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings, family) as first, behind_a_proxy(settings) as (proxy, second):
+        run = await first.ask(await first.session())
+        await family.writing.wait()
+        reader = asyncio.create_task(log_of(await second.runner.join(ME, run.run_id)))
+        await asyncio.sleep(0.1)
+        proxy.refusing = True
+        proxy.cut()
+        family.released.set()
+        log = await log_of(run)
+        await asyncio.sleep(0.7)
+        assert not reader.done()
+        proxy.refusing = False
+        async with asyncio.timeout(10):
+            assert await reader == log
+
+
+async def test_a_waiting_run_waits_for_a_database_that_is_away_for_a_moment(settings: Settings) -> None:
+    family = HeldFamily()
+    async with behind_a_proxy(settings, family) as (proxy, at):
+        session_id = await at.session()
+        run = await at.ask(session_id)
+        await family.writing.wait()
+        waiting = await at.ask(session_id, while_running="enqueue")
+        proxy.refusing = True
+        proxy.cut()
+        await asyncio.sleep(0.8)
+        proxy.refusing = False
+        family.released.set()
+        for each in (run, waiting):
+            assert isinstance((await whole(at, each))[-1].event, RunFinished)
+
+
+async def test_a_database_that_stays_away_is_told_once_and_the_run_finished_by_another(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.running.patience.PATIENCE_SECONDS", 0.5)
+    family = HeldFamily()
+    async with process(settings) as second:
+        async with behind_a_proxy(settings, family) as (proxy, first):
+            run = await first.ask(await first.session())
+            await family.writing.wait()
+            proxy.refusing = True
+            proxy.cut()
+            family.released.set()
+            heard: list[Envelope] = []
+            with pytest.raises(CitewellError) as failure:
+                await asyncio.wait_for(follow(run, heard), 15)
+            assert failure.value.code == "database_unavailable"
+            assert run.task is not None
+            await asyncio.wait([run.task], timeout=10)
+            assert run.task.done()
+            proxy.refusing = False
+        await second.rows("UPDATE runs SET lease_until = '-infinity' RETURNING 1")
+        second.runner.take_over_abandoned()
+        async with asyncio.timeout(15):
+            log = await log_of(await second.runner.join(ME, run.run_id))
+        assert [envelope.seq for envelope in log] == list(range(1, len(log) + 1))
+        assert log[: len(heard)] == heard
+        assert isinstance(log[-1].event, RunFinished)
+        assert kinds(log).count("run_finished") == 1
+
+
+async def follow(run: Run, heard: list[Envelope]) -> None:
+    async for envelope in run.events():
+        heard.append(envelope)
+
+
+async def test_a_run_of_a_session_that_is_deleted_is_over_for_its_readers(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings, family) as first, process(settings) as second:
+        session_id = await first.session()
+        run = await first.ask(session_id)
+        await family.writing.wait()
+        stored = await second.runner.join(ME, run.run_id)
+        reader = asyncio.create_task(log_of(stored))
+        await first.rows("UPDATE runs SET lease_until = '-infinity' RETURNING 1")
+        await Sessions(second.database, Workspaces(second.database)).delete(ME, session_id)
+        family.released.set()
+        async with asyncio.timeout(10):
+            with pytest.raises(NotFound):
+                await reader
+            with pytest.raises(NotFound):
+                await log_of(run)
+            with pytest.raises(NotFound):
+                await stored.cancel("cancel_requested")
+
+
+async def test_a_waiting_run_of_a_session_that_is_deleted_stops_waiting(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings, family) as at:
+        session_id = await at.session()
+        run = await at.ask(session_id)
+        await family.writing.wait()
+        waiting = await at.ask(session_id, while_running="enqueue")
+        asked = 0
+        ahead = at.runner._leases.ahead
+
+        async def counted(run: Run) -> int:
+            nonlocal asked
+            asked += 1
+            return await ahead(run)
+
+        at.runner._leases.ahead = counted  # type: ignore[method-assign]
+        await at.rows("DELETE FROM sessions RETURNING 1")
+        family.released.set()
+        async with asyncio.timeout(10):
+            for each in (run, waiting):
+                with pytest.raises(NotFound):
+                    await log_of(each)
+                assert each.task is not None
+                await asyncio.wait([each.task])
+        assert asked < 10
+
+
+async def test_a_run_that_was_handed_over_is_cancelled_where_it_goes_on(settings: Settings) -> None:
+    held, other = HeldFamily(), HeldFamily()
+    async with process(settings, held) as first, process(settings, other) as second:
+        run = await first.ask(await first.session())
+        await held.writing.wait()
+        await first.rows("UPDATE runs SET lease_until = now() - interval '1 second' RETURNING 1")
+        second.runner.take_over_abandoned()
+        await other.writing.wait()
+        held.released.set()
+        assert run.task is not None
+        await asyncio.wait([run.task])
+        async with asyncio.timeout(10):
+            await run.cancel("client_disconnected")
+            log = await log_of(run)
+        assert other.stopped
+        end = log[-1].event
+        assert isinstance(end, RunFinished)
+        assert (end.outcome, end.stop_reason) == ("cancelled", "client_disconnected")
+        assert await run.is_over(log[-1].seq)
+
+
+def standing(log: list[Envelope]) -> list[Section]:
+    """Put the sections together as a reader does who drops what a resumption makes void."""
+    held: dict[int, Section] = {}
+    for event in (envelope.event for envelope in log):
+        if isinstance(event, RunResumed):
+            held = {index: section for index, section in held.items() if index in event.sections}
+        elif event.type in ("section_finished", "section_revised"):
+            held[event.section_index] = Section(text=event.text, source_ids=event.source_ids)  # type: ignore[union-attr]
+    return [section for _, section in sorted(held.items()) if section["text"]]
+
+
+@pytest.mark.parametrize("asked", ["before", "after"])
+async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(settings: Settings, asked: str) -> None:
+    family, other = HeldFamily(), HeldFamily()
+    async with process(settings, other) as second:
+        async with process(settings, family) as first:
+            run = await first.ask(await first.session())
+            await family.writing.wait()
+            if asked == "before":
+                await first.rows("UPDATE runs SET stop_requested = 'cancel_requested' RETURNING 1")
+        second.runner.take_over_abandoned()
+        stored = await second.runner.join(ME, run.run_id)
+        async with asyncio.timeout(10):
+            if asked == "after":
+                await other.writing.wait()
+                await stored.cancel("cancel_requested")
+            log = await log_of(stored)
+        end = log[-1].event
+        assert isinstance(end, RunFinished)
+        assert end.outcome == "cancelled"
+        assert end.message["sections"] == standing(log)
+        assert end.message["answer"] == LEAVE.text
+
+
+async def test_a_run_whose_request_cannot_be_read_fails_alone(settings: Settings) -> None:
+    families = HeldFamily(), HeldFamily()
+    async with process(settings) as second:
+        async with process(settings, families[0]) as first:
+            bad = await first.ask(await first.session())
+            await families[0].writing.wait()
+            await first.rows("UPDATE runs SET request = '{\"question\": 7}' RETURNING 1")
+        async with process(settings, families[1]) as first:
+            good = await first.ask(await first.session())
+            await families[1].writing.wait()
+        second.runner.take_over_abandoned()
+        async with asyncio.timeout(10):
+            log = await log_of(await second.runner.join(ME, bad.run_id))
+            assert kinds(log)[-1] == "run_failed"
+            log = await log_of(await second.runner.join(ME, good.run_id))
+            assert kinds(log)[-1] == "run_finished"
+            assert kinds(log).count("run_resumed") == 1
+
+
+async def test_a_run_that_was_claimed_and_lost_is_told_to_have_started(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings) as second:
+        async with process(settings, family) as first:
+            session_id = await first.session()
+            run = await first.ask(session_id)
+            await family.writing.wait()
+            waiting = await first.ask(session_id, while_running="enqueue")
+        ended = "status = 'finished', outcome = 'failed', stop_reason = 'scripted'"
+        await second.rows(f"UPDATE runs SET {ended} WHERE run_id = %s RETURNING 1", run.run_id)
+        await second.rows("UPDATE runs SET status = 'running' WHERE run_id = %s RETURNING 1", waiting.run_id)
+        second.runner.take_over_abandoned()
+        async with asyncio.timeout(10):
+            log = await log_of(await second.runner.join(ME, waiting.run_id))
+        assert kinds(log).count("run_started") == 1
+        assert kinds(log).index("run_started") < kinds(log).index("step_started")
+
+
+async def test_a_run_that_drains_behind_a_step_is_left_at_once(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings) as second:
+        second.runner.take_over_abandoned()
+        async with process(settings, family, drain_seconds=3) as first:
+            run = await first.ask(await first.session())
+            await family.writing.wait()
+            reader = asyncio.create_task(log_of(run))
+            first.runner._drain_seconds = 0.2
+            closing = asyncio.create_task(first.runner.close())
+            await asyncio.sleep(0.3)
+            family.released.set()  # and the graph stops behind the step
+            with pytest.raises(CitewellError) as left:
+                async with asyncio.timeout(5):
+                    await reader
+            assert left.value.code == "server_stopping"
+            await closing
+        async with asyncio.timeout(5):
+            log = await log_of(await second.runner.join(ME, run.run_id))
+        assert isinstance(log[-1].event, RunFinished)
+
+
+async def test_what_a_step_told_is_stored_though_it_goes_on_telling(settings: Settings) -> None:
+    """A checkpoint waits for what was told before it, not for a pause in what is told."""
+    async with process(settings) as at:
+        run = await at.ask(await at.session())
+        await run.finished()
+        told = asyncio.Event()
+        flushed = Run("r", "s", "m", run.request, "llm", "", journal=Endless())
+        with suppress(CitewellError):
+            from graph.events import StepStarted
+
+            flushed.tell(StepStarted(step="generate_answer"))
+            async with asyncio.timeout(2):
+                await flushed.committed()
+                told.set()
+        assert told.is_set()
+
+
+class Endless:
+    """A journal that has more to commit whenever it has committed."""
+
+    def due(self, run: Run, *rest: Any, **named: Any) -> None:
+        from graph.events import StepStarted
+
+        def commit() -> None:
+            run.publish(run.take())
+            run._pending.append(run.next_line(StepStarted(step="generate_answer")))
+
+        asyncio.get_running_loop().call_soon(commit)
