@@ -23,6 +23,7 @@ class CheckedStream(asyncio.Protocol):
     def __init__(self, host: str) -> None:
         self.first = self.text = self.ended = self.asked = 0
         self.events = self.faults = 0
+        self.run_id = ""
         self.arrivals: list[tuple[int, str]] = []
         self.has_text: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -41,11 +42,17 @@ class CheckedStream(asyncio.Protocol):
         return reader
 
     def ask(self, path: str, body: dict[str, Any]) -> None:
-        """Send the request."""
+        """Send a question."""
         content = json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
+        self._send(f"POST {path}", f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n", content)
+
+    def follow(self, path: str) -> None:
+        """Ask for a stream that somebody else has opened."""
+        self._send(f"GET {path}", "", b"")
+
+    def _send(self, line: str, headers: str, content: bytes) -> None:
         self.asked = time.monotonic_ns()
-        self._transport.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+        self._transport.write(f"{line} HTTP/1.1\r\nHost: {self._host}\r\n{headers}\r\n".encode() + content)
 
     def close(self) -> None:
         """Leave, whether the stream is over or not."""
@@ -98,8 +105,9 @@ class CheckedStream(asyncio.Protocol):
     def _read_frame(self, frame: bytes, now: int) -> None:
         self.events += 1
         fields = dict(line.split(b": ", 1) for line in frame.split(b"\n"))
-        _, numbered, seq = fields.get(b"id", b"").rpartition(b":")
+        run_id, numbered, seq = fields.get(b"id", b"").rpartition(b":")
         if numbered:
+            self.run_id = self.run_id or run_id.decode()
             self.faults += int(seq) != self._seq + 1
             self._seq = int(seq)
         if b"text_delta" not in frame and b"section_finished" not in frame:

@@ -59,7 +59,7 @@ def figures(ours: Answers, others: Mapping[str, Mapping[str, float]]) -> list[Fi
         row("CPU of a run, 8 in flight", "busy_cpu", "ms"),
         row("runs per second, 8 in flight", "rate", "1/s", more=True),
         figure("CPU of PostgreSQL for a run", ours.postgres, "ms"),
-        {**figure("frames of an answer", ours.frames, ""), "beside": beside("frames")},
+        compared(figure("frames of an answer", ours.frames, ""), beside("frames"), rival=None),
     ]
 
 

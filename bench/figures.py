@@ -31,14 +31,15 @@ def figure(
     )
 
 
-def compared(found: Figure, beside: Mapping[str, float], *, rival: str, more: bool = False) -> Figure:
-    """Set the same number of other stacks beside a figure, one of which it has to be ahead of.
+def compared(found: Figure, beside: Mapping[str, float], *, rival: str | None, more: bool = False) -> Figure:
+    """Set the same number of other stacks beside a figure, of which it has to be ahead of ``rival``, if that is given.
 
     ``more`` tells that more is better, where the figure has no bar that says so.
     """
     figures = {name: round(value, 4) for name, value in beside.items()}
     better: Literal["less", "more"] = "more" if more else found["better"]
-    return Figure(**{**found, "better": better, "beside": figures, "rival": rival})
+    row = Figure(**{**found, "better": better, "beside": figures})
+    return row if rival is None else Figure(**{**row, "rival": rival})
 
 
 def meets(found: Figure) -> bool | None:

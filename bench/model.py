@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.answers import QUESTIONS, WARM_UP, measure
+from bench.answers import WARM_UP, measure
 from bench.checked_stream import CheckedStream
 from bench.figures import Figure, figure, percentile
 from bench.loopback_model import LoopbackModel, loopback_model
@@ -20,6 +20,7 @@ from bench.sse_client import Connection
 from bench.stacks import OURS
 from tools.settings import load_settings
 
+QUESTIONS = 20
 TRIES = 30
 
 
