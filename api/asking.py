@@ -1,15 +1,20 @@
-"""What the dialects' routes share: where a question goes, what was said before it, and where a reader left off."""
+"""What the dialects' routes share: the question, what was said before it, and where a reader left off."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
 from fastapi import Request
+from pydantic import TypeAdapter, ValidationError
 
+from api.dialects.markers import JOINER
+from api.schemas.fields import CONTROL, Question
 from graph.errors import InvalidRequest
-from graph.state import Turn
+from graph.state import TURNS_KEPT, Turn
 
+_QUESTION: TypeAdapter[str] = TypeAdapter(Question)
 Role = Literal["user", "assistant", "system"]
 
 
@@ -31,20 +36,42 @@ def last_question(messages: Sequence[Said]) -> str:
     return messages[-1].content
 
 
+def question_in(text: str, field: str) -> str:
+    """Give the text of a message as a question of at most 10,000 characters.
+
+    Raises InvalidRequest with the name of the field where it is none.
+    """
+    try:
+        return _QUESTION.validate_python(text.replace("\r\n", "\n"))
+    except ValidationError as error:
+        fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise InvalidRequest(f"{field}: {fault}") from None
+
+
+def as_remembered(message: Said, marks: re.Pattern[str]) -> Said:
+    """Give a message as the server would remember it: without marks, which count the sources of another answer."""
+    text = message.content
+    if message.role == "assistant":
+        text = marks.sub("", text).replace(JOINER, "")
+    return replace(message, content=CONTROL.sub(" ", text))
+
+
 def history_of(messages: Sequence[Said]) -> tuple[Turn, ...]:
-    """Give the finished exchanges before the last question, as an ephemeral session remembers them.
+    """Give the last finished exchanges before the question, as many as a session remembers.
 
     A question without an answer is left out, and so are system messages: what a run is told is not the client's to say.
     """
     turns: list[Turn] = []
     question = ""
     for message in messages[:-1]:
+        if not message.content.strip():
+            continue
         if message.role == "user":
             question = message.content
         elif message.role == "assistant" and question:
             turns.append(Turn(question=question, standalone_question=question, answer=message.content))
             question = ""
-    return tuple(turns)
+    return tuple(turns[-TURNS_KEPT:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,14 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.schemas.fields import Name, Question
-from api.schemas.run_options import RunOptions
+from api.asking import question_in
+from api.schemas.fields import Name
+from api.schemas.run_options import ChatOptions
 from graph.errors import InvalidRequest
 
-_QUESTION: TypeAdapter[str] = TypeAdapter(Question)
 MOST_MESSAGES = 10_000
 FOLLOWS_A_QUESTION = ("system", "developer", "activity", "reasoning")
 
@@ -46,7 +46,7 @@ class RunAgentInput(BaseModel):
     run_id: Name = Field(description="The client's own id of the run; the events bear it.")
     messages: Annotated[list[AgentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     state: Any = None
-    forwarded_props: Annotated[RunOptions, BeforeValidator(_object)] = RunOptions()
+    forwarded_props: Annotated[ChatOptions, BeforeValidator(_object)] = ChatOptions()
 
     @property
     def place(self) -> int:
@@ -67,11 +67,7 @@ class RunAgentInput(BaseModel):
         Raises InvalidRequest where that is not a question of the user's.
         """
         place = self.place
-        try:
-            return _QUESTION.validate_python(self.messages[place].text.replace("\r\n", "\n"))
-        except ValidationError as error:
-            fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-            raise InvalidRequest(f"messages.{place}.content: {fault}") from None
+        return question_in(self.messages[place].text, f"messages.{place}.content")
 
     def answers_above(self) -> list[str]:
         """Give the ids of the answers that the client has above the question."""

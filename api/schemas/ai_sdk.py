@@ -2,14 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from api.asking import question_in
 from api.dialects.ai_sdk import Accepted
-from api.schemas.fields import Name, Question
-from api.schemas.run_options import RunOptions
+from api.schemas.fields import Name
+from api.schemas.run_options import ChatOptions
 from graph.errors import InvalidRequest
 
-_QUESTION: TypeAdapter[str] = TypeAdapter(Question)
 MOST_MESSAGES = 10_000
 
 
@@ -29,7 +29,7 @@ class UIMessage(BaseModel):
         return "\n".join(text for text in texts if isinstance(text, str))
 
 
-class ChatRequest(RunOptions):
+class ChatRequest(ChatOptions):
     """A chat's next question: its last message. The session has those before it."""
 
     id: Name = Field(description="The chat's id, given by the client: the external id of a session.")
@@ -63,11 +63,7 @@ class ChatRequest(RunOptions):
         name = "message" if self.message is not None else f"messages.{len(self.messages) - 1}"
         if last.role != "user":
             raise InvalidRequest(f"{name}: the last message must be the user's.")
-        try:
-            return _QUESTION.validate_python(last.text.replace("\r\n", "\n"))
-        except ValidationError as error:
-            fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-            raise InvalidRequest(f"{name}.parts: the text of its parts: {fault}") from None
+        return question_in(last.text, f"{name}.parts")
 
 
 class ChatHistory(BaseModel):

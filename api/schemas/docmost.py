@@ -8,18 +8,16 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from api.asking import Said, history_of
-from api.dialects.markers import JOINER
-from api.schemas.fields import CONTROL, PageIds, Title
+from api.asking import Said, as_remembered, history_of, last_question, question_in
+from api.schemas.fields import CONTROL, ModelName, PageIds, Title
 from graph.context import Context
 from graph.evidence import Identity
 from tools.runs import RunRequest
 
 SOURCES_FOUND = 5
-LONGEST_QUESTION = 10_000
 _MARK = re.compile(r"\[\^\d+\]")
 
 
@@ -63,9 +61,7 @@ class AiQuestion(Asked):
 
     messages: Annotated[list[AiTurn], Field(min_length=1, max_length=1000)]
     session_id: UUID | None = None
-    model: Annotated[str, Field(max_length=100)] = Field(
-        default="", description="A configured model's name, or `extractive`; empty for the deployment's default."
-    )
+    model: ModelName = ""
     thinking: bool = False
     selected_page_ids: PageIds = []
     is_web_search_enabled: bool = Field(
@@ -73,20 +69,13 @@ class AiQuestion(Asked):
     )
     is_semantic_search_enabled: bool = Field(default=False, description="Search the workspace's pages too.")
 
-    @field_validator("messages")
-    @classmethod
-    def _ends_with_a_question(cls, messages: list[AiTurn]) -> list[AiTurn]:
-        last = messages[-1]
-        if last.role != "user" or not last.content.strip():
-            raise ValueError("the last one must be the user's, with text")
-        if len(last.content) > LONGEST_QUESTION:
-            raise ValueError(f"a question has at most {LONGEST_QUESTION:,} characters")
-        if CONTROL.search(last.content):
-            raise ValueError("control characters are not allowed in a question, but for newline and tab")
-        return messages
-
     def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for; without a session, its messages are what was said before."""
+        """Lay out the run that this asks for; without a session, its messages are what was said before.
+
+        Raises InvalidRequest where the last message is no question.
+        """
+        said = [Said(turn.role, turn.content) for turn in self.messages]
+        question = question_in(last_question(said), f"messages.{len(said) - 1}.content")
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -98,14 +87,8 @@ class AiQuestion(Asked):
             **knobs,
         )
         page_ids = tuple(map(str, self.selected_page_ids))
-        history = None if self.session_id else history_of([_said(turn) for turn in self.messages])
-        return RunRequest(self.messages[-1].content, context, page_ids, history=history)
-
-
-def _said(turn: AiTurn) -> Said:
-    """Give a message as it was meant: the marks in an answer are of a list of sources that is gone."""
-    text = CONTROL.sub(" ", turn.content).replace(JOINER, "")
-    return Said(turn.role, _MARK.sub("", text) if turn.role == "assistant" else text)
+        history = None if self.session_id else history_of([as_remembered(turn, _MARK) for turn in said])
+        return RunRequest(question, context, page_ids, history=history)
 
 
 def _without_control(value: str) -> str:

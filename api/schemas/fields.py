@@ -24,6 +24,13 @@ Question = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
 SelectedText = Annotated[str, Field(min_length=1, max_length=1000), Printable]
 Name = Annotated[str, Field(min_length=1, max_length=200), Printable]
 Title = Annotated[str, Field(min_length=1, max_length=255), Printable]
+ModelName = Annotated[
+    str,
+    Field(
+        max_length=100,
+        description="A configured model's name, or `extractive`; empty for the deployment's default.",
+    ),
+]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]

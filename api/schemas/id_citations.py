@@ -1,8 +1,7 @@
 """What the id_citations dialect is asked with, and the rows that it replies with."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -10,7 +9,7 @@ from api.dialects.answer_rows import AnswerMetadata, Fault, Row, Status, answer_
 from api.dialects.holding import told_of
 from api.error_table import kind_of
 from api.moments import iso
-from api.schemas.fields import PageIds, Question
+from api.schemas.fields import ModelName, PageIds, Question
 from api.schemas.runs import NewRun
 from graph.evidence import Identity, Message
 from tools.runs import RunRequest
@@ -22,9 +21,7 @@ class NewMessage(BaseModel):
 
     content: Question
     document_ids: PageIds = Field(default=[], description="Answer from these documents alone; empty for all.")
-    model: Annotated[str, Field(max_length=100)] = Field(
-        default="", description="A configured model's name, or `extractive`; empty for the deployment's default."
-    )
+    model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
     stream: bool = Field(default=False, description="As `Accept: text/event-stream`: tell the answer as it is made.")
 
@@ -36,8 +33,9 @@ class NewMessage(BaseModel):
             only_selected_pages=bool(self.document_ids),
             model=self.model,
             thinking=self.thinking,
+            while_running="enqueue",
         )
-        return replace(asked.request(identity, knobs), while_running="enqueue")
+        return asked.request(identity, knobs)
 
 
 class ChangedMessages(BaseModel):

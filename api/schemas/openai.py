@@ -11,18 +11,18 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from api.asking import Said, history_of, last_question
-from api.schemas.fields import CONTROL, Body, Name, PageIds, SelectedText
+from api.asking import Said, as_remembered, history_of, last_question, question_in
+from api.schemas.fields import CONTROL, Body
+from api.schemas.run_options import SearchOptions
 from graph.context import Context
 from graph.errors import InvalidRequest
-from graph.evidence import Identity, SearchMode, WebMode
-from graph.state import TURNS_KEPT, Turn
+from graph.evidence import Identity
+from graph.state import Turn
 from tools.runs import RunRequest
 
-QUESTION_CHARACTERS = 10_000
 NO_THINKING = (None, "", "none", "minimal")
 # What this dialect wrote into answers comes back in the history: links wherever they are, numbers behind a sentence.
-_MARKS = re.compile(r"\u2060|\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
+_MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
 
 
 def _parts(content: object) -> object:
@@ -68,19 +68,11 @@ class Metadata(BaseModel):
     session_id: UUID | None = None
 
 
-class Options(Body):
+class Options(SearchOptions, Body):
     """What Citewell can do and OpenAI has no parameter for: the body's ``citewell`` field."""
 
     events: bool | None = Field(default=None, description="Open WebUI's events in the place of annotations.")
     links: bool | None = Field(default=None, description="Marks that are Markdown links.")
-    page_ids: PageIds = Field(default=[])
-    only_selected_pages: bool = False
-    selected_text: SelectedText | None = None
-    search: SearchMode = "auto"
-    web: WebMode = "off"
-    spaces: Annotated[list[Name], Field(max_length=100)] = Field(default=[])
-    top_k: Annotated[int, Field(ge=1, le=30)] = 10
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
 
 
 class ChatRequest(BaseModel):
@@ -140,21 +132,18 @@ class ChatRequest(BaseModel):
         for place, part in enumerate(self.messages[last].content):
             if part.type != "text":
                 raise InvalidRequest(f"messages.{last}.content.{place}: of a question text alone can be read.")
-        question = last_question(self._said)
-        if len(question) > QUESTION_CHARACTERS:
-            raise InvalidRequest(f"messages.{last}.content: a question has at most {QUESTION_CHARACTERS} characters.")
-        return question
+        return question_in(last_question(self._said), f"messages.{last}.content")
 
     def history(self) -> tuple[Turn, ...]:
         """Give the last exchanges before the question, without the marks that this dialect wrote into the answers."""
-        return history_of(self._said)[-TURNS_KEPT:]
+        return history_of(self._said)
 
     @property
     def _said(self) -> list[Said]:
         said = []
         for message in self.messages:
             if message.role == "assistant" and message.text:
-                said.append(Said("assistant", _MARKS.sub("", message.text)))
+                said.append(as_remembered(Said("assistant", message.text), _MARKS))
             elif message.role == "user":
                 said.append(Said("user", message.text))
             elif message is self.messages[-1]:
@@ -172,7 +161,7 @@ class ChatRequest(BaseModel):
             user=identity.user,
             model=model,
             thinking=thinking,
-            **options.model_dump(include={"only_selected_pages", "search", "web", "spaces", "top_k", "min_score"}),
+            **options.searching(),
             **knobs,
         )
         return RunRequest(

@@ -4,7 +4,7 @@ A field that this version does not have is refused, never ignored.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import (
@@ -15,10 +15,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from api.schemas.fields import Body, Budget, Name, PageIds, Question, SelectedText, optional
-from graph.context import Context
+from api.schemas.fields import Body, Question, optional
+from api.schemas.run_options import RunOptions
 from graph.events import RunFinished
-from graph.evidence import Identity, Message, SearchMode, Spent, WebMode, WhileRunning
+from graph.evidence import Identity, Message, Spent, WhileRunning
 from tools.runs import Run, RunRequest
 
 ASKED_AGAIN = "leave it out: with regenerate, a question is asked again as it was"
@@ -28,8 +28,8 @@ def _left_out() -> Any:
     return None
 
 
-class NewRun(Body):
-    """One question, and how it is to be answered."""
+class Asked(Body):
+    """A question, or what is asked again."""
 
     edit: UUID | None = Field(
         default=None, description="A question of the session that this one replaces, on a branch of its own."
@@ -40,32 +40,6 @@ class NewRun(Body):
     question: Question = Field(
         default_factory=_left_out, validate_default=True, description="Required, except with `regenerate`."
     )
-    page_ids: PageIds = Field(default=[], description="Documents to read whole.")
-    only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` and `selected_text` alone.")
-    selected_text: SelectedText | None = Field(
-        default=None, description="A passage that the reader marked: read first, and citable."
-    )
-    search: SearchMode = Field(default="auto", description="`auto` decides whether the question needs the library.")
-    web: WebMode = Field(
-        default="off",
-        description="`fallback`: where the library holds nothing relevant; `also`: beside it; `first`: before it.",
-    )
-    spaces: Annotated[list[Name], Field(max_length=100)] = Field(
-        default=[], description="Ids or slugs of the spaces to search; empty for all."
-    )
-    top_k: Annotated[int, Field(ge=1, le=30)] = 10
-    min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
-    model: Annotated[str, Field(max_length=100)] = Field(
-        default="", description="A configured model's name, or `extractive`; empty for the deployment's default."
-    )
-    thinking: bool = Field(default=False, description="Use the model's thinking model.")
-    budget: Budget = Budget()
-    on_disconnect: Literal["cancel", "continue"] = "cancel"
-    while_running: WhileRunning = Field(
-        default="reject",
-        description="Where the session is answering: `reject` with 409, `enqueue` behind it, or `interrupt` it.",
-    )
-    stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
     @field_validator("regenerate")
     @classmethod
@@ -86,6 +60,17 @@ class NewRun(Body):
             raise PydanticCustomError("missing", "Field required")
         return ""
 
+
+class NewRun(RunOptions, Asked):
+    """One question, and how it is to be answered."""
+
+    on_disconnect: Literal["cancel", "continue"] = "cancel"
+    while_running: WhileRunning = Field(
+        default="reject",
+        description="Where the session is answering: `reject` with 409, `enqueue` behind it, or `interrupt` it.",
+    )
+    stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
+
     @field_validator("page_ids", "selected_text")
     @classmethod
     def _its_own(cls, value: Any, info: ValidationInfo) -> Any:
@@ -95,25 +80,9 @@ class NewRun(Body):
 
     def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
         """Lay out the run that this asks for, on the identity's behalf; ``knobs`` are the deployment's."""
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            search=self.search,
-            web=self.web,
-            only_selected_pages=self.only_selected_pages,
-            spaces=self.spaces,
-            top_k=self.top_k,
-            min_score=self.min_score,
-            model=self.model,
-            thinking=self.thinking,
-            max_model_calls=self.budget.model_calls,
-            max_tokens=self.budget.tokens,
-            max_seconds=self.budget.seconds,
-            **knobs,
-        )
         return RunRequest(
             self.question,
-            context,
+            self.context(identity, knobs),
             tuple(map(str, self.page_ids)),
             self.selected_text or "",
             while_running=self.while_running,

@@ -5,17 +5,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from api.asking import Said, history_of, last_question
-from api.dialects.markers import JOINER
-from api.schemas.fields import CONTROL
+from api.asking import Said, as_remembered, history_of, last_question, question_in
+from api.schemas.fields import ModelName
 from graph.context import Context
-from graph.errors import InvalidRequest
 from graph.evidence import Identity
-from graph.state import TURNS_KEPT
 from tools.runs import RunRequest
 
-LONGEST_QUESTION = 10_000
-MARK = re.compile(r"\[ref:\d+\]")
+_MARK = re.compile(r"\[ref:\d+\]")
 
 
 class ChatMessage(BaseModel):
@@ -31,9 +27,7 @@ class RagChatRequest(BaseModel):
     messages: list[ChatMessage]
     top_k: Annotated[int, Field(ge=1, le=30)] = 10
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
-    model: Annotated[str, Field(max_length=100)] = Field(
-        default="", description="A configured model's name, or `extractive`; empty for the deployment's default."
-    )
+    model: ModelName = ""
 
     def request(self, identity: Identity, knobs: dict[str, Any]) -> RunRequest:
         """Lay out the run that this asks for, the messages before the question as its history.
@@ -41,7 +35,7 @@ class RagChatRequest(BaseModel):
         Raises InvalidRequest where the last message is no question.
         """
         said = [Said(message.role, message.content) for message in self.messages]
-        question = _question(last_question(said))
+        question = question_in(last_question(said), f"messages.{len(said) - 1}.content")
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -50,21 +44,5 @@ class RagChatRequest(BaseModel):
             model=self.model,
             **knobs,
         )
-        before = [_remembered(message) for message in said[:-1] if message.content.strip()]
-        return RunRequest(question, context, history=history_of([*before, said[-1]])[-TURNS_KEPT:])
-
-
-def _question(text: str) -> str:
-    if len(text) > LONGEST_QUESTION:
-        raise InvalidRequest(f"messages: the last one is longer than {LONGEST_QUESTION} characters.")
-    if CONTROL.search(text):
-        raise InvalidRequest("messages: the last one holds control characters other than newline and tab.")
-    return text
-
-
-def _remembered(message: Said) -> Said:
-    """Give a message as the server would remember it: without marks, which count the sources of another answer."""
-    text = message.content
-    if message.role == "assistant":
-        text = MARK.sub("", text).replace(JOINER, "")
-    return Said(message.role, CONTROL.sub(" ", text))
+        history = history_of([as_remembered(message, _MARK) for message in said])
+        return RunRequest(question, context, history=history)

@@ -1,6 +1,7 @@
 """An open Citewell over the test's own database, and a client of its API over real HTTP."""
 
 from collections.abc import AsyncIterator
+from itertools import count
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ from tools.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
 __all__ = ["scripted_openai"]
+
+_numbers = count(1)
 
 HANDBOOK = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01"
 TRAVEL = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a02"
@@ -63,9 +66,10 @@ async def shared_client(
     postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of one deployment for all tests that leave its library as it is."""
+    name = f"api_shared_{next(_numbers)}"  # tests elsewhere that import this fixture have a deployment of their own
     async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
-        await connection.execute(f"CREATE DATABASE api_shared TEMPLATE {template}")
-    url = SecretStr(postgres.url("api_shared"))
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    url = SecretStr(postgres.url(name))
     settings = Settings(_env_file=None, database_url=url, data_dir=tmp_path_factory.mktemp("shared"), pool_size=4)
     async with open_citewell(settings) as opened:
         for document in LIBRARY:

@@ -286,8 +286,11 @@ class TestChat:
             ({"messages": []}, "messages"),
             ({"messages": [{"role": "assistant", "content": "Hi"}]}, "messages: the last one must be the user's"),
             ({"messages": [{"role": "user", "content": " "}]}, "messages: the last one must be the user's, with text"),
-            ({"messages": [{"role": "user", "content": "x" * 10_001}]}, "messages: a question has at most 10,000"),
-            ({"messages": [{"role": "user", "content": "a\x00b"}]}, "messages: control characters"),
+            (
+                {"messages": [{"role": "user", "content": "x" * 10_001}]},
+                "messages.0.content: String should have at most 10000",
+            ),
+            ({"messages": [{"role": "user", "content": "a\x00b"}]}, "messages.0.content: control characters"),
             ({"messages": [{"role": "robot", "content": "x"}]}, "messages.0.role"),
             ({"sessionId": "mine"}, "sessionId"),
             ({"selectedPageIds": ["page-1"]}, "selectedPageIds.0"),
