@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from api.dialects import DIALECTS
 from bench.manual import PAGE, filled
 from graph.builder import build
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
@@ -14,6 +15,7 @@ from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
 def test_the_drawing_of_the_graph_is_made_from_the_code() -> None:
@@ -30,9 +32,37 @@ def test_the_drawing_of_the_graph_is_made_from_the_code() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_manual_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+    for target, place in LINK.findall(page.read_text(encoding="utf-8")):
         if not re.match(r"[a-z]+:", target):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            linked = page.parent / target if target else page
+            assert linked.exists(), f"{page.name} links to {target}"
+            assert not place or place in places(linked), f"{page.name} links to {target}#{place}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/api.md", "docs/dialects.md"])
+def test_every_wire_format_is_found_from(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    told = {"native"} | {path.stem.removeprefix("dialect-").replace("-", "_") for path in DOCS.glob("dialect-*.md")}
+    assert told == set(DIALECTS)
+    for path in DOCS.glob("dialect-*.md"):
+        assert f"{path.name})" in text
+
+
+def test_files_that_the_manual_names_are_there() -> None:
+    for page in PAGES:
+        for named in re.findall(r"`((?:api|cli|graph|nodes|tests|tools)/[\w./*-]+)`", page.read_text(encoding="utf-8")):
+            assert list(ROOT.glob(named.rstrip("/"))), f"{page.name} names {named}"
+
+
+def places(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        number = sum(1 for other in found if re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other))
+        found.add(f"{anchor}-{number}" if number else anchor)
+    return found
 
 
 def test_the_tables_of_benchmarks_are_those_that_were_measured() -> None:
