@@ -4,16 +4,16 @@ Frames end at a blank line of newlines alone, since its clients split nowhere el
 citations: sources go into the shared state, their proof into a CUSTOM event, and marks ``[n]`` into the text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.dialects.ag_ui_run import Frame, ToldRun
 from api.dialects.ag_ui_state import SharedState
-from api.dialects.broken_off import REWRITTEN
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.holding import Told
 from api.dialects.markers import bracket, pieces
 from api.dialects.placing import Placed, placed_claims
+from api.dialects.retelling import Retelling
 from graph.events import (
     AnswerAssessed,
     AnyEvent,
@@ -52,25 +52,22 @@ class AgUiDialect:
         self._thread_id = thread_id
         self._run_id = run_id
         self._message_id = message_id
-        self._held = HeldAnswer()
+        self._retelling = Retelling(self, self._text, cut_short_fails=False)
         self._run = ToldRun(message_id)
         self._state = SharedState(state)
         self._sections: list[Told] = []
         self._begun = False
-        self._over = False
         self._model = ""
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, behind the sections that it settles; nothing behind the end."""
         self._envelope = envelope
-        if self._over:
-            return b""
-        try:
-            told = self._held.hear(envelope.event)
-        except Retracted:
-            return self.run_failed(REWRITTEN)
-        self._sections += told
-        return self._begin() + _frames(_text(self._run, told)) + envelope.event.tell(self)
+        return self._begin() + self._retelling.tell(envelope.event)
+
+    def _text(self, settled: Sequence[Told]) -> bytes:
+        self._sections += settled
+        written = [part for told in settled for piece in pieces(told, bracket) for part in self._run.write(piece)]
+        return _frames(written)
 
     def _begin(self) -> bytes:
         if self._begun:
@@ -116,7 +113,6 @@ class AgUiDialect:
 
     def run_finished(self, event: RunFinished) -> bytes:
         """End the run with the proof of its answer, and how it ended as the result."""
-        self._over = True
         message = event.message
         placed = list(placed_claims(self._sections, bracket))
         citations = [citation for each in placed for citation in _citations(each)]
@@ -138,11 +134,8 @@ class AgUiDialect:
 
     def run_failed(self, event: RunFailed) -> bytes:
         """End what is open, then the run as failed."""
-        self._over = True
         message = f"{event.message} {event.suggestion}".strip()
-        return self._begin() + _frames(
-            [*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}]
-        )
+        return _frames([*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}])
 
     def _result(self, event: RunFinished) -> dict[str, Any]:
         return {
@@ -181,10 +174,6 @@ class AgUiDialect:
     section_revised = _silent
     content_removed = _custom
     title_changed = _custom
-
-
-def _text(run: ToldRun, told: list[Told]) -> list[Frame]:
-    return [part for section in told for piece in pieces(section, bracket) for part in run.write(piece)]
 
 
 def _citations(placed: Placed) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
 from api.dialects.markers import bracket, pieces
 from api.dialects.placing import placed_claims
 from graph.events import (
+    TERMINAL,
     AnyEvent,
     Envelope,
     RunFailed,
@@ -67,9 +68,12 @@ class AiSdkDialect:
             told = self._held.hear(event) if self._held is not None else []
             self._sections += told
         except Retracted:
+            self._over = True
             return self.run_failed(REWRITTEN)
         parts = self._draft(event) if self._held is None else [part for each in told for part in self._settle(each)]
-        return _frames(parts) + event.tell(self)
+        spoken = _frames(parts) + event.tell(self)
+        self._over = isinstance(event, TERMINAL)
+        return spoken
 
     def _settle(self, told: Told) -> list[Part]:
         cited = {citation["source_index"] for claim in told.claims for citation in claim["citations"]}
@@ -112,7 +116,6 @@ class AiSdkDialect:
 
     def run_finished(self, event: RunFinished) -> bytes:
         """End the message with its proof and how the run ended; a cancelled one is an aborted one."""
-        self._over = True
         parts = [*self._proof(event.message), *self._message.end_step()]
         about = _ending(event)
         if event.outcome == "cancelled":
@@ -123,7 +126,6 @@ class AiSdkDialect:
 
     def run_failed(self, event: RunFailed) -> bytes:
         """End the message as failed, without its draft. Clients stop at the error, so it comes last but for the end."""
-        self._over = True
         about = {"outcome": "failed", "stop_reason": "error", "code": event.code, "retryable": event.retryable}
         parts = [
             *(self._message.reset() if self._drafting else []),

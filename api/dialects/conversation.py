@@ -1,13 +1,14 @@
 """The conversation dialect: data-only frames of JSON for an EventSource, told apart by their ``type``."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.conversation_documents import CitedDocuments, document_source, strongest
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.holding import Told
 from api.dialects.markers import bracket, pieces
+from api.dialects.retelling import Retelling
 from api.error_table import BY_CODE
 from graph.events import (
     AnyEvent,
@@ -55,12 +56,11 @@ class ConversationDialect:
         self._message_id = message_id
         self._shows_progress = progress
         self._shows_thinking = thinking
-        self._held = HeldAnswer()
+        self._retelling = Retelling(self, self._content)
         self._documents = CitedDocuments()
         self._decided: RetrievalDecided | None = None
         self._answer = ""
         self._connected = False
-        self._over = False
         self._percent = 0
         self._stage = ""
         self._previewed: set[str] = set()
@@ -69,10 +69,10 @@ class ConversationDialect:
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the text that it settles before it."""
-        if self._over:
-            return b""
         self._at = envelope.at
-        return identified(self._connect(envelope) + self._told(envelope.event), envelope.event_id)
+        if isinstance(envelope.event, RunFinished):
+            self._documents.learn(envelope.event.message["sources"])
+        return identified(self._connect(envelope) + self._retelling.tell(envelope.event), envelope.event_id)
 
     def _connect(self, envelope: Envelope) -> bytes:
         if self._connected:
@@ -81,18 +81,7 @@ class ConversationDialect:
         self._conversation_id = self._conversation_id or envelope.session_id
         return frame({"type": "connected", "conversationId": self._conversation_id})
 
-    def _told(self, event: AnyEvent) -> bytes:
-        if isinstance(event, RunFinished):
-            if event.outcome == "cancelled":
-                return self.run_failed(cut_short(event))
-            self._documents.learn(event.message["sources"])
-        try:
-            settled = self._held.hear(event)
-        except Retracted:
-            return self.run_failed(REWRITTEN)
-        return self._content(settled) + event.tell(self)
-
-    def _content(self, settled: list[Told]) -> bytes:
+    def _content(self, settled: Sequence[Told]) -> bytes:
         text = "".join(piece for told in settled for piece in pieces(self._documents.numbered(told), bracket))
         self._answer += text
         return frame({"type": "content", "content": text}) if text else b""
@@ -158,7 +147,6 @@ class ConversationDialect:
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Tell what went wrong; nothing is told after it."""
-        self._over = True
         return frame(failure(event.code, event.message, event.suggestion, retryable=event.retryable))
 
     def _silent(self, event: AnyEvent) -> bytes:

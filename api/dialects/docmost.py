@@ -3,16 +3,16 @@
 Its clients can't take text back, so a section is told once nothing can change it any more. Docs: dialect-docmost.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.holding import Told
 from api.dialects.markers import footnote, pieces
 from api.dialects.places import by_place
+from api.dialects.retelling import Retelling
 from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta
 from graph.evidence import Freshness, Source
 
@@ -58,23 +58,16 @@ class DocmostDialect:
     rejoins = False
 
     def __init__(self) -> None:
-        self._held = HeldAnswer()
+        self._retelling = Retelling(self, self._tell_sections)
         self._sources: list[Source] = []
         self._told: list[Source] | None = None
-        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
-        event = envelope.event
-        if self._over:
-            return b""
-        if isinstance(event, RunFinished) and event.outcome == "cancelled":
-            return self.run_failed(cut_short(event))
-        try:
-            told = self._held.hear(event)
-        except Retracted:
-            return self.run_failed(REWRITTEN)
-        return b"".join(map(self._section, told)) + event.tell(self)
+        return self._retelling.tell(envelope.event)
+
+    def _tell_sections(self, settled: Sequence[Told]) -> bytes:
+        return b"".join(map(self._section, settled))
 
     def _section(self, told: Told) -> bytes:
         marked = pieces(told, by_place(footnote, self._sources))
@@ -101,12 +94,10 @@ class DocmostDialect:
         """End the stream; a refusal rests on no source."""
         if event.outcome == "abstained":
             self._sources = []
-        self._over = True
         return self._context() + DONE
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Say what failed, in words for the chat, and end the stream."""
-        self._over = True
         failure = {
             "type": "error",
             "data": event.message,

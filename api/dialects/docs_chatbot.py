@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from api.dialects.broken_off import REWRITTEN, cut_short
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
+from api.dialects.holding import Told, told_of
 from api.dialects.markers import Mark, bracket, pieces
 from api.dialects.places import by_place
+from api.dialects.retelling import Retelling
 from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted, SourcesGraded
 from graph.evidence import Message, Source
 from graph.sources import excerpt
@@ -93,26 +93,19 @@ class DocsChatbotDialect:
     rejoins = False
 
     def __init__(self) -> None:
-        self._held = HeldAnswer()
+        self._retelling = Retelling(self, self._tell_sections)
         self._limit = ContentLimit()
         self._sources: list[Source] = []
         self._told: list[Source] | None = None
         self._ids: dict[str, str] = {}
-        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
-        event = envelope.event
         self._ids["session_id"] = envelope.session_id
-        if self._over:
-            return b""
-        if isinstance(event, RunFinished) and event.outcome == "cancelled":
-            return self.run_failed(cut_short(event))
-        try:
-            told = self._held.hear(event)
-        except Retracted:
-            return self.run_failed(REWRITTEN)
-        return b"".join(map(self._section, told)) + event.tell(self)
+        return self._retelling.tell(envelope.event)
+
+    def _tell_sections(self, settled: Sequence[Told]) -> bytes:
+        return b"".join(map(self._section, settled))
 
     def _section(self, told: Told) -> bytes:
         given = self._limit.take(told, by_place(bracket, self._sources))
@@ -139,13 +132,11 @@ class DocsChatbotDialect:
         """Say how the answer ended; a refusal rests on no source."""
         if event.outcome == "abstained":
             self._sources = []
-        self._over = True
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Say what failed and what to do."""
-        self._over = True
         failure = {
             "type": "error",
             **self._ids,

@@ -4,17 +4,17 @@ Chunks can't be taken back, so sections are held until their verdicts. All that 
 one without choices, since clients stumble over anything else.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from api.dialects.broken_off import REWRITTEN
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.holding import Retracted, Told
 from api.dialects.openai_completion import Wanted, completion_id, extension, finish_reason, usage_of
 from api.dialects.openai_errors import error
 from api.dialects.openai_events import STEPS, ending, source_event, status_event
 from api.dialects.openai_text import Addresses
+from api.dialects.retelling import Retelling
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -28,7 +28,6 @@ from graph.events import (
 )
 
 DONE = b"data: [DONE]\n\n"
-_RETRACTED = replace(REWRITTEN, suggestion="Ask the question again.")
 
 
 class OpenAIDialect:
@@ -40,23 +39,16 @@ class OpenAIDialect:
 
     def __init__(self, wanted: Wanted | None = None) -> None:
         self._wanted = wanted or Wanted()
-        self._held = HeldAnswer()
+        self._retelling = Retelling(self, self._content, cut_short_fails=False, advice="Ask the question again.")
         self._addresses = Addresses(self._wanted.base_url)
         self._text = self._wanted.text(self._addresses)
         self._head: dict[str, Any] = {}
-        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the chunks of an event, with the sections that it settles before its own."""
-        if self._over:
-            return b""
         self._envelope = envelope
         opening = b"" if self._head else self._open(envelope)
-        try:
-            told = self._held.hear(envelope.event)
-            return opening + b"".join(map(self._section, told)) + envelope.event.tell(self)
-        except Retracted:
-            return opening + self.run_failed(_RETRACTED)
+        return opening + self._retelling.tell(envelope.event)
 
     def _open(self, envelope: Envelope) -> bytes:
         self._head = {
@@ -73,8 +65,8 @@ class OpenAIDialect:
     def _aside(self, **fields: Any) -> bytes:
         return frame({**self._head, "choices": [], **fields})
 
-    def _section(self, told: Told) -> bytes:
-        return b"".join(self._delta({"content": piece}) for piece in self._text.write(told))
+    def _content(self, settled: Sequence[Told]) -> bytes:
+        return b"".join(self._delta({"content": piece}) for told in settled for piece in self._text.write(told))
 
     def _status(self, description: str, *, done: bool = False) -> bytes:
         return self._aside(event=status_event(description, done=done)) if self._wanted.events else b""
@@ -119,14 +111,12 @@ class OpenAIDialect:
         if self._text.annotations and not self._wanted.events:
             shown += self._delta({"annotations": self._text.annotations})
         ours = extension(self._envelope.run_id, self._envelope.session_id, event)
-        self._over = True
         finish = self._delta({}, finish_reason(event), citewell=ours)
         usage = self._aside(usage=usage_of(event.spent)) if self._wanted.usage else b""
         return shown + finish + usage + DONE
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Give the error, after which there is nothing more to wait for."""
-        self._over = True
         failed = frame(error(event.code, event.message, event.suggestion))
         return self._status("The answer failed", done=True) + failed + DONE
 

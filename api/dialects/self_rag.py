@@ -1,9 +1,11 @@
 """The Self-RAG chat's dialect: named events for decision, retrieval, content and assessment, and marks ``[ref:N]``."""
 
-from api.dialects.broken_off import REWRITTEN, cut_short
+from collections.abc import Sequence
+
 from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told
+from api.dialects.holding import Told
 from api.dialects.markers import pieces, reference
+from api.dialects.retelling import Retelling
 from api.dialects.self_rag_sources import RetrievedSources
 from graph.events import (
     AnswerAssessed,
@@ -30,25 +32,18 @@ class SelfRagDialect:
     rejoins = False
 
     def __init__(self) -> None:
-        self._held = HeldAnswer()
+        self._retelling = Retelling(self, self._tell_sections)
         self._retrieved = RetrievedSources()
         self._decided: RetrievalDecided | None = None
         self._assessed = False
         self._listed: int | None = None  # how many sources the client has been told of; None before it was told of any
-        self._over = False
 
     def speak(self, envelope: Envelope) -> bytes:
         """Give the frames of an event, with the sections that it settles before it."""
-        event = envelope.event
-        if self._over:
-            return b""
-        if isinstance(event, RunFinished) and event.outcome == "cancelled":
-            return self.run_failed(cut_short(event))
-        try:
-            settled = self._held.hear(event)
-        except Retracted:
-            return self.run_failed(REWRITTEN)
-        return b"".join(map(self._section, settled)) + event.tell(self)
+        return self._retelling.tell(envelope.event)
+
+    def _tell_sections(self, settled: Sequence[Told]) -> bytes:
+        return b"".join(map(self._section, settled))
 
     def _section(self, told: Told) -> bytes:
         cited = [citation["source_index"] for claim in told.claims for citation in claim["citations"]]
@@ -94,7 +89,6 @@ class SelfRagDialect:
 
     def run_failed(self, event: RunFailed) -> bytes:
         """Tell what went wrong; nothing is told after it."""
-        self._over = True
         return frame({"message": event.message}, event="error")
 
     def _silent(self, event: AnyEvent) -> bytes:
