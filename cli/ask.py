@@ -107,9 +107,9 @@ async def _ask(
         if session_id is None:
             await citewell.library.workspaces.number(identity.workspace)  # a mistyped name is no new workspace
             session_id = (await citewell.library.sessions.create(identity)).session_id
-        listener = None if as_json else TerminalRun(result_console(), progress_console())
+        hear = None if as_json else TerminalRun(result_console(), progress_console()).hear
         request = RunRequest(question, context, page_ids, selected_text.strip())
-        asked = await ask_question(citewell.runner, session_id, request, listener)
+        asked = await ask_question(citewell.runner, session_id, request, hear)
     ended = asked.as_json()
     if as_json:
         print_json(ended)

@@ -1,13 +1,14 @@
 """Ask one question and follow its run to the end; what `ask` and `demo` have in common."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cli.exits import BY_CODE, Exit
 
 if TYPE_CHECKING:
-    from graph.events import Listener, RetrievalDecided, RunFailed, RunFinished
+    from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
     from tools.runner import Runner
     from tools.runs import Run, RunRequest
 
@@ -64,9 +65,9 @@ class Asked:
 
 
 async def ask_question(
-    runner: "Runner", session_id: str, request: "RunRequest", listener: "Listener[None] | None" = None
+    runner: "Runner", session_id: str, request: "RunRequest", hear: "Callable[[Envelope], None] | None" = None
 ) -> Asked:
-    """Start a run, tell a listener of each event as it comes, and wait for the end.
+    """Start a run, tell ``hear`` of each event as it comes, and wait for the end.
 
     Cancelled, it cancels the run and records that. Raises what ``Runner.start`` raises.
     """
@@ -77,8 +78,8 @@ async def ask_question(
     try:
         async for envelope in run.events():
             event = envelope.event
-            if listener is not None:
-                event.tell(listener)
+            if hear is not None:
+                hear(envelope)
             if isinstance(event, RetrievalDecided):
                 decision = event
             if isinstance(event, RunFinished | RunFailed):

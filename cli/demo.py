@@ -112,8 +112,9 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
             session_id = asked[-1].run.session_id
         else:
             session_id = (await citewell.library.sessions.create(identity, ephemeral=True)).session_id
-        listener = stage.question(number, len(QUESTIONS), question) if stage is not None else None
-        asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), listener))
+        shown = stage.question(number, len(QUESTIONS), question) if stage is not None else None
+        hear = shown.hear if shown is not None else None
+        asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), hear))
     return asked
 
 

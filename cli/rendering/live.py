@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from datetime import datetime
 
 from rich.console import Console
 from rich.status import Status
@@ -28,6 +29,7 @@ class TerminalRun:
         self._answer, self._steps = answer, steps
         self._wrap = answer.is_terminal if wrap is None else wrap
         self._status: Status | None = None
+        self._now = 0.0  # when what is being told happened
         self._began: dict[str, float] = {}
         self._notes: dict[str, list[str]] = {}
         self._flow: Flow | None = None
@@ -39,6 +41,11 @@ class TerminalRun:
         self._answered = False  # the answer was written, and nothing after it yet
         self._later: list[str] = []  # what is said of a section when its text has ended
 
+    def hear(self, envelope: events.Envelope) -> None:
+        """Show an event. Several may come at once, so times are those at which they happened."""
+        self._now = datetime.fromisoformat(envelope.at).timestamp()
+        envelope.event.tell(self)
+
     def queued(self, event: events.Queued) -> None:
         self._aside(f"waiting, {event.position} before this one")
 
@@ -49,7 +56,7 @@ class TerminalRun:
         self._aside(f"taken up again, attempt {event.attempt}; unfinished sections are written anew")
 
     def step_started(self, event: events.StepStarted) -> None:
-        self._began[event.step] = time.perf_counter()
+        self._began[event.step] = self._now
         if self._answered:
             self._steps.print()
             self._answered = False
@@ -117,7 +124,7 @@ class TerminalRun:
 
     def section_started(self, event: events.SectionStarted) -> None:
         for step in list(self._began):
-            took = f"{(time.perf_counter() - self._began[step]) * 1000:.0f} ms"
+            took = f"{(self._now - self._began[step]) * 1000:.0f} ms"
             self._step(step, took, "" if step == "check_claims" else "to its first words")
         if event.section_index == 0:
             self._steps.print()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Stage:
-    """Shows the demo; runs tell it their events through the listener that ``question`` gives."""
+    """Shows the demo; runs tell it their events through what ``question`` gives."""
 
     def __init__(self, console: Console, progress: Console) -> None:
         self._console, self._progress = console, progress

@@ -222,6 +222,18 @@ def test_sources_that_disagree_are_told_with_the_verdicts_before_the_section_tha
     assert "first words" not in shown(out)
 
 
+def test_the_time_to_the_first_words_is_that_of_the_events_though_they_come_at_once() -> None:
+    out = console(80)
+    listener = TerminalRun(out, out)
+    told = [
+        ("12:00:00.100Z", events.StepStarted(step="generate_answer")),
+        ("12:00:01.350Z", events.SectionStarted(section_index=0)),
+    ]
+    for seq, (clock, event) in enumerate(told, start=1):
+        listener.hear(events.Envelope("r", "s", seq, f"2026-11-22T{clock}", event))
+    assert "1250 ms  to its first words" in shown(out)
+
+
 def test_what_was_taken_out_of_a_section_is_told_when_its_text_has_ended() -> None:
     out = console(60)
     listener = TerminalRun(out, out, wrap=True)
