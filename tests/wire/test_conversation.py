@@ -1,33 +1,19 @@
-"""The conversation dialect on the wire: its bytes, and the seed's own client over a connection that breaks anywhere."""
+"""The conversation dialect on the wire: the seed's own client over a connection that breaks anywhere."""
 
 import json
-from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx
 import pytest
 
+from tests.wire.deployments import LEAVE, client, settings_of_module
 from tests.wire.node_clients import run_client
-from tests.wire.seed_streams import LEAVE, QUESTIONS, client, failing_client, named
-from tests.wire.test_golden import assert_golden
 
-__all__ = ["client", "failing_client"]
+__all__ = ["client", "settings_of_module"]
 
 CLIENT = "seeds/conversation.mjs"
 EVENT_SOURCE = "eventsource"
 PATH = "/api/rag/query-stream"
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_run_byte_for_byte(name: str, client: httpx.AsyncClient, tmp_path: Path) -> None:
-    asked = {"query": QUESTIONS[name], "conversationId": "test-conv-id", "userId": "test-user-id"}
-    response = await client.post(PATH, json=asked)
-    assert_golden(f"conversation_{name}.sse", named(response.content), tmp_path)
-
-
-async def test_a_failure_byte_for_byte(failing_client: httpx.AsyncClient, tmp_path: Path) -> None:
-    response = await failing_client.post(PATH, json={"query": LEAVE, "conversationId": "test-conv-id"})
-    assert_golden("conversation_failed.sse", named(response.content), tmp_path)
 
 
 def address(client: httpx.AsyncClient, **asked: str) -> str:

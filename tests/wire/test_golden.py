@@ -1,24 +1,40 @@
-"""What goes over the wire, byte for byte: every event in each dialect, and a whole run of the extractive family.
+"""What goes over the wire, byte for byte: every event in each dialect, and whole runs from question to end.
 
 Where a change is wanted, the failing test names the file that holds the new stream; look at it, then copy it over the
 golden one.
 """
 
-import re
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from api.app import create_app
 from api.dialects import DIALECTS
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
-from tests.api.conftest import LIBRARY, new_session
+from tests.api.conftest import LIBRARY, with_model
 from tests.api.serving import client_of
+from tests.scripted_openai import Reply, ScriptedOpenAI, Think, answer, scripted_openai
+from tests.wire.adapters import ADAPTERS
+from tests.wire.adapters.ag_ui import AgUiAdapter
+from tests.wire.adapters.ai_sdk import AiSdkAdapter
+from tests.wire.deployments import LEAVE, QUESTIONS, client, failing_client, settings_of_module
+from tests.wire.normal import normal
 from tests.wire.script import envelopes
 from tools.settings import Settings
 
+__all__ = ["client", "failing_client", "scripted_openai", "settings_of_module"]
+
 GOLDEN = Path(__file__).parent / "golden"
+CHAT = "/v1/chat/completions"
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "usage": (LEAVE, {"stream_options": {"include_usage": True}}),
+    "open_webui": (LEAVE, {"citewell": {"events": True}}),
+    "links": ("Which class is booked for trains?", {"citewell": {"links": True}}),
+}
+WRONG = {"text": "Every employee gets 30 days of annual leave a year.", "source_ids": [f"{LIBRARY[0].document_id}:0"]}
 
 
 def assert_golden(name: str, told: bytes, scratch: Path) -> None:
@@ -35,47 +51,36 @@ def test_every_event_in_every_dialect(dialect: str, tmp_path: Path) -> None:
     assert_golden(f"{dialect}_events.sse", b"".join(map(speaker.speak, envelopes())), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "question"),
-    [
-        ("answered", "How many days of annual leave does an employee get?"),
-        ("small_talk", "Hello!"),
-        ("abstained", "Who won the chess championship of 1972?"),
-    ],
-)
-async def test_a_run_of_the_extractive_family(name: str, question: str, settings: Settings, tmp_path: Path) -> None:
-    # A title is told whenever it is there, and a golden stream is in one order.
-    async with open_citewell(settings.model_copy(update={"auto_title": False})) as citewell:
-        for document in LIBRARY:
-            await citewell.library.ingestor.ingest(Identity(), document)
-        async with client_of(create_app(settings, citewell=citewell)) as client:
-            session_id = await new_session(client)
-            response = await client.post(f"/api/sessions/{session_id}/runs", json={"question": question})
-    assert_golden(f"native_{name}.sse", normal(response.content), tmp_path)
+@pytest.mark.parametrize("dialect", sorted(ADAPTERS))
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_a_run(dialect: str, name: str, client: httpx.AsyncClient, tmp_path: Path) -> None:
+    response = await ADAPTERS[dialect]().ask(client, QUESTIONS[name])
+    assert_golden(f"{dialect}_{name}.sse", normal(response.content), tmp_path)
 
 
-def normal(stream: bytes) -> bytes:
-    """Put names in the place of what differs from run to run, or from processor to processor."""
-    for key, name in [("run_id", b"RUN"), ("session_id", b"SESSION"), ("message_id", b"MESSAGE")]:
-        found = re.search(rb'"%b":"([0-9a-f-]{36})"' % key.encode(), stream)
-        assert found is not None
-        stream = stream.replace(found[1], name)
-    stream = re.sub(rb'"at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"', b'"at":"AT"', stream)
-    stream = re.sub(rb'"ms":[\d.]+', b'"ms":0', stream)
-    return with_deltas_joined(re.sub(rb'"score":[\d.]+', b'"score":0', stream))
+@pytest.mark.parametrize("dialect", sorted(ADAPTERS))
+async def test_a_run_that_fails(dialect: str, failing_client: httpx.AsyncClient, tmp_path: Path) -> None:
+    response = await ADAPTERS[dialect]().ask(failing_client, LEAVE)
+    assert_golden(f"{dialect}_failed.sse", normal(response.content), tmp_path)
 
 
-DELTA = re.compile(rb'id: RUN:\d+\nevent: text_delta\ndata: (\{.*"section_index":\d+,"delta":")(.*)"\}\n\n')
+@pytest.mark.parametrize("name", VARIANTS)
+async def test_what_a_client_of_openai_may_ask_for(name: str, client: httpx.AsyncClient, tmp_path: Path) -> None:
+    question, fields = VARIANTS[name]
+    body = {"stream": True, "messages": [{"role": "user", "content": question}], **fields}
+    response = await client.post(CHAT, json=body)
+    assert_golden(f"openai_{name}.sse", normal(response.content), tmp_path)
 
 
-def with_deltas_joined(stream: bytes) -> bytes:
-    """Write deltas that follow each other as one, and count the frames anew: how many there are is a matter of time."""
-    frames: list[bytes] = []
-    for frame in re.findall(rb"(?s).*?\n\n", stream):
-        told, before = DELTA.fullmatch(frame), DELTA.fullmatch(frames[-1]) if frames else None
-        if told and before:
-            frames[-1] = frames[-1].removesuffix(b'"}\n\n') + told[2] + b'"}\n\n'
-        else:
-            frames.append(frame)
-    counted = enumerate(frames, start=1)
-    return b"".join(re.sub(rb'(^id: RUN:|"seq":)\d+', rb"\g<1>%d" % n, frame) for n, frame in counted)
+async def test_a_draft_with_a_thought_that_is_repaired(
+    settings: Settings, scripted_openai: ScriptedOpenAI, tmp_path: Path
+) -> None:
+    configured = with_model(settings.model_copy(update={"auto_title": False}), scripted_openai)
+    async with open_citewell(configured) as citewell:
+        await citewell.library.ingestor.ingest(Identity(), LIBRARY[0])
+        async with client_of(create_app(configured, citewell=citewell)) as client:
+            for adapter, accepted in ((AiSdkAdapter(), "text-citations, reset-step"), (AgUiAdapter(), "")):
+                written = answer(WRONG, cut=1000).steps
+                scripted_openai.script(Reply(steps=[Think("The handbook says so."), *written]), to="generate_answer")
+                response = await adapter.ask(client, LEAVE, **{"x-citewell-accept": accepted})
+                assert_golden(f"{adapter.name}_repaired.sse", normal(response.content), tmp_path)

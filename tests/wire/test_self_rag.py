@@ -1,16 +1,14 @@
-"""The Self-RAG chat on the wire: its bytes, and the seed's own parsers over reads of any size."""
+"""The Self-RAG chat on the wire: the seed's own parsers over reads of any size."""
 
 import json
-from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.wire.deployments import QUESTIONS, client, settings_of_module
 from tests.wire.node_clients import run_client
-from tests.wire.seed_streams import LEAVE, QUESTIONS, client, failing_client, named
-from tests.wire.test_golden import assert_golden
 
-__all__ = ["client", "failing_client"]
+__all__ = ["client", "settings_of_module"]
 
 CLIENT = "seeds/self_rag.mjs"
 PATH = "/api/rag-chat/stream"
@@ -18,17 +16,6 @@ PATH = "/api/rag-chat/stream"
 
 def body(question: str) -> dict[str, list[dict[str, str]]]:
     return {"messages": [{"role": "user", "content": question}]}
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_run_byte_for_byte(name: str, client: httpx.AsyncClient, tmp_path: Path) -> None:
-    response = await client.post(PATH, json=body(QUESTIONS[name]))
-    assert_golden(f"self_rag_{name}.sse", named(response.content), tmp_path)
-
-
-async def test_a_failure_byte_for_byte(failing_client: httpx.AsyncClient, tmp_path: Path) -> None:
-    response = await failing_client.post(PATH, json=body(LEAVE))
-    assert_golden("self_rag_failed.sse", named(response.content), tmp_path)
 
 
 @pytest.mark.parametrize("bytes_each_read", ["1", "7", "65536"])

@@ -1,0 +1,60 @@
+"""Two deployments of one library, each for all tests of a module: one that quotes, one whose model says nothing."""
+
+from collections.abc import AsyncIterator
+from itertools import count
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from api.app import create_app
+from graph.entrypoint import open_citewell
+from graph.evidence import Identity
+from tests.api.conftest import LIBRARY, with_model
+from tests.api.serving import client_of
+from tests.scripted_openai import ScriptedOpenAI, status
+from tools.embedded import EmbeddedServer
+from tools.settings import Settings
+
+LEAVE = "How many days of annual leave does an employee get?"
+QUESTIONS = {"answered": LEAVE, "small_talk": "Hello!", "abstained": "Who won the chess championship of 1972?"}
+REFUSALS = 20  # more than a module asks for
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+async def settings_of_module(
+    postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Settings:
+    """Settings over a database of the module's own. A title would come whenever it is there: none is made."""
+    name = f"wire_{next(_numbers)}"
+    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    url, data_dir = SecretStr(postgres.url(name)), Path(tmp_path_factory.mktemp(name))
+    return Settings(_env_file=None, database_url=url, data_dir=data_dir, pool_size=4, auto_title=False)
+
+
+@pytest.fixture(scope="module")
+async def client(settings_of_module: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment of the extractive family."""
+    async with open_citewell(settings_of_module) as citewell:
+        for document in LIBRARY:
+            await citewell.library.ingestor.ingest(Identity(), document)
+        async with client_of(create_app(settings_of_module, citewell=citewell)) as opened:
+            yield opened
+
+
+@pytest.fixture(scope="module")
+async def failing_client(settings_of_module: Settings, client: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment of the same library whose model's endpoint refuses to write an answer."""
+    with ScriptedOpenAI() as model:
+        for _ in range(REFUSALS):
+            model.script(status(401, "wrong key sk-1"), to="generate_answer")
+        configured = with_model(settings_of_module, model)
+        async with (
+            open_citewell(configured) as citewell,
+            client_of(create_app(configured, citewell=citewell)) as opened,
+        ):
+            yield opened
