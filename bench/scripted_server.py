@@ -23,8 +23,9 @@ async def main() -> None:
         await library.workspaces.ensure(settings.workspace)
         app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        gc.collect()
-        gc.freeze()  # as citewell serve does
+        gc.collect()  # this and what follows as citewell serve does
+        gc.freeze()
+        gc.set_threshold(10_000)
         with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listening:
             print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
             await uvicorn.Server(config).serve(sockets=[listening])

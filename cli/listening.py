@@ -18,6 +18,7 @@ from cli.output import print_json
 from graph.errors import ConfigurationError
 from tools.settings import Settings
 
+NEW_OBJECTS = 10_000  # between two collections of the youngest
 GRACE_SECONDS = 2  # for streams to tell the ends of the runs that ended while the server drained
 
 
@@ -43,14 +44,15 @@ class Server(uvicorn.Server):
                 self._captured_signals.clear()
 
 
-def keep_what_is_there() -> None:
-    """Leave what is in memory now out of every later garbage collection: it stays to the end.
+def collect_less() -> None:
+    """Leave what is in memory now out of every later garbage collection, and collect less often.
 
-    A quarter of a million objects are there at the start, and a collection of them all stops every stream for a tenth
-    of a second or two.
+    A quarter of a million objects are there at the start and stay to the end; looking at them all again would stop
+    every stream for a tenth of a second. And reading one long session makes a hundred thousand.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
 
 
 async def serve_app(settings: Settings, *, as_json: bool) -> None:
@@ -73,7 +75,7 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
         async with app.router.lifespan_context(app):
             # From here on signals are uvicorn's; both would hear one otherwise.
             asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
-            keep_what_is_there()
+            collect_less()
             _announce(listener, as_json=as_json)
             await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
 

@@ -68,8 +68,8 @@ async def check_freshness(
     stale = list(dict.fromkeys(citation["document_id"] for citation in cited if not stays(citation)))
     pages = await reader.read_pages(stale, identity) if stale else []
     texts = {page.document_id: TodaysText(page) for page in pages}
-    if not texts:
-        return [_told(body, stays, texts) for body in bodies]
+    if not stale:
+        return [_told(body, None, texts) for body in bodies]
     return await asyncio.to_thread(lambda: [_told(body, stays, texts) for body in bodies])
 
 
@@ -87,10 +87,13 @@ class _Stays:
         return seen
 
 
-def _told(body: dict[str, Any], stays: _Stays, texts: Mapping[str, TodaysText]) -> dict[str, Any]:
+def _told(body: dict[str, Any], stays: _Stays | None, texts: Mapping[str, TodaysText]) -> dict[str, Any]:
+    """Tell of an answer's citations how they stand; without ``stays`` all of them stayed."""
     headings = {source["index"]: source["heading"] for source in body.get("sources", [])}
     quotes: dict[str, set[Quoted]] = defaultdict(set)
-    moving = {citation["document_id"] for citation in _citations(body) if not stays(citation)}
+    moving: set[str] = set()
+    if stays is not None:
+        moving = {citation["document_id"] for citation in _citations(body) if not stays(citation)}
     if moving:  # all quotes of a document tell where the text around the others has gone
         for citation in _citations(body):
             quotes[citation["document_id"]].add(_quoted(citation, headings))
