@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from api.asking import question_in
 from api.dialects.ai_sdk import Accepted
@@ -43,12 +43,6 @@ class ChatRequest(ChatOptions):
         default=[], description="What the client understands beyond what all releases do."
     )
 
-    @model_validator(mode="after")
-    def _has_messages(self) -> "ChatRequest":
-        if not self.said:
-            raise ValueError("messages: send the chat's messages, or the last one as message")
-        return self
-
     @property
     def said(self) -> list[UIMessage]:
         """The messages that the client sent, the last question at the end."""
@@ -59,6 +53,8 @@ class ChatRequest(ChatOptions):
 
         Raises InvalidRequest where that is not a question of the user's.
         """
+        if not self.said:
+            raise InvalidRequest("messages: send the chat's messages, or the last one as message.")
         last = self.said[-1]
         name = "message" if self.message is not None else f"messages.{len(self.messages) - 1}"
         if last.role != "user":
