@@ -148,8 +148,8 @@ class Runner:
             except SessionBusy:
                 if run.request.while_running == "reject":
                     raise
-                run.begun = False
                 self._admission.wait_instead()
+                run.begun = False
         run.place = self._admission.waiting
         return await self._open(run, "queued", Queued(position=run.place), fork)
 

@@ -141,6 +141,22 @@ async def test_a_process_answers_so_many_runs_lets_so_many_wait_and_refuses_the_
         assert isinstance(await (await at.ask(await at.session())).finished(), RunFinished)
 
 
+async def test_those_that_wait_for_their_session_count_among_those_that_wait(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings, family, max_active=4, max_waiting=1) as at:
+        session_id = await at.session()
+        going = await at.ask(session_id)
+        await family.writing.wait()
+        waiting = await at.ask(session_id, while_running="enqueue")
+        with pytest.raises(Overloaded):
+            await at.ask(session_id, while_running="enqueue")
+        elsewhere = await at.ask(await at.session())
+        family.released.set()
+        for run in (going, waiting, elsewhere):
+            assert isinstance(await run.finished(), RunFinished)
+        assert isinstance(await (await at.ask(session_id, while_running="enqueue")).finished(), RunFinished)
+
+
 async def test_what_a_process_leaves_another_finishes(settings: Settings) -> None:
     family = HeldFamily()
     async with process(settings) as second:

@@ -35,9 +35,7 @@ class Admission:
         if self.room:
             self._active += 1
             return True
-        if self.waiting >= self._max_waiting:
-            raise Overloaded(f"{self._active} runs are going and {self.waiting} wait; this process takes no more.")
-        self.waiting += 1
+        self._wait()
         return False
 
     def let_in_beyond(self, *, begun: bool) -> None:
@@ -48,8 +46,8 @@ class Admission:
             self.waiting += 1
 
     def wait_instead(self) -> None:
-        """Give the slot of a run back that has to wait after all."""
-        self.waiting += 1
+        """Give the slot of a run back that has to wait after all. Raises Overloaded where no more may wait."""
+        self._wait()
         self.leave()
 
     async def enter(self, moved: Moved) -> None:
@@ -84,6 +82,11 @@ class Admission:
     def wait_no_more(self) -> None:
         """Count a run no longer among those that wait."""
         self.waiting -= 1
+
+    def _wait(self) -> None:
+        if self.waiting >= self._max_waiting:
+            raise Overloaded(f"{self._active} runs are going and {self.waiting} wait; this process takes no more.")
+        self.waiting += 1
 
     def _tell_places(self) -> None:
         for place, (_, moved) in enumerate(self._line, start=1):
