@@ -9,9 +9,9 @@ from api.dialects.frames import frame
 from api.dialects.holding import Told
 from api.dialects.markers import bracket, pieces
 from api.dialects.retelling import Retelling
+from api.dialects.reticent import Reticent
 from api.error_table import BY_CODE
 from graph.events import (
-    AnyEvent,
     Envelope,
     RetrievalDecided,
     RunFailed,
@@ -39,7 +39,7 @@ STAGES = {
 }
 
 
-class ConversationDialect:
+class ConversationDialect(Reticent):
     """Tells a run as `connected`, `content`, `done` or `error`, and on request how it comes along.
 
     Marks ``[n]`` in the text count the ``sources`` of `done`. Of the frames of one event the last alone has an id: a
@@ -149,25 +149,9 @@ class ConversationDialect:
         """Tell what went wrong; nothing is told after it."""
         return frame(failure(event.code, event.message, event.suggestion, retryable=event.retryable))
 
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _silent
-    run_resumed = _silent
-    step_finished = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _silent
-    answer_assessed = _silent
-    title_changed = _silent
+    queued = Reticent.silent
+    search_failed = Reticent.silent
+    answer_assessed = Reticent.silent
 
 
 def identified(frames: bytes, event_id: str) -> bytes:

@@ -13,7 +13,8 @@ from api.dialects.holding import Told
 from api.dialects.markers import footnote, pieces
 from api.dialects.places import by_place
 from api.dialects.retelling import Retelling
-from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta
+from api.dialects.reticent import Reticent
+from graph.events import Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta
 from graph.evidence import Freshness, Source
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
@@ -51,7 +52,7 @@ def rag_source(source: Source) -> RagSource:
     return shown
 
 
-class DocmostDialect:
+class DocmostDialect(Reticent):
     """Speaks to Docmost's AI page: the sources before the text that cites them, and ``[DONE]`` at every end."""
 
     remembers = True
@@ -107,25 +108,9 @@ class DocmostDialect:
         }
         return frame(failure) + DONE
 
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _silent
-    run_started = _silent
-    run_resumed = _silent
-    step_started = _silent
-    step_finished = _silent
-    retrieval_decided = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _silent
-    answer_assessed = _silent
-    title_changed = _silent
+    queued = Reticent.silent
+    run_started = Reticent.silent
+    step_started = Reticent.silent
+    retrieval_decided = Reticent.silent
+    search_failed = Reticent.silent
+    answer_assessed = Reticent.silent

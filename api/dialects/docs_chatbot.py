@@ -13,7 +13,8 @@ from api.dialects.holding import Told, told_of
 from api.dialects.markers import Mark, bracket, pieces
 from api.dialects.places import by_place
 from api.dialects.retelling import Retelling
-from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted, SourcesGraded
+from api.dialects.reticent import Reticent
+from graph.events import Envelope, RunFailed, RunFinished, RunStarted, SourcesGraded
 from graph.evidence import Message, Source
 from graph.sources import excerpt
 
@@ -86,7 +87,7 @@ def content(message: Message) -> str:
     return "".join(piece for told in told_of(message) for piece in limit.take(told, mark))
 
 
-class DocsChatbotDialect:
+class DocsChatbotDialect(Reticent):
     """Speaks the parts of a reply: ids, sources, content, and how it ended."""
 
     remembers = True
@@ -147,25 +148,9 @@ class DocsChatbotDialect:
         }
         return frame(failure)
 
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _silent
-    run_resumed = _silent
-    step_started = _silent
-    step_finished = _silent
-    retrieval_decided = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    thinking_delta = _silent
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _silent
-    answer_assessed = _silent
-    title_changed = _silent
+    queued = Reticent.silent
+    step_started = Reticent.silent
+    retrieval_decided = Reticent.silent
+    search_failed = Reticent.silent
+    thinking_delta = Reticent.silent
+    answer_assessed = Reticent.silent

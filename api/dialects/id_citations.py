@@ -18,10 +18,11 @@ from api.dialects.answer_rows import (
 )
 from api.dialects.frames import frame
 from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
+from api.dialects.reticent import Reticent
 from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted
 
 
-class IdCitationsDialect:
+class IdCitationsDialect(Reticent):
     """Tells an answer's row anew whenever a section of it is final.
 
     ``message_id`` is the answer's, for readers of a log that has been swept and begins with its end.
@@ -81,26 +82,10 @@ class IdCitationsDialect:
     def _frame(self, *rows: Row) -> bytes:
         return frame({"messages": rows}, event="messages", event_id=self._envelope.event_id)
 
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _silent
-    run_resumed = _silent
-    step_started = _silent
-    step_finished = _silent
-    retrieval_decided = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_graded = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    thinking_delta = _silent
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _silent
-    answer_assessed = _silent
-    title_changed = _silent
+    queued = Reticent.silent
+    step_started = Reticent.silent
+    retrieval_decided = Reticent.silent
+    search_failed = Reticent.silent
+    sources_graded = Reticent.silent
+    thinking_delta = Reticent.silent
+    answer_assessed = Reticent.silent

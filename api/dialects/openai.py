@@ -15,8 +15,8 @@ from api.dialects.openai_errors import error
 from api.dialects.openai_events import STEPS, ending, source_event, status_event
 from api.dialects.openai_text import Addresses
 from api.dialects.retelling import Retelling
+from api.dialects.reticent import Reticent
 from graph.events import (
-    AnyEvent,
     Envelope,
     Queued,
     RunFailed,
@@ -30,7 +30,7 @@ from graph.events import (
 DONE = b"data: [DONE]\n\n"
 
 
-class OpenAIDialect:
+class OpenAIDialect(Reticent):
     """Speaks to the clients of Chat Completions: the role, the text with its marks, what it cites, and how it ended."""
 
     remembers = True
@@ -70,9 +70,6 @@ class OpenAIDialect:
 
     def _status(self, description: str, *, done: bool = False) -> bytes:
         return self._aside(event=status_event(description, done=done)) if self._wanted.events else b""
-
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
 
     def queued(self, event: Queued) -> bytes:
         """Say that the question waits."""
@@ -120,19 +117,6 @@ class OpenAIDialect:
         failed = frame(error(event.code, event.message, event.suggestion))
         return self._status("The answer failed", done=True) + failed + DONE
 
-    run_started = _silent
-    run_resumed = _silent
-    step_finished = _silent
-    retrieval_decided = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _silent
-    answer_assessed = _silent
-    title_changed = _silent
+    run_started = Reticent.silent
+    retrieval_decided = Reticent.silent
+    answer_assessed = Reticent.silent

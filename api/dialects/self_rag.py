@@ -6,10 +6,10 @@ from api.dialects.frames import frame
 from api.dialects.holding import Told
 from api.dialects.markers import pieces, reference
 from api.dialects.retelling import Retelling
+from api.dialects.reticent import Reticent
 from api.dialects.self_rag_sources import RetrievedSources
 from graph.events import (
     AnswerAssessed,
-    AnyEvent,
     Envelope,
     RetrievalDecided,
     RunFailed,
@@ -21,7 +21,7 @@ from graph.events import (
 WRITING = ("generate_answer", "abstain")
 
 
-class SelfRagDialect:
+class SelfRagDialect(Reticent):
     """Tells a run as the chat's parser reads it: each event once, but for `content`.
 
     A mark's number is a place in the list of `retrieval`, which its client counts; so the list is told before the text
@@ -91,23 +91,7 @@ class SelfRagDialect:
         """Tell what went wrong; nothing is told after it."""
         return frame({"message": event.message}, event="error")
 
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _silent
-    run_started = _silent
-    run_resumed = _silent
-    step_finished = _silent
-    pages_loaded = _silent
-    sources_found = _silent
-    search_failed = _silent
-    sources_disagree = _silent
-    query_rewritten = _silent
-    thinking_delta = _silent
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _silent
-    title_changed = _silent
+    queued = Reticent.silent
+    run_started = Reticent.silent
+    search_failed = Reticent.silent
+    thinking_delta = Reticent.silent
