@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.dialects.answer_rows import Row
+from api.dialects.id_citations_rows import Row
 from api.schemas.id_citations import MessagePage, failed_row, in_progress, stored_row
 from graph.evidence import Identity
 from tools.resources import Library

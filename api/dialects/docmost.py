@@ -10,8 +10,7 @@ from typing_extensions import TypedDict
 
 from api.dialects.frames import frame
 from api.dialects.holding import Told
-from api.dialects.markers import footnote, pieces
-from api.dialects.places import by_place
+from api.dialects.markers import by_place, footnote, pieces
 from api.dialects.retelling import Retelling
 from api.dialects.reticent import Reticent
 from graph.events import Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta

@@ -6,7 +6,9 @@ each row in the place of the one with the same id, and so needs to know no more 
 
 from typing_extensions import Unpack
 
-from api.dialects.answer_rows import (
+from api.dialects.frames import frame
+from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
+from api.dialects.id_citations_rows import (
     AnswerMetadata,
     CitedSection,
     Fault,
@@ -16,8 +18,6 @@ from api.dialects.answer_rows import (
     question_row,
     section_of,
 )
-from api.dialects.frames import frame
-from api.dialects.holding import HeldAnswer, Retracted, Told, told_of
 from api.dialects.reticent import Reticent
 from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted
 

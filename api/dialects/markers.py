@@ -1,11 +1,11 @@
 """Citations as marks in the text: what each dialect writes behind a proven claim, from the same citations."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from api.dialects.holding import Told, told_of
-from graph.evidence import Message
+from graph.evidence import Message, Source
 
 Mark = Callable[[int], str]
 BETWEEN_SECTIONS = "\n\n"
@@ -27,6 +27,16 @@ def reference(index: int) -> str:
 def bracket(index: int) -> str:
     """Write ``[n]``."""
     return f"[{index}]"
+
+
+def by_place(mark: Mark, sources: Sequence[Source]) -> Mark:
+    """Give a mark that counts the sources of a list, for clients that have the list and nothing else.
+
+    It names a source by its 1-based place, which is its index unless the list has lost one, as where its document was
+    deleted meanwhile; of a source that is not there it writes nothing.
+    """
+    places = {source["index"]: place for place, source in enumerate(sources, start=1)}
+    return lambda index: mark(places[index]) if index in places else ""
 
 
 def pieces(told: Told, mark: Mark) -> list[str]:

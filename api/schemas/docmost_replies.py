@@ -6,8 +6,7 @@ from typing import Literal, cast
 from pydantic import Field
 
 from api.dialects.docmost import RagSource, rag_source
-from api.dialects.markers import footnote, marked_text
-from api.dialects.places import by_place
+from api.dialects.markers import by_place, footnote, marked_text
 from api.errors import Problem
 from api.moments import Moment
 from api.schemas.docmost import Camel

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.dialects.answer_rows import AnswerMetadata, Fault, Row, Status, answer_row, question_row, section_of
 from api.dialects.holding import told_of
+from api.dialects.id_citations_rows import AnswerMetadata, Fault, Row, Status, answer_row, question_row, section_of
 from api.error_table import kind_of
 from api.moments import iso
 from api.schemas.fields import ModelName, PageIds, Question

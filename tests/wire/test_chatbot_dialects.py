@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from api.dialects import DIALECTS
-from api.dialects.markers import footnote
-from api.dialects.places import by_place
+from api.dialects.markers import by_place, footnote
 from graph.events import (
     AnyEvent,
     Envelope,
