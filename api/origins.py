@@ -10,7 +10,7 @@ from tools.settings import Settings
 
 ANY = "*"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-EXPOSED = ("Retry-After", "WWW-Authenticate", "x-vercel-ai-ui-message-stream")
+EXPOSED = ("Retry-After", "WWW-Authenticate", "X-Request-ID", "x-vercel-ai-ui-message-stream")
 PREFLIGHT_SECONDS = 600
 
 

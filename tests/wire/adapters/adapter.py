@@ -1,9 +1,14 @@
 """What the kit of the dialects needs to know of each: how a question is asked in it, and what a client hears."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import httpx
+
+from api.dialects.markers import JOINER
+
+BRACKET = re.compile(r"\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,11 @@ class Heard:
     error_code: str | None = None
 
 
+def unmarked(shown: str, mark: re.Pattern[str]) -> str:
+    """Give a text as a client shows it that makes something of the marks."""
+    return mark.sub("", shown).replace(JOINER, "")
+
+
 class Adapter(Protocol):
     """A dialect as the kit uses it."""
 
@@ -28,7 +38,8 @@ class Adapter(Protocol):
 
     async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
         """Ask a question in a new session and give the response, read to its end."""
-        ...
+        method, path, arguments = self.asking(question)
+        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         """Give method, path and keyword arguments of httpx for the request that asks and streams."""

@@ -1,26 +1,16 @@
 """The AG-UI agent as the kit uses it."""
 
 import json
-import re
 from typing import Any
 from uuid import uuid4
 
-import httpx
-
-from api.dialects.markers import JOINER
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
-
-MARK = re.compile(r"\[(\d+)\]")
+from tests.wire.adapters.adapter import BRACKET, Adapter, Heard, unmarked
 
 
-class AgUiAdapter:
+class AgUiAdapter(Adapter):
     name = "ag_ui"
     resumes = False
-
-    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         messages = [{"id": "u1", "role": "user", "content": question}]
@@ -35,8 +25,8 @@ class AgUiAdapter:
             return Heard("", frozenset(), "cut")
         shown = "".join(event["delta"] for event in told if event["type"] == "TEXT_MESSAGE_CONTENT")
         sources = {source["index"]: source for source in _sources(told)}
-        cited = frozenset(sources[int(number)]["document_id"] for number in MARK.findall(shown))
-        return Heard(MARK.sub("", shown).replace(JOINER, ""), cited, "done")
+        cited = frozenset(sources[int(number)]["document_id"] for number in BRACKET.findall(shown))
+        return Heard(unmarked(shown, BRACKET), cited, "done")
 
 
 def _sources(told: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,26 +1,16 @@
 """The AI SDK's message stream as the kit uses it."""
 
 import json
-import re
 from typing import Any
 from uuid import uuid4
 
-import httpx
-
-from api.dialects.markers import JOINER
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
-
-MARK = re.compile(r"\[(\d+)\]")
+from tests.wire.adapters.adapter import BRACKET, Adapter, Heard, unmarked
 
 
-class AiSdkAdapter:
+class AiSdkAdapter(Adapter):
     name = "ai_sdk"
     resumes = False  # the stream of a chat is joined from its start, never behind an id
-
-    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         message = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": question}]}
@@ -38,5 +28,7 @@ class AiSdkAdapter:
             return Heard("", frozenset(), "cut")
         shown = "".join(part["delta"] for part in parts if part["type"] == "text-delta")
         sources = {part["sourceId"]: part for part in parts if part["type"].startswith("source-")}
-        cited = {sources[f"c{number}"]["providerMetadata"]["citewell"]["document_id"] for number in MARK.findall(shown)}
-        return Heard(MARK.sub("", shown).replace(JOINER, ""), frozenset(cited), "done")
+        cited = {
+            sources[f"c{number}"]["providerMetadata"]["citewell"]["document_id"] for number in BRACKET.findall(shown)
+        }
+        return Heard(unmarked(shown, BRACKET), frozenset(cited), "done")

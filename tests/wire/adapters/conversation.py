@@ -1,25 +1,15 @@
 """The conversation dialect as the kit uses it."""
 
 import json
-import re
 from typing import Any
 
-import httpx
-
-from api.dialects.markers import JOINER
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
-
-MARK = re.compile(r"\[(\d+)\]")
+from tests.wire.adapters.adapter import BRACKET, Adapter, Heard, unmarked
 
 
-class ConversationAdapter:
+class ConversationAdapter(Adapter):
     name = "conversation"
     resumes = True
-
-    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         return "POST", "/api/rag/query-stream", {"json": {"query": question}}
@@ -33,5 +23,5 @@ class ConversationAdapter:
             return Heard("", frozenset(), "cut")
         shown = "".join(data["content"] for data in told if data["type"] == "content")
         assert shown == last["formattedAnswer"]
-        cited = frozenset(last["sources"][int(number) - 1]["documentId"] for number in MARK.findall(shown))
-        return Heard(MARK.sub("", shown).replace(JOINER, ""), cited, "done")
+        cited = frozenset(last["sources"][int(number) - 1]["documentId"] for number in BRACKET.findall(shown))
+        return Heard(unmarked(shown, BRACKET), cited, "done")

@@ -6,14 +6,13 @@ from typing import Any
 
 import httpx
 
-from api.dialects.markers import JOINER
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
+from tests.wire.adapters.adapter import Adapter, Heard, unmarked
 
 MARK = re.compile(r"\[\^(\d+)\]")
 
 
-class DocmostAdapter:
+class DocmostAdapter(Adapter):
     name = "docmost"
     resumes = False
 
@@ -23,8 +22,7 @@ class DocmostAdapter:
     async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
         made = (await client.post("/api/ai/sessions", json={}, headers=headers)).json()
         self._session = made["session"]["id"]
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
+        return await super().ask(client, question, **headers)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         body = {
@@ -43,7 +41,7 @@ class DocmostAdapter:
                 if error is not None:
                     return Heard("", frozenset(), "error", error["code"])
                 cited = frozenset(sources[int(place) - 1]["pageId"] for place in MARK.findall(text))
-                return Heard(MARK.sub("", text).replace(JOINER, ""), cited, "done")
+                return Heard(unmarked(text, MARK), cited, "done")
             told = json.loads(frame["data"])
             if told["type"] == "sources":
                 sources = told["data"]

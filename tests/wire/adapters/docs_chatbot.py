@@ -1,20 +1,17 @@
 """The docs_chatbot dialect as the kit uses it: the parts of a reply put together as the chatbot's page would."""
 
 import json
-import re
 from typing import Any
 
 import httpx
 
-from api.dialects.markers import JOINER
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
+from tests.wire.adapters.adapter import BRACKET, Adapter, Heard, unmarked
 
-MARK = re.compile(r"\[(\d+)\]")
 STREAMED = {"accept": "text/event-stream"}
 
 
-class DocsChatbotAdapter:
+class DocsChatbotAdapter(Adapter):
     name = "docs_chatbot"
     resumes = False
 
@@ -40,6 +37,6 @@ class DocsChatbotAdapter:
             elif told["type"] == "error":
                 return Heard("", frozenset(), "error", told["code"])
             elif told["type"] == "done":
-                cited = frozenset(sources[int(place) - 1]["document_id"] for place in MARK.findall(text))
-                return Heard(MARK.sub("", text).replace(JOINER, ""), cited, "done")
+                cited = frozenset(sources[int(place) - 1]["document_id"] for place in BRACKET.findall(text))
+                return Heard(unmarked(text, BRACKET), cited, "done")
         return Heard("", frozenset(), "cut")

@@ -3,19 +3,13 @@
 import json
 from typing import Any
 
-import httpx
-
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
+from tests.wire.adapters.adapter import Adapter, Heard
 
 
-class IdCitationsAdapter:
+class IdCitationsAdapter(Adapter):
     name = "id_citations"
     resumes = True
-
-    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         return "POST", "/api/workspaces/default/messages", {"json": {"content": question, "stream": True}}

@@ -6,10 +6,10 @@ from typing import Any
 import httpx
 
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
+from tests.wire.adapters.adapter import Adapter, Heard
 
 
-class NativeAdapter:
+class NativeAdapter(Adapter):
     name = "native"
     resumes = True
 
@@ -18,8 +18,7 @@ class NativeAdapter:
 
     async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
         self._session = (await client.post("/api/sessions", json={})).json()["session_id"]
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
+        return await super().ask(client, question, **headers)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         return "POST", f"/api/sessions/{self._session}/runs", {"json": {"question": question}}

@@ -5,23 +5,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
-
-from api.dialects.markers import JOINER
 from tests.api.conftest import LIBRARY
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
+from tests.wire.adapters.adapter import BRACKET, Adapter, Heard, unmarked
 
 ADDRESSES: Mapping[str, str] = {each.url: each.document_id for each in LIBRARY if each.url and each.document_id}
 
 
-class OpenAIAdapter:
+class OpenAIAdapter(Adapter):
     name = "openai"
     resumes = False
-
-    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         body = {"stream": True, "messages": [{"role": "user", "content": question}]}
@@ -38,7 +31,7 @@ class OpenAIAdapter:
         deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
         annotations = [each["url_citation"] for delta in deltas for each in delta.get("annotations", [])]
         text = "".join(delta.get("content", "") for delta in deltas)
-        answer = re.sub(r"\[\d+\]", "", text).replace(JOINER, "")
+        answer = unmarked(text, BRACKET)
         return Heard(answer, frozenset(document_of(each["url"]) for each in annotations), "done")
 
 

@@ -4,22 +4,15 @@ import json
 import re
 from typing import Any
 
-import httpx
-
-from api.dialects.markers import JOINER
 from tests.api.reading import parse_frames
-from tests.wire.adapters.adapter import Heard
+from tests.wire.adapters.adapter import Adapter, Heard, unmarked
 
 MARK = re.compile(r"\[ref:(\d+)\]")
 
 
-class SelfRagAdapter:
+class SelfRagAdapter(Adapter):
     name = "self_rag"
     resumes = False
-
-    async def ask(self, client: httpx.AsyncClient, question: str, **headers: str) -> httpx.Response:
-        method, path, arguments = self.asking(question)
-        return await client.request(method, path, headers=headers, **arguments)
 
     def asking(self, question: str) -> tuple[str, str, dict[str, Any]]:
         return "POST", "/api/rag-chat/stream", {"json": {"messages": [{"role": "user", "content": question}]}}
@@ -36,4 +29,4 @@ class SelfRagAdapter:
         listed = [data["sources"] for event, data in told if event == "retrieval"]
         sources = {source["index"]: source for source in (listed[-1] if listed else [])}
         cited = frozenset(sources[int(number)]["id"].partition(":")[0] for number in MARK.findall(shown))
-        return Heard(MARK.sub("", shown).replace(JOINER, ""), cited, "done")
+        return Heard(unmarked(shown, MARK), cited, "done")
