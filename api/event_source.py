@@ -10,10 +10,9 @@ from fastapi.routing import APIRoute
 from api.dialects.conversation import failure
 from api.dialects.frames import frame
 from api.errors import fault
-from api.stream import HEADERS
+from api.stream import HEADERS, MEDIA_TYPE, wants_stream
 from graph.errors import CitewellError, InvalidRequest
 
-MEDIA_TYPE = "text/event-stream"
 # An EventSource that is not closed comes back with the last id that it was given; 204 tells it to stop.
 REFUSED = "refused"
 
@@ -31,7 +30,7 @@ class FramedRoute(APIRoute):
             try:
                 return await handle(request)
             except (CitewellError, RequestValidationError) as error:
-                if MEDIA_TYPE not in request.headers.get("accept", ""):
+                if not wants_stream(request):
                     raise
                 return refusal(error, again="last-event-id" in request.headers)
 

@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 from fastapi import Request
@@ -28,8 +28,19 @@ log = logging.getLogger("citewell.api")
 PING_SECONDS = 15
 SEND_TIMEOUT_SECONDS = 30.0
 SHUTDOWN_GRACE_SECONDS = 310.0  # longer than any drain: the server cuts its streams itself when that is over
+MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 OnDisconnect = Literal["cancel", "continue"]
+
+
+def streamed(description: str, schema: Mapping[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
+    """Describe a stream as the reply of a route, for OpenAPI; ``schema`` is that of the data of its frames."""
+    return {200: {"description": description, "content": {MEDIA_TYPE: {"schema": schema or {"type": "string"}}}}}
+
+
+def wants_stream(request: Request) -> bool:
+    """Tell whether a request says that it accepts Server-Sent Events."""
+    return MEDIA_TYPE in request.headers.get("accept", "")
 
 
 class RunStream(EventSourceResponse):

@@ -1,7 +1,5 @@
 """An AG-UI agent: a thread's last message is the question, and its events are the response."""
 
-from typing import Any
-
 from fastapi import APIRouter, Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
@@ -9,17 +7,12 @@ from api.dialects.ag_ui import AgUiDialect
 from api.errors import problems
 from api.forking import Fork, anew, fork_at_question
 from api.schemas.ag_ui import RunAgentInput
-from api.stream import RunStream
+from api.stream import RunStream, streamed
 from tools.sessions import StoredMessage
 
 router = APIRouter(tags=["ag_ui"])
 DIALECT = "ag_ui"
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The run's AG-UI events.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
-}
+STREAM = streamed("The run's AG-UI events.")
 
 
 @router.post("/agui", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)

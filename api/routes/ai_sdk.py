@@ -1,6 +1,6 @@
 """The AI SDK's chat: a question posted, its stream joined again, and the stop that a closed connection is not."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Path, Response, status
 from pydantic import BeforeValidator
@@ -12,7 +12,7 @@ from api.errors import problems
 from api.forking import Fork, anew, fork_at_answer, fork_at_question, last_answer
 from api.schemas.ai_sdk import ChatHistory, ChatRequest
 from api.schemas.fields import Cursor, Limit, Name
-from api.stream import RunStream
+from api.stream import RunStream, streamed
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.host_sessions import named_session
@@ -34,12 +34,7 @@ Accepts = Annotated[
     BeforeValidator(_listed),
     Header(alias="x-citewell-accept", description="What the client understands beyond what all releases do."),
 ]
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "One assistant message as a UI message stream, version 1.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
-}
+STREAM = streamed("One assistant message as a UI message stream, version 1.")
 
 
 @router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)

@@ -12,9 +12,9 @@ from api.asking import LeftOff, left_off
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation import ConversationDialect
 from api.errors import problems
-from api.event_source import MEDIA_TYPE, FramedRoute
+from api.event_source import FramedRoute
 from api.schemas.conversation import AskedInConversation
-from api.stream import HEADERS, RunStream
+from api.stream import HEADERS, MEDIA_TYPE, RunStream, streamed
 from graph.context import Context
 from graph.events import TERMINAL, Envelope
 from graph.evidence import Identity
@@ -29,7 +29,7 @@ SWEPT = 999_999_999  # the place of an end whose log is no longer kept: behind e
 
 router = APIRouter(tags=["conversation"], route_class=FramedRoute)
 STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Frames of JSON with a `type`.", "content": {MEDIA_TYPE: {}}},
+    **streamed("Frames of JSON with a `type`."),
     204: {"description": "The reader that comes back has had the end: an EventSource stops here."},
     **problems(400, 404, 409, 413, 422, 503),
 }

@@ -23,7 +23,7 @@ from api.schemas.docmost_replies import (
     MadeSession,
 )
 from api.schemas.fields import Cursor, Limit
-from api.stream import RunStream
+from api.stream import RunStream, streamed
 from graph.errors import ModelUnavailable
 from tools.settings import EXTRACTIVE
 
@@ -31,12 +31,7 @@ router = APIRouter(prefix="/api/ai", tags=["docmost"])
 shaped("/api/ai/", AiError.of)
 DIALECT = "docmost"
 LONGEST_HISTORY = 200
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Frames of `sources`, `memory`, `thinking`, `chunk` and `error`; the last is `[DONE]`.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
-}
+STREAM = streamed("Frames of `sources`, `memory`, `thinking`, `chunk` and `error`; the last is `[DONE]`.")
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

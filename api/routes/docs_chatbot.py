@@ -10,21 +10,15 @@ from api.dialects import DIALECTS
 from api.errors import problem, problems
 from api.schemas.docs_chatbot import DocsQuery, DocsReply, DocsSession
 from api.schemas.fields import Cursor, Limit
-from api.stream import RunStream, end_of
+from api.stream import RunStream, end_of, streamed, wants_stream
 from graph.errors import SessionBusy
 from graph.events import RunFailed
 
 router = APIRouter(prefix="/api/docs-chat", tags=["docs_chatbot"])
 DIALECT = "docs_chatbot"
-EVENT_STREAM = "text/event-stream"
 LONGEST_HISTORY = 200
 JUST_SAID = 10
-REPLY: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer with its sources; in parts where the request accepts `text/event-stream`.",
-        "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
-    }
-}
+REPLY = streamed("The answer with its sources; in parts where the request accepts `text/event-stream`.")
 
 
 @router.post("/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 502, 503)})
@@ -34,7 +28,7 @@ async def ask_docs(
     """Answer a question about the documentation; the first one makes a session."""
     session_id = str(body.session_id or (await library.sessions.create(me, dialect=DIALECT)).session_id)
     run = await runner.start(session_id, body.request(me, settings.run_knobs))
-    if EVENT_STREAM in request.headers.get("accept", ""):
+    if wants_stream(request):
         return RunStream(run, DIALECTS[DIALECT](), "cancel")
     end = await end_of(run, request, "cancel")
     if isinstance(end, RunFailed):

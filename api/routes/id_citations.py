@@ -11,7 +11,7 @@ from api.dialects.id_citations import IdCitationsDialect
 from api.errors import problems
 from api.schemas.fields import Cursor, Limit
 from api.schemas.id_citations import ChangedMessages, MessagePage, NewMessage, in_progress
-from api.stream import RunStream
+from api.stream import RunStream, streamed, wants_stream
 from api.workspace_messages import WorkspaceMessages
 from graph.errors import NotFound
 from graph.evidence import Identity
@@ -24,15 +24,13 @@ from tools.runs import RunReader
 DIALECT = "id_citations"
 PATH = "/api/workspaces/{workspace_id}/messages"
 MOST_DOCUMENTS = 10
-MEDIA_TYPE = "text/event-stream"
-SCHEMA = {"schema": {"$ref": "#/components/schemas/ChangedMessages"}}
 
 router = APIRouter(tags=["id_citations"])
 MADE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "On request: frames of rows, each whenever a section of the answer is final.",
-        "content": {MEDIA_TYPE: SCHEMA},
-    },
+    **streamed(
+        "On request: frames of rows, each whenever a section of the answer is final.",
+        {"$ref": "#/components/schemas/ChangedMessages"},
+    ),
     202: {"description": "The question's row, and the answer's, which is made in the background."},
     **problems(400, 404, 413, 422, 503),
 }
@@ -60,7 +58,7 @@ async def send_message(
     if page_references(body.content) and not body.document_ids:
         asked = replace(asked, page_ids=await _paged_documents(library, me))
     run = await runner.start(session.session_id, asked)
-    if body.stream or _wants_frames(request):
+    if body.stream or wants_stream(request):
         return _stream(run)
     return ChangedMessages(messages=in_progress(await library.sessions.run(me, run.run_id), run.message_id))
 
@@ -78,7 +76,7 @@ async def read_messages(
     """Read the conversation with your workspace, or follow the answer that is being made."""
     _own(workspace_id, me)
     session_id = await named_session(library.database, library.workspaces, me, DIALECT, workspace_id)
-    if _wants_frames(request):
+    if wants_stream(request):
         return await _follow(request, me, runner, session_id)
     if session_id is None:
         return MessagePage(messages=[], next_cursor=None)
@@ -114,7 +112,3 @@ def _stream(run: RunReader, *, after: int = 0) -> RunStream:
 def _own(workspace_id: str, me: Identity) -> None:
     if workspace_id != me.workspace:
         raise NotFound(f"There is no workspace {workspace_id}.")
-
-
-def _wants_frames(request: Request) -> bool:
-    return MEDIA_TYPE in request.headers.get("accept", "")

@@ -10,19 +10,17 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects import DIALECTS
 from api.errors import problem, problems
 from api.schemas.runs import FinishedRun, NewRun
-from api.stream import RunStream, end_of
+from api.stream import RunStream, end_of, streamed
 from graph.errors import InvalidRequest
 from graph.events import RunFailed
 from tools.sessions import RunStatus
 
 router = APIRouter(tags=["runs"])
 LastEventId = Annotated[str | None, Header(description="The id of the last event that the reader has had.")]
-EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "`stream: true`: the run's events as they happen. `stream: false`: the finished run.",
-        "content": {"text/event-stream": {"schema": {"$ref": "#/components/schemas/RunEvent"}}},
-    }
-}
+EVENTS = streamed(
+    "`stream: true`: the run's events as they happen. `stream: false`: the finished run.",
+    {"$ref": "#/components/schemas/RunEvent"},
+)
 
 
 @router.post(

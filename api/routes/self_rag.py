@@ -1,7 +1,5 @@
 """The Self-RAG chat: a question with the messages before it, answered as it is decided, retrieved and written."""
 
-from typing import Any
-
 from fastapi import APIRouter, Response
 from sse_starlette import EventSourceResponse
 
@@ -9,13 +7,10 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.self_rag import SelfRagDialect
 from api.errors import problems
 from api.schemas.self_rag import RagChatRequest
-from api.stream import RunStream
+from api.stream import RunStream, streamed
 
 router = APIRouter(tags=["self_rag"])
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The run as named events.", "content": {"text/event-stream": {}}},
-    **problems(400, 413, 422, 503),
-}
+STREAM = streamed("The run as named events.") | problems(400, 413, 422, 503)
 
 
 @router.post("/api/rag-chat/stream", response_class=EventSourceResponse, responses=STREAM)

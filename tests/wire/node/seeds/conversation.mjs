@@ -1,4 +1,4 @@
-// The client of seed 002: an EventSource whose messages are told apart by `type`.
+// The client of the conversation dialect: an EventSource whose messages are told apart by `type`.
 //
 //   node seeds/conversation.mjs URL ['{"cuts": [bytes, ...], "patient": true}']
 //

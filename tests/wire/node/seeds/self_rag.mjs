@@ -1,4 +1,4 @@
-// The client of seed 004: fetch, a parser of lines, and a parser of `[ref:N]` that may be cut anywhere.
+// The client of the Self-RAG chat: fetch, a parser of lines, and a parser of `[ref:N]` that may be cut anywhere.
 //
 //   node seeds/self_rag.mjs URL 'body as JSON' [bytes of each read]
 import assert from "node:assert/strict";
