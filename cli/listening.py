@@ -1,6 +1,7 @@
 """uvicorn run by us: the app's own errors reach the command line, and a signal ends it in order, with exit code 0."""
 
 import asyncio
+import copy
 import gc
 import math
 import signal
@@ -67,6 +68,7 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
         app,
         lifespan="off",  # run here, so that what it raises is told like any other error
         log_level=settings.log_level,
+        log_config=_logged_to_stderr(),
         access_log=settings.log_level in ("debug", "info"),
         server_header=False,
         timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
@@ -78,6 +80,13 @@ async def serve_app(settings: Settings, *, as_json: bool) -> None:
             collect_less()
             _announce(listener, as_json=as_json)
             await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
+
+
+def _logged_to_stderr() -> dict[str, Any]:
+    """Give uvicorn's own logging, but for its access log, which it would write to stdout among our results."""
+    config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    config["handlers"]["access"]["stream"] = "ext://sys.stderr"
+    return config
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -313,9 +313,10 @@ def test_serve_listens_answers_and_ends_in_order(home: Home) -> None:
         assert list(told) == ["url", "host", "port"]
         assert httpx.get(f"{told['url']}/readyz").status_code == 200
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=30)
     assert process.returncode == Exit.OK
-    assert "Traceback" not in err
+    assert out == "", "one JSON document, and the log of requests is none"
+    assert "GET /readyz" in err and "Traceback" not in err
 
 
 def test_serve_refuses_an_address_that_others_can_reach(home: Home) -> None:
