@@ -21,7 +21,7 @@ SELECT message_id::text, role = 'assistant' AND checkpoint_id = (
 FROM messages
 WHERE session_id = %(session_id)s::uuid
   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s::uuid AND status <> 'finished')
-ORDER BY created_at DESC, message_id DESC LIMIT 1
+ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
 """
 # A question that was never answered is no part of what a session remembers.
 _LAST_ANSWER = """

@@ -19,7 +19,7 @@ from tools.session_rows import Session
 
 _NEWEST = """
 SELECT message_id::text FROM messages WHERE session_id = %(session_id)s
-ORDER BY created_at DESC, message_id DESC LIMIT 1
+ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
 """
 # The newest of all that was said behind a message, or the message itself.
 _NEWEST_BEHIND = """

@@ -21,7 +21,7 @@ WHERE {_MINE}
   AND (%(status)s::text IS NULL OR status = %(status)s)
   AND (%(before)s::timestamptz IS NULL OR created_at < %(before)s
        OR created_at = %(before)s AND run_id > %(after_id)s::uuid)
-ORDER BY created_at DESC, run_id LIMIT %(limit)s
+ORDER BY created_at DESC, runs.run_id LIMIT %(limit)s
 """
 
 

@@ -20,7 +20,7 @@ WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
   AND (%(dialect)s::text IS NULL OR dialect = %(dialect)s)
   AND (%(before)s::timestamptz IS NULL OR updated_at < %(before)s
        OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
-ORDER BY updated_at DESC, session_id LIMIT %(limit)s
+ORDER BY updated_at DESC, sessions.session_id LIMIT %(limit)s
 """
 # Neither a title nor a selection is use: the list keeps its order.
 CHANGE = f"""

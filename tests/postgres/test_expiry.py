@@ -7,7 +7,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
-from tools.checkpoints import saver
+from tools.checkpoints import SIDE_BY_SIDE, saver
 from tools.database import Database
 from tools.expiry import Expired, expire
 from tools.sessions import Sessions
@@ -41,7 +41,7 @@ async def conversed(sessions: Sessions, database: Database, *, idle: str = "0 da
     thread = saver(database.pool)
     point = {**empty_checkpoint(), "channel_values": {"turns": []}, "channel_versions": {"turns": "1"}}
     config = await thread.aput(config, point, {}, {"turns": "1"})  # type: ignore[arg-type]
-    await thread.aput_writes(config, [("turns", [])], "task")
+    await thread.aput_writes(config, [("turns", [])], "task", SIDE_BY_SIDE[0])  # those of other steps are not kept
     await run_sql(
         database, "UPDATE sessions SET updated_at = now() - %s::interval WHERE session_id = %s", idle, session_id
     )

@@ -14,4 +14,5 @@ CREATE INDEX runs_waiting ON runs (session_id, created_at, run_id) WHERE status 
 DROP INDEX runs_leases;
 CREATE INDEX runs_leases ON runs (lease_until) WHERE status <> 'finished';
 CREATE INDEX runs_listing ON runs (workspace, "user", created_at DESC, run_id);
+DROP INDEX runs_of_workspace;  -- which that one begins with
 CREATE INDEX sessions_idle ON sessions (updated_at);
