@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
@@ -29,6 +29,7 @@ from api.routes import (
 )
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
+from tools.ceasing import cease
 from tools.expiry import expire_hourly
 from tools.settings import Settings
 
@@ -56,9 +57,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             try:
                 yield
             finally:
-                expiring.cancel()
-                with suppress(asyncio.CancelledError):
-                    await expiring
+                await cease(expiring)
 
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings

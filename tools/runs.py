@@ -34,6 +34,7 @@ from graph.events import (
 )
 from graph.evidence import FamilyName, Section, Spent, StopReason, WhileRunning
 from graph.state import Turn
+from tools.ceasing import cease
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,6 @@ class RunRequest:
 
 
 DELTAS = (TextDelta, ThinkingDelta)
-CANCEL_AGAIN_SECONDS = 0.5
 _REQUEST = TypeAdapter(RunRequest)
 
 
@@ -313,10 +313,9 @@ class Run:
             await self.elsewhere.cancel(reason)
 
     async def stopped(self) -> None:
-        """Cancel the run's task until it is done: on Python 3.11 whoever waits for a lock may miss a cancel."""
-        while self.task is not None and not self.task.done():
-            self.task.cancel()
-            await asyncio.wait([self.task], timeout=CANCEL_AGAIN_SECONDS)
+        """Cancel the run's task until it is done."""
+        if self.task is not None:
+            await cease(self.task)
 
     @property
     def has_ended(self) -> bool:

@@ -426,3 +426,24 @@ class Endless:
             run._pending.append(run.next_line(StepStarted(step="generate_answer")))
 
         asyncio.get_running_loop().call_soon(commit)
+
+
+async def test_a_process_closes_though_its_upkeep_misses_a_cancel(settings: Settings) -> None:
+    """On Python 3.11 whoever waits for the database may miss one."""
+    async with process(settings) as at:
+        asked, missed = asyncio.Event(), asyncio.Event()
+
+        async def take_over(limit: int) -> list[Any]:
+            asked.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                missed.set()
+            return []
+
+        at.runner._leases.take_over = take_over  # type: ignore[method-assign]
+        at.runner.take_over_abandoned()
+        await asked.wait()
+        async with asyncio.timeout(5):
+            await at.runner.close()
+        assert missed.is_set()

@@ -7,10 +7,11 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import psycopg
 
+from tools.ceasing import cease
 from tools.database import CONNECT_TIMEOUT_SECONDS
 
 log = logging.getLogger("citewell.runs")
@@ -62,9 +63,7 @@ class Bell:
     async def close(self) -> None:
         """Hear no more."""
         if self._hearing is not None:
-            self._hearing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._hearing
+            await cease(self._hearing)
             self._hearing = None
 
     async def _hear(self) -> None:

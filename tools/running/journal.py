@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from uuid import UUID
 
 from psycopg.types.numeric import Int4
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import AnyEvent, StepFinished, StepStarted
+from tools.ceasing import cease
 from tools.database import Database
 from tools.running.bell import CHANNEL, naming
 from tools.running.patience import patiently
@@ -81,9 +81,7 @@ class EventJournal:
         for timer in self._held.values():
             timer.cancel()
         if self._writing is not None:
-            self._writing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._writing
+            await cease(self._writing)
 
     def _now(self, run: Run) -> None:
         if (timer := self._held.pop(run, None)) is not None:

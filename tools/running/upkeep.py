@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import StopReason
+from tools.ceasing import cease
 from tools.running.bell import ABANDONED, STOPS, Bell
 from tools.running.ending import Endings
 from tools.running.leases import Leases, TakenOver
@@ -42,9 +42,7 @@ class Upkeep:
     async def stop_sweeping(self) -> None:
         """Take nothing over any more."""
         if (sweep := self._tasks.pop(SWEEP, None)) is not None:
-            sweep.cancel()
-            with suppress(asyncio.CancelledError):
-                await sweep
+            await cease(sweep)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something that nobody waits for."""
@@ -54,10 +52,7 @@ class Upkeep:
 
     async def close(self) -> None:
         """Do no more of it."""
-        tasks = [*self._tasks.values(), *self._beside]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cease(*self._tasks.values(), *self._beside)
         self._tasks.clear()
 
     def _begin(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
