@@ -316,7 +316,8 @@ def test_serve_listens_answers_and_ends_in_order(home: Home) -> None:
         out, err = process.communicate(timeout=30)
     assert process.returncode == Exit.OK
     assert out == "", "one JSON document, and the log of requests is none"
-    assert "GET /readyz" in err and "Traceback" not in err
+    assert "GET /readyz" in err
+    assert "Traceback" not in err
 
 
 def test_serve_refuses_an_address_that_others_can_reach(home: Home) -> None:
