@@ -2,21 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
+from graph.context import Context
 from graph.errors import CitewellError, NotFound
-from graph.events import TERMINAL, Envelope, RunFinished, RunResumed
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, RunResumed, StepStarted
 from graph.evidence import Hit, Section
 from graph.ports import Draft, Grading
 from graph.spending import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import LEAVE, ME, Process, kinds, log_of, process
 from tests.postgres.proxy import Proxy, proxied
-from tools.runs import Run
+from tools.runs import Run, RunRequest
 from tools.sessions import Sessions
 from tools.settings import Settings
 from tools.workspaces import Workspaces
@@ -401,34 +402,24 @@ async def test_a_run_that_drains_behind_a_step_is_left_at_once(settings: Setting
         assert isinstance(log[-1].event, RunFinished)
 
 
-async def test_what_a_step_told_is_stored_though_it_goes_on_telling(settings: Settings) -> None:
-    """A checkpoint waits for what was told before it, not for a pause in what is told."""
-    async with process(settings) as at:
-        run = await at.ask(await at.session())
-        await run.finished()
-        told = asyncio.Event()
-        flushed = Run("r", "s", "m", run.request, "llm", "", journal=Endless())
-        with suppress(CitewellError):
-            from graph.events import StepStarted
-
-            flushed.tell(StepStarted(step="generate_answer"))
-            async with asyncio.timeout(2):
-                await flushed.committed()
-                told.set()
-        assert told.is_set()
-
-
 class Endless:
     """A journal that has more to commit whenever it has committed."""
 
-    def due(self, run: Run, *rest: Any, **named: Any) -> None:
-        from graph.events import StepStarted
+    def due(self, run: Run, event: AnyEvent | None = None) -> None:
+        """Commit, and be told more."""
 
         def commit() -> None:
             run.publish(run.take())
             run._pending.append(run.next_line(StepStarted(step="generate_answer")))
 
         asyncio.get_running_loop().call_soon(commit)
+
+
+async def test_a_checkpoint_waits_for_what_was_told_before_it_and_not_for_a_pause() -> None:
+    run = Run(*map(str, range(3)), RunRequest("annual leave", Context()), "llm", "", journal=Endless())
+    run.tell(StepStarted(step="generate_answer"))
+    async with asyncio.timeout(5):
+        await run.committed()
 
 
 async def test_a_process_closes_though_its_upkeep_misses_a_cancel(settings: Settings) -> None:
@@ -450,3 +441,42 @@ async def test_a_process_closes_though_its_upkeep_misses_a_cancel(settings: Sett
         async with asyncio.timeout(5):
             await at.runner.close()
         assert missed.is_set()
+
+
+async def test_a_process_that_finds_its_own_run_abandoned_goes_on_with_it_once(settings: Settings) -> None:
+    family = HeldFamily()
+    async with process(settings, family) as at:
+        run = await at.ask(await at.session())
+        await family.writing.wait()
+        await at.rows("UPDATE runs SET lease_until = '-infinity' RETURNING 1")
+        at.runner.take_over_abandoned()
+        async with asyncio.timeout(10):
+            assert run.task is not None
+            await asyncio.wait([run.task])
+            assert family.stopped
+            family.released.set()
+            log = await whole(at, run)
+        assert kinds(log).count("run_resumed") == 1
+        assert isinstance(log[-1].event, RunFinished)
+
+
+class Untitled:
+    """Titling that takes note of what it is asked to title."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def title_session(self, session_id: str, question: str, context: Any) -> None:
+        self.asked.append(session_id)
+
+
+async def test_a_title_that_was_being_made_is_made_by_who_takes_the_run_over(settings: Settings) -> None:
+    family, titling = HeldFamily(), Untitled()
+    async with process(settings) as second:
+        second.runner._titling = titling  # type: ignore[assignment]
+        async with process(settings, family) as first:
+            run = await first.ask(await first.session())
+            await family.writing.wait()
+        second.runner.take_over_abandoned()
+        await log_of(await second.runner.join(ME, run.run_id))
+        assert titling.asked == [run.session_id]
