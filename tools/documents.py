@@ -1,7 +1,5 @@
 """The documents of a library as their readers see them: listed, read back, deleted, and purged for good."""
 
-import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +11,7 @@ from typing_extensions import TypedDict
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Space
+from tools.cursors import cursor_at, place_of
 from tools.database import Connection, Database
 from tools.retrieval.indexing import drop_segments, lock_library
 from tools.retrieval.rows import LASTING, VISIBLE
@@ -131,7 +130,7 @@ class Documents:
         """
         if not 1 <= limit <= LONGEST_PAGE:
             raise InvalidRequest(f"limit: from 1 to {LONGEST_PAGE}.")
-        before, after_id = _place(cursor)
+        before, after_id = place_of(cursor)
         row = {
             **await self._reach(identity),
             "space": space,
@@ -148,7 +147,9 @@ class Documents:
         ):
             found = await (await rows.execute(_LIST, row)).fetchall()
         shown = found[:limit]
-        return DocumentPage(shown, _cursor(shown[-1]) if len(found) > limit else None)
+        return DocumentPage(
+            shown, cursor_at(shown[-1].updated_at, shown[-1].document_id) if len(found) > limit else None
+        )
 
     async def get(self, identity: Identity, document_id: str) -> Document:
         """Read what is known of a document. Raises NotFound."""
@@ -218,17 +219,3 @@ def _unknown(document_id: str) -> NotFound:
 
 def _literally(part: str) -> str:
     return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _cursor(last: Document) -> str:
-    return base64.urlsafe_b64encode(json.dumps([last.updated_at.isoformat(), last.document_id]).encode()).decode()
-
-
-def _place(cursor: str | None) -> tuple[datetime | None, str | None]:
-    if cursor is None:
-        return None, None
-    try:
-        at, document_id = json.loads(base64.urlsafe_b64decode(cursor))
-        return datetime.fromisoformat(at), str(UUID(document_id))
-    except (ValueError, TypeError, AttributeError):
-        raise InvalidRequest("cursor: it is not one that this list gave.") from None
