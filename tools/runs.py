@@ -279,6 +279,8 @@ class Run:
                 yield envelope
                 if isinstance(envelope.event, TERMINAL):
                     return
+            if self.has_ended and self._log[-1].seq <= after:
+                return
             if self.elsewhere is not None:
                 async with aclosing(self.elsewhere.events(after)) as events:
                     async for envelope in events:

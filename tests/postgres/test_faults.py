@@ -480,3 +480,11 @@ async def test_a_title_that_was_being_made_is_made_by_who_takes_the_run_over(set
         second.runner.take_over_abandoned()
         await log_of(await second.runner.join(ME, run.run_id))
         assert titling.asked == [run.session_id]
+
+
+async def test_a_reader_that_has_had_the_end_is_told_nothing_more(settings: Settings) -> None:
+    async with process(settings) as at, asyncio.timeout(10):
+        run = await at.ask(await at.session())
+        log = await log_of(run)
+        assert await log_of(run, after=len(log)) == []
+        assert await log_of(await at.runner.join(ME, run.run_id), after=len(log)) == []
