@@ -1,8 +1,10 @@
 """Help is there for every command, and costs no more than Python and typer."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,32 +23,51 @@ COMMANDS = [
 ]
 # pydantic is left out: typer itself reads parameters with it.
 HEAVY = {"alembic", "fastapi", "langchain_core", "langgraph", "numpy", "openai", "psycopg", "rich", "wordllama"}
+# Each command is asked in a process of its own, which begins where the command line is imported.
 SCRIPT = """
-import sys
+import contextlib, io, json, os, sys
 from cli.main import main
-sys.argv = ["citewell", *{arguments}, "--help"]
-try:
-    main()
-except SystemExit as exit:
-    print("exit", exit.code, file=sys.stderr)
-print(*(name.partition(".")[0] for name in sys.modules), file=sys.stderr)
+
+def told(arguments):
+    sys.argv = ["citewell", *arguments, "--help"]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            main()
+        except SystemExit as exit:
+            code = exit.code
+    modules = sorted({name.partition(".")[0] for name in sys.modules})
+    return {"code": code, "out": out.getvalue(), "modules": modules}
+
+for arguments in json.load(sys.stdin):
+    if os.fork() == 0:
+        print(json.dumps(told(arguments)), flush=True)
+        os._exit(0)
+    os.wait()
 """
 
 
-@pytest.mark.parametrize("arguments", [[], *COMMANDS], ids=" ".join)
-def test_help_is_useful_and_imports_nothing_heavy(arguments: list[str]) -> None:
-    code = SCRIPT.format(arguments=arguments)
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    status, modules = done.stderr.splitlines()
-    assert status == "exit 0"
-    assert "Usage: citewell" in done.stdout
-    assert HEAVY & set(modules.split()) == set()
-    if arguments and arguments[0] != "serve":
-        assert "--json" in done.stdout
+@pytest.fixture(scope="module")
+def helped() -> dict[str, Any]:
+    """What each command says of itself, by its words."""
+    asked = [[], *COMMANDS]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, input=json.dumps(asked), capture_output=True, text=True, check=True
+    )
+    told = map(json.loads, done.stdout.splitlines())
+    return {" ".join(arguments): each for arguments, each in zip(asked, told, strict=True)}
 
 
-def test_help_names_every_command() -> None:
-    code = SCRIPT.format(arguments=[])
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("command", ["", *map(" ".join, COMMANDS)])
+def test_help_is_useful_and_imports_nothing_heavy(helped: dict[str, Any], command: str) -> None:
+    told = helped[command]
+    assert told["code"] == 0
+    assert "Usage: citewell" in told["out"]
+    assert HEAVY & set(told["modules"]) == set()
+    if command not in ("", "serve"):
+        assert "--json" in told["out"]
+
+
+def test_help_names_every_command(helped: dict[str, Any]) -> None:
     for command in COMMANDS:
-        assert f"\n  {command[0]} " in done.stdout
+        assert f"\n  {command[0]} " in helped[""]["out"]
