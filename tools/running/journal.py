@@ -17,7 +17,7 @@ from tools.runs import DELTAS, Line, Run, RunReader
 
 log = logging.getLogger("citewell.runs")
 
-HOLD_SECONDS = 0.03  # that text may wait for more of it
+HOLD_SECONDS = 0.02  # that text may wait for more of it: committed and sent, it is there within 30 ms
 STEP_HOLD_SECONDS = 0.01  # that the news of a step may wait for what the step has to say
 STEPS = (StepStarted, StepFinished)
 
@@ -45,7 +45,7 @@ Told = tuple[Run, list[Line]]
 
 
 class EventJournal:
-    """Commits what runs tell. Text waits at most 30 ms for more of it, a step's begin and end for 10 ms."""
+    """Commits what runs tell. Text waits 20 ms for more of it, a step's begin and end for 10 ms."""
 
     def __init__(self, database: Database, elsewhere: ReaderOf) -> None:
         self._database = database
