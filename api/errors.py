@@ -139,7 +139,9 @@ def install(app: FastAPI) -> None:
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, CitewellError)
     if kind_of(error.code).status >= 500:
-        log.warning("%s %s: %s", request.method, request.url.path, error.code, exc_info=error)
+        # What we refuse ourselves, as when we are full, needs no trace; what something else did wrong has a cause.
+        trace = error if error.__cause__ else None
+        log.warning("%s %s: %s: %s", request.method, request.url.path, error.code, error.message, exc_info=trace)
     return in_its_shape(request.url.path, problem_of(error))
 
 

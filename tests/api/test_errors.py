@@ -204,6 +204,28 @@ async def test_what_nobody_foresaw_says_nothing_of_our_insides(settings: Setting
     assert "secret" not in response.text
 
 
+async def test_what_is_refused_for_want_of_room_is_logged_in_one_line(
+    settings: Settings, citewell: Citewell, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(settings, citewell=citewell)
+
+    @app.get("/full")
+    async def full() -> None:
+        raise errors.Overloaded("16 runs are going.")
+
+    @app.get("/cut")
+    async def cut() -> None:
+        raise errors.DatabaseUnavailable("The database can't be reached.") from OSError("no route")
+
+    async with client_of(app) as client:
+        assert_problem(await client.get("/full"), 503, "overloaded")
+        assert_problem(await client.get("/cut"), 503, "database_unavailable")
+    refused, failed = (record for record in caplog.records if record.name == "citewell.api")
+    assert refused.getMessage() == "GET /full: overloaded: 16 runs are going."
+    assert refused.exc_info is None
+    assert failed.exc_info is not None, "what was behind it"
+
+
 async def test_a_document_of_another_owner_is_not_overwritten(client: httpx.AsyncClient) -> None:
     document_id = str(uuid4())
     put = await client.put(f"/api/documents/{document_id}", json={"text": "Theirs.", "owner": "someone-else"})
