@@ -103,13 +103,25 @@ async def template(postgres: EmbeddedServer) -> str:
 _numbers = count(1)
 
 
-@pytest.fixture
-async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
-    """The address of a fresh, migrated database that holds the workspace "default" and nothing else."""
+async def _fresh(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
     name = f"test_{next(_numbers)}"
     await _admin(postgres, f"CREATE DATABASE {{}} TEMPLATE {template}", name)
     yield postgres.url(name)
     await _admin(postgres, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+async def database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+    """The address of a fresh, migrated database that holds the workspace "default" and nothing else."""
+    async for url in _fresh(postgres, template):
+        yield url
+
+
+@pytest.fixture(scope="module")
+async def shared_database_url(postgres: EmbeddedServer, template: str) -> AsyncIterator[str]:
+    """The address of such a database for all tests of a module: each has to keep to sessions of its own."""
+    async for url in _fresh(postgres, template):
+        yield url
 
 
 @pytest.fixture

@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+import pytest
+import typer
 
 from cli.exits import Exit
+from cli.serve import serve
 from tests.e2e.conftest import BIN, Home
 
 PATIENCE = 60.0
@@ -69,6 +72,11 @@ def test_keys_for_nobody_and_keys_that_are_not_there_are_refused(home: Home) -> 
     assert home.citewell("keys", "revoke", "0123456789abcdef", "--json").code == Exit.NOT_FOUND
 
 
-def test_without_keys_the_service_does_not_listen_to_other_machines(home: Home) -> None:
-    refused = home.citewell("serve", "--host", "0.0.0.0", "--port", "0", "--json")
-    assert (refused.code, refused.json["error"]["code"]) == (Exit.CONFIGURATION, "configuration")
+def test_without_keys_the_service_does_not_listen_to_other_machines(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(home.folder)
+    with pytest.raises(typer.Exit) as refused:
+        serve("0.0.0.0", 0, as_json=True)
+    assert refused.value.exit_code == Exit.CONFIGURATION
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "configuration"

@@ -73,9 +73,13 @@ def die(url: str, session_id: str, scenario: str, durability: str, step: str, mo
     asyncio.run(_ask(url, session_id, scenario, durability))
 
 
+def settings_of(url: str) -> Settings:
+    """Give the settings of every process here."""
+    return Settings(_env_file=None, database_url=SecretStr(url), pool_size=4)  # type: ignore[call-arg]
+
+
 async def _ask(url: str, session_id: str, scenario: str, durability: str) -> None:
-    settings = Settings(_env_file=None, database_url=SecretStr(url), pool_size=4)  # type: ignore[call-arg]
-    async with open_database(settings) as database:
+    async with open_database(settings_of(url)) as database:
         runner = runner_of(database, scenario, durability)
         run = await runner.start(session_id, SCENARIOS[scenario][0])
         await run.finished()

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from graph.events import Envelope, RunFinished, RunResumed, StepStarted
-from tests.postgres.dying import SCENARIOS, Moment, die, runner_of
+from tests.postgres.dying import SCENARIOS, Moment, die, runner_of, settings_of
 from tests.postgres.processes import ME, kinds, log_of
-from tools.database import Database
+from tools.database import Database, open_database
 from tools.runner import Runner
 from tools.sessions import Sessions
-from tools.settings import Settings
 from tools.workspaces import Workspaces
 
 PLACES = [
@@ -35,6 +34,13 @@ PLACES = [
 FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(["__main__", "tests.postgres.preloaded"])
 UNDISTURBED: dict[tuple[str, str], list[Envelope]] = {}  # how scenarios go where nobody dies
+
+
+@pytest.fixture(scope="module")
+async def database(shared_database_url: str) -> AsyncIterator[Database]:
+    """One database for all: every run in it but the one that is killed has ended."""
+    async with open_database(settings_of(shared_database_url)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -63,16 +69,13 @@ def test_every_step_of_the_graph_has_its_crash() -> None:
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize(("scenario", "step"), PLACES)
 async def test_a_killed_run_is_finished_by_another_process(
-    settings: Settings, database: Database, survivor: Any, scenario: str, step: str, moment: Moment, durability: str
+    database: Database, survivor: Any, scenario: str, step: str, moment: Moment, durability: str
 ) -> None:
     if (undisturbed := UNDISTURBED.get((scenario, durability))) is None:
         undisturbed = await answered(database, survivor(scenario, durability), scenario)
         UNDISTURBED[scenario, durability] = undisturbed
     session_id = await new_session(database)
-    assert settings.database_url is not None
-    victim = FORKED.Process(
-        target=die, args=(settings.database_url.get_secret_value(), session_id, scenario, durability, step, moment)
-    )
+    victim = FORKED.Process(target=die, args=(database.url, session_id, scenario, durability, step, moment))
     victim.start()
     await asyncio.to_thread(victim.join, 20)
     assert victim.exitcode == -signal.SIGKILL
