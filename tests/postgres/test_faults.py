@@ -119,7 +119,10 @@ class Cutting(ScriptedFamily):
 
 @pytest.mark.parametrize("durability", ["sync", "async"])
 @pytest.mark.parametrize("step", ["decide_retrieval", "grade_segments", "generate_answer"])
-async def test_a_run_outlives_all_connections_of_its_process(settings: Settings, step: str, durability: str) -> None:
+async def test_a_run_outlives_all_connections_of_its_process(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, step: str, durability: str
+) -> None:
+    monkeypatch.setattr("tools.running.bell.RETRY_SECONDS", 0.1)
     family = Cutting(step)
     async with process(settings, family, durability=durability) as at, process(settings) as other:
         session_id = await at.session()
