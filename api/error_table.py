@@ -76,7 +76,8 @@ ERROR_TABLE = (
         503,
         "The embedding endpoint did not answer, where there is no going on without it.",
     ),
-    ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint refused, was not reached, or took too long."),
+    ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
+    ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint was not reached, is overloaded, or took too long."),
     ErrorKind(
         NotReady,
         503,

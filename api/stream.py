@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.dialects.frames import Dialect
 from graph.errors import CitewellError, ServerStopping
-from graph.events import TERMINAL, Envelope, RunFailed, RunFinished
+from graph.events import Envelope, RunFailed, RunFinished
 from tools.runs import RunReader
 
 log = logging.getLogger("citewell.api")
@@ -109,8 +109,7 @@ async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGener
             async for envelope in events:
                 last = envelope.seq
                 spoken = dialect.speak(envelope)
-                # The end of a run whose log was swept is told anew, at a place of its own.
-                if spoken and (envelope.seq > after or isinstance(envelope.event, TERMINAL)):
+                if spoken and envelope.seq > after:
                     yield spoken
     except ServerStopping as error:
         if not dialect.rejoins:

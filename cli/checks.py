@@ -9,7 +9,7 @@ import psycopg
 
 from cli.exits import BY_CODE, Exit
 from cli.opening import opened_embedder
-from graph.errors import CitewellError, DatabaseUnavailable, ModelUnavailable
+from graph.errors import CitewellError, DatabaseUnavailable, ModelRefused, ModelUnavailable
 from migrations import pending
 from tools.database import Connection, database_errors, open_database
 from tools.embeddings import Embedder, refuse_mismatch
@@ -98,7 +98,7 @@ async def check_model(model: ModelSettings) -> Check:
     except APIStatusError as error:
         if error.status_code in (401, 403):
             advice = "Set the model's api_key to one that the endpoint accepts."
-            refused = ModelUnavailable(f"{model.base_url} refuses the key ({error.status_code}).", suggestion=advice)
+            refused = ModelRefused(f"{model.base_url} refuses the key ({error.status_code}).", suggestion=advice)
             return failed(name, refused)
         if error.status_code >= 500:
             return failed(

@@ -33,6 +33,7 @@ BY_CODE = {
     "dependency_failed": Exit.UNAVAILABLE,
     "database_unavailable": Exit.UNAVAILABLE,
     "model_unavailable": Exit.UNAVAILABLE,
+    "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,
     "embedding_unavailable": Exit.UNAVAILABLE,
     "web_unavailable": Exit.UNAVAILABLE,

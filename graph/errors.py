@@ -14,7 +14,8 @@ CitewellError
 ├── ConfigurationError           settings that cannot work
 └── DependencyFailed             something outside failed; usually worth a retry
     ├── DatabaseUnavailable
-    ├── ModelUnavailable         no reply: refused, timed out, rate limited
+    ├── ModelUnavailable         no reply: not reached, timed out, rate limited
+    │   └── ModelRefused         the key, the model or the request is refused, and would be again
     ├── ModelReplyInvalid        a reply that cannot be read
     ├── EmbeddingUnavailable
     └── WebUnavailable           the search endpoint or a result page did not answer
@@ -113,6 +114,12 @@ class DatabaseUnavailable(DependencyFailed):
 class ModelUnavailable(DependencyFailed):
     code = "model_unavailable"
     suggestion = "Check the model endpoint with `citewell doctor`, or choose another model."
+
+
+class ModelRefused(ModelUnavailable):
+    code = "model_refused"
+    retryable = False
+    suggestion = "Check the key and the name of the model with `citewell doctor`, or choose another model."
 
 
 class ModelReplyInvalid(DependencyFailed):

@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -24,7 +25,14 @@ log = logging.getLogger(__name__)
 Connection = psycopg.AsyncConnection
 Pool = AsyncConnectionPool[psycopg.AsyncConnection]
 EMBEDDED_DATABASE = "citewell"
-CONNECT_TIMEOUT_SECONDS = 5
+# A server that is gone without a word is noticed within seconds, on TCP; libpq waits for hours otherwise.
+CONNECTING: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,  # milliseconds
+}
 MAX_LIFETIME_SECONDS = 1800.0
 MAX_IDLE_SECONDS = 300.0
 MIGRATION_POLL_SECONDS = 0.1
@@ -87,7 +95,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             timeout=settings.pool_timeout_seconds,
             max_lifetime=MAX_LIFETIME_SECONDS,
             max_idle=MAX_IDLE_SECONDS,
-            kwargs={"autocommit": True, "connect_timeout": CONNECT_TIMEOUT_SECONDS},
+            kwargs={"autocommit": True, **CONNECTING},
         )
         if settings.database_url is None:
             await _migrate(url)
@@ -123,7 +131,7 @@ async def _located(settings: Settings) -> AsyncIterator[str]:
 
 async def _connect(url: str) -> Connection:
     try:
-        return await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SECONDS)
+        return await psycopg.AsyncConnection.connect(url, autocommit=True, **CONNECTING)
     except psycopg.OperationalError as error:
         # Whoever opens the database runs this deployment, and needs the server's own words.
         raise DatabaseUnavailable(f"The database cannot be reached: {str(error).splitlines()[0]}") from error

@@ -41,7 +41,7 @@ WITH asked AS (
 SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
 """
 _CLOSE = """
-UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, finished_at = now()
+UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, last_seq = %s, finished_at = now()
 WHERE run_id = %s AND attempt = %s AND status <> 'finished' RETURNING parent_message_id, fork_checkpoint
 """
 _TELL = "INSERT INTO run_events (run_id, seq, type, payload) VALUES (%s, %s, %s, %s)"
@@ -123,7 +123,7 @@ class Ledger:
         Raises Superseded where another process has the run.
         """
         async with self._database.connection() as connection, connection.transaction():
-            parent = await self._close(connection, run, end.outcome, end.stop_reason)
+            parent = await self._close(connection, run, end.outcome, end.stop_reason, last)
             answered = {
                 "message_id": run.message_id,
                 "session_id": run.session_id,
@@ -145,12 +145,12 @@ class Ledger:
         Raises Superseded where another process has the run.
         """
         async with self._database.connection() as connection, connection.transaction():
-            await self._close(connection, run, "failed", end.code)
+            await self._close(connection, run, "failed", end.code, last)
             await self._tell(connection, run, last)
 
-    async def _close(self, connection: Connection, run: Run, outcome: str, stop_reason: str) -> str | None:
+    async def _close(self, connection: Connection, run: Run, outcome: str, stop_reason: str, last: Line) -> str | None:
         """Close the row and write the question where it is a new one; gives the message that an answer hangs on."""
-        closed = await connection.execute(_CLOSE, [outcome, stop_reason, run.run_id, run.attempt])
+        closed = await connection.execute(_CLOSE, [outcome, stop_reason, last.envelope.seq, run.run_id, run.attempt])
         row = await closed.fetchone()
         if row is None:
             raise Superseded("Another process has taken this run over.")

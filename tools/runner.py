@@ -134,7 +134,14 @@ class Runner:
     async def drain(self) -> None:
         """Begin to close: take on no more runs, and see those there are to their ends or their checkpoints."""
         self._stopping = True
-        await self._drain()
+        await self._upkeep.stop_sweeping()  # or it would take over what is left to others
+        await self._leave_all(run for run in self._active_now() if not run.begun)
+        await self._ended_within(self._drain_seconds)
+        going_on = self._active_now()
+        for run in going_on:
+            run.control.request_drain("the process ends")
+        await self._ended_within(self._drain_seconds)
+        await self._leave_all(run for run in {*going_on, *self._active_now()} if not run.has_ended)
 
     async def _interrupt(self, identity: Identity, session_id: str) -> None:
         if await self._logs.current(identity, session_id) is not None:
@@ -150,7 +157,9 @@ class Runner:
                     raise
                 self._admission.wait_instead()
                 run.begun = False
-        run.place = self._admission.waiting
+                before = [each for each in self._active_now() if each.session_id == run.session_id and not each.begun]
+                run.place = len(before) + 1
+        run.place = run.place or self._admission.next_place
         return await self._open(run, "queued", Queued(position=run.place), fork)
 
     async def _open(
@@ -221,16 +230,6 @@ class Runner:
         await self._set_going(run)
         if self._titling is not None:  # a title that was being made went with the process
             self._upkeep.beside(self._title(run, self._titling))
-
-    async def _drain(self) -> None:
-        await self._upkeep.stop_sweeping()  # or it would take over what is left to others
-        await self._leave_all(run for run in self._active_now() if not run.begun)
-        await self._ended_within(self._drain_seconds)
-        going_on = self._active_now()
-        for run in going_on:
-            run.control.request_drain("the process ends")
-        await self._ended_within(self._drain_seconds)
-        await self._leave_all(run for run in {*going_on, *self._active_now()} if not run.has_ended)
 
     async def _ended_within(self, seconds: float) -> None:
         if tasks := [run.task for run in self._active_now() if run.task is not None]:

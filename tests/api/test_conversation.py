@@ -323,9 +323,9 @@ async def test_a_failure_is_told_in_the_stream_in_words_for_whoever_asks(
     assert error == {
         "type": "error",
         "error": "The model endpoint refused the API key.",
-        "code": "model_unavailable",
-        "suggestion": "Try again in a moment.",
-        "retryable": True,
+        "code": "model_refused",
+        "suggestion": "Tell whoever runs this service when it happened.",
+        "retryable": False,
     }
 
 

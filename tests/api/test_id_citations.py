@@ -212,8 +212,8 @@ async def test_a_run_that_failed_is_shown_as_failed(
     notebook = NotebookClient(model_client)
     row = await notebook.ask(LEAVE)
     assert (row["status"], row["content"], row["metadata"]["sections"]) == ("failed", "", [])
-    assert row["metadata"]["error"]["code"] == "model_unavailable"
-    assert row["metadata"]["error"]["retryable"] is True
+    assert row["metadata"]["error"]["code"] == "model_refused"
+    assert row["metadata"]["error"]["retryable"] is False
     assert "secret-of-the-endpoint" not in json.dumps(row)
     after = await notebook.ask("Hello")
     rows = await notebook.rows()

@@ -208,7 +208,8 @@ async def test_the_end_is_told_from_the_messages_where_the_log_was_swept(setting
         assert run.task is not None
         await run.task
         (only,) = await log_of(await at.runner.join(ME, run.run_id), after=3)
-        assert only.seq == 4
+        assert only.seq == log[-1].seq
+        assert await log_of(await at.runner.join(ME, run.run_id), after=only.seq) == []
         assert isinstance(only.event, RunFinished)
         assert isinstance(log[-1].event, RunFinished)
         assert only.event.message == log[-1].event.message

@@ -7,6 +7,7 @@ from tests.api.conftest import LIBRARY
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SCORE = re.compile(rb'("(?:score|relevanceScore|relevance_score|similarity)":|"distances":\[)[\d.]+')
 _DELTA = re.compile(rb'id: ID\d+:\d+\nevent: text_delta\ndata: (\{.*"section_index":\d+,"delta":")(.*)"\}\n\n')
+_THOUGHT = re.compile(rb'data: (\{"type":"(?:REASONING_MESSAGE_CONTENT|reasoning-delta)",.*"delta":")(.*)"\}\n\n')
 _KNOWN = {str(document.document_id).encode() for document in LIBRARY}
 
 
@@ -29,8 +30,9 @@ def with_deltas_joined(stream: bytes) -> bytes:
     """Write deltas that follow each other as one."""
     frames: list[bytes] = []
     for frame in re.findall(rb"(?s).*?\n\n", stream):
-        told, before = _DELTA.fullmatch(frame), _DELTA.fullmatch(frames[-1]) if frames else None
-        if told and before:
+        last = frames[-1] if frames else b""
+        pairs = [(kind.fullmatch(frame), kind.fullmatch(last)) for kind in (_DELTA, _THOUGHT)]
+        if told := next((now for now, before in pairs if now and before), None):
             frames[-1] = frames[-1].removesuffix(b'"}\n\n') + told[2] + b'"}\n\n'
         else:
             frames.append(frame)

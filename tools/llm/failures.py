@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 import openai
 
-from graph.errors import ModelReplyInvalid, ModelUnavailable
+from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
 from tools.llm.reply import AttemptFailed
 
 UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError)  # what the SDK makes of a chunk that is none
@@ -20,14 +20,15 @@ def failure_of(error: Exception) -> AttemptFailed:
     match error:
         case openai.BadRequestError() | openai.UnprocessableEntityError():
             words = json.dumps(error.body, ensure_ascii=False) if error.body else error.message
-            return AttemptFailed(_unavailable("refused the request", "Check the model's settings."), refused=words)
+            return AttemptFailed(_refused("refused the request", "Check the model's settings."), refused=words)
         case openai.AuthenticationError() | openai.PermissionDeniedError():
-            return AttemptFailed(_unavailable("refused the API key", "Check the api_key of this model."))
+            return AttemptFailed(_refused("refused the API key", "Check the api_key of this model."))
         case openai.NotFoundError():
-            return AttemptFailed(_unavailable("does not know the model", "Check the base_url and model settings."))
+            return AttemptFailed(_refused("does not know the model", "Check the base_url and model settings."))
         case openai.RateLimitError():
-            worth_it = error.code != "insufficient_quota"
-            return AttemptFailed(_unavailable("is rate limited"), again=worth_it, wait=_retry_after(error))
+            if error.code == "insufficient_quota":
+                return AttemptFailed(_refused("says that its quota is used up", "Check the account of this model."))
+            return AttemptFailed(_unavailable("is rate limited"), again=True, wait=_retry_after(error))
         case openai.APIStatusError():
             failed = _unavailable(f"answered with HTTP {error.status_code}")
             return AttemptFailed(failed, again=error.status_code >= 500, wait=_retry_after(error))
@@ -43,6 +44,10 @@ def failure_of(error: Exception) -> AttemptFailed:
 
 def _unavailable(what: str, suggestion: str | None = None) -> ModelUnavailable:
     return ModelUnavailable(f"The model endpoint {what}.", suggestion=suggestion)
+
+
+def _refused(what: str, suggestion: str) -> ModelRefused:
+    return ModelRefused(f"The model endpoint {what}.", suggestion=suggestion)
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:

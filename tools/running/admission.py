@@ -27,6 +27,11 @@ class Admission:
         """How many more runs could begin now."""
         return max(0, self._max_active - self._active - len(self._line))
 
+    @property
+    def next_place(self) -> int:
+        """The place in the line of whoever asks for a slot now, counted from 1."""
+        return len(self._line) + 1
+
     def let_in(self) -> bool:
         """Take a slot if one is free (True), or else a place among those that wait (False).
 

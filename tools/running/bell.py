@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import psycopg
 
 from tools.ceasing import cease
-from tools.database import CONNECT_TIMEOUT_SECONDS
+from tools.database import CONNECTING
 
 log = logging.getLogger("citewell.runs")
 
@@ -70,7 +70,7 @@ class Bell:
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
-                    self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SECONDS
+                    self._url, autocommit=True, **CONNECTING
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     self.ring(EVERYBODY)  # what was said before it listened

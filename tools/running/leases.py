@@ -26,10 +26,10 @@ RETURNING runs.run_id::text, stop_requested
 _TAKE_OVER = """
 UPDATE runs SET attempt = attempt + 1, lease_owner = %(owner)s, lease_until = now() + make_interval(secs => %(lease)s),
                 message_id = coalesce(message_id, gen_random_uuid())
-WHERE run_id IN (
+WHERE run_id = ANY (ARRAY (
     SELECT run_id FROM runs WHERE status <> 'finished' AND lease_until < now()
     ORDER BY created_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
-)
+))
 RETURNING run_id::text, session_id::text, message_id::text, question, request, status, attempt, stop_requested,
           fork_checkpoint
 """

@@ -33,7 +33,7 @@ ORDER BY status = 'running' DESC, created_at, run_id LIMIT 1
 """
 _LOG = "SELECT seq, payload FROM run_events WHERE run_id = %s AND seq > %s ORDER BY seq LIMIT %s"
 _END = """
-SELECT outcome, stop_reason, finished_at, (SELECT max(seq) FROM run_events WHERE run_id = runs.run_id),
+SELECT outcome, stop_reason, finished_at, last_seq, EXISTS (SELECT 1 FROM run_events WHERE run_id = runs.run_id),
        (SELECT body FROM messages WHERE run_id = runs.run_id AND role = 'assistant')
 FROM runs WHERE run_id = %s
 """
@@ -96,10 +96,10 @@ class StoredRun:
                 ended = await self._ended()
                 if ended is None:
                     await heard(rung, POLL_SECONDS)
-                elif ended.last_seq is None:
-                    yield self._from_its_message(ended, after)
+                elif ended.last_seq is not None and ended.last_seq <= after:
                     return
-                elif ended.last_seq <= after:
+                elif not ended.logged:
+                    yield self._from_its_message(ended, after)
                     return
 
     async def is_over(self, after: int) -> bool:
@@ -140,17 +140,18 @@ class StoredRun:
 
     def _from_its_message(self, ended: "_Ended", after: int) -> Envelope:
         at = ended.finished_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return Envelope(self.run_id, self.session_id, after + 1, at, _as_it_ended(ended))
+        return Envelope(self.run_id, self.session_id, ended.last_seq or after + 1, at, _as_it_ended(ended))
 
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A run that has ended; ``last_seq`` is None where its log was swept, ``body`` where it left no answer."""
+    """A run that has ended; ``last_seq`` is None for one of schema 0001, ``body`` where it left no answer."""
 
     outcome: Outcome
     stop_reason: str
     finished_at: datetime
     last_seq: int | None
+    logged: bool
     body: dict[str, Any] | None
 
 
