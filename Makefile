@@ -25,8 +25,8 @@ studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_POR
 # Without Node.js the tests that run other people's clients skip, and each says which client it missed.
 CLIENTS = $(if $(shell command -v node >/dev/null && command -v npm),$(WIRE)/node_modules/.package-lock.json)
 
-test: .venv/dev.installed $(CLIENTS) ## run the tests
-	@$(RUN)/pytest $(ARGS)
+test: .venv/dev.installed $(CLIENTS) ## run the tests, a file at a time on each of two cores
+	@$(RUN)/pytest -n 2 --dist loadfile $(ARGS)
 
 check: .venv/dev.installed ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }

@@ -10,7 +10,8 @@ from cli.exits import BY_CODE, Exit
 if TYPE_CHECKING:
     from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
     from tools.runner import Runner
-    from tools.runs import Run, RunRequest
+    from tools.running.live import Run
+    from tools.runs import RunRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from graph.events import Queued, RunFinished
 from graph.evidence import Identity
 from tools.database import Database
 from tools.ledger import Ledger
-from tools.runs import Run, RunRequest
+from tools.running.live import Run
+from tools.runs import RunRequest
 from tools.workspaces import Workspaces
 
 

@@ -12,7 +12,9 @@ from tools.branches import Fork, fork_of
 from tools.checkpoints import RUN
 from tools.database import Connection, Database
 from tools.running.bell import NOTIFY, naming
-from tools.runs import Line, Run, RunRequest, Superseded, question_id, request_as_json
+from tools.running.line import Line
+from tools.running.live import Run
+from tools.runs import RunRequest, Superseded, question_id, request_as_json
 from tools.session_rows import DEFAULT_TITLE
 from tools.workspaces import Workspaces
 

@@ -28,9 +28,10 @@ from tools.running.driving import Driver, started
 from tools.running.ending import Endings, ours
 from tools.running.journal import EventJournal
 from tools.running.leases import Leases, TakenOver
+from tools.running.live import Run
 from tools.running.stored import RunLogs, event_of
 from tools.running.upkeep import Upkeep
-from tools.runs import Run, RunReader, RunRequest, request_of_json
+from tools.runs import RunReader, RunRequest, request_of_json
 from tools.settings import RunSettings
 from tools.titles import Titling
 from tools.workspaces import Workspaces

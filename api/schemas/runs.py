@@ -19,7 +19,8 @@ from api.schemas.fields import Body, Question, optional
 from api.schemas.run_options import RunOptions
 from graph.events import RunFinished
 from graph.evidence import Identity, Message, Spent, WhileRunning
-from tools.runs import Run, RunRequest
+from tools.running.live import Run
+from tools.runs import RunRequest
 
 ASKED_AGAIN = "leave it out: with regenerate, a question is asked again as it was"
 

@@ -98,7 +98,7 @@ async def test_both_clients_hear_thoughts_and_failures(
         "assistant": "Every employee gets 25 days of annual leave a year.[1]",
     }
     assert failed["events"][-1]["type"] == "RUN_ERROR"
-    assert failed["events"][-1]["code"] == "model_unavailable"
+    assert failed["events"][-1]["code"] == "model_refused"
     assert failed["newMessages"] == []
 
 

@@ -159,7 +159,7 @@ async def test_every_release_reads_thoughts_and_failures(
     assert "model" in failed["error"]
     assert text_of(failed["message"]) == ""
     assert failed["message"]["metadata"]["outcome"] == "failed"
-    assert failed["message"]["metadata"]["code"] == "model_unavailable"
+    assert failed["message"]["metadata"]["code"] == "model_refused"
 
 
 @pytest.mark.parametrize("release", ["ai-6.0.0", "ai-newest"])

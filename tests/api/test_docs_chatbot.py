@@ -155,7 +155,7 @@ class TestStream:
         asked = {"query": "How many days of annual leave?", "threshold": 0}
         response = await model_client.post(PATH, json=asked, headers=STREAMED)
         last = events_of(response)[-1]
-        assert (last["type"], last["code"]) == ("error", "model_unavailable")
+        assert (last["type"], last["code"]) == ("error", "model_refused")
         assert set(last) == {"type", "session_id", "message_id", "code", "message", "suggestion", "retryable"}
         assert "sk-1" not in response.text
 
@@ -166,7 +166,7 @@ class TestStream:
             scripted_openai.script(status(401, "wrong key sk-1"), to="generate_answer")
         asked = {"query": "How many days of annual leave?", "threshold": 0}
         response = await model_client.post(PATH, json=asked)
-        assert (response.status_code, response.json()["code"]) == (503, "model_unavailable")
+        assert (response.status_code, response.json()["code"]) == (503, "model_refused")
         assert response.headers["content-type"] == "application/problem+json"
         assert response.json()["instance"].startswith("urn:uuid:")
         assert "sk-1" not in response.text

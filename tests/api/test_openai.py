@@ -23,7 +23,8 @@ from tests.api.serving import served
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.adapters.openai import OpenAIAdapter, document_of
 from tools.runner import Runner
-from tools.runs import Run, RunRequest
+from tools.running.live import Run
+from tools.runs import RunRequest
 from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does an employee get?"

@@ -20,7 +20,8 @@ from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
 from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
-from tools.runs import Run, RunRequest
+from tools.running.live import Run
+from tools.runs import RunRequest
 
 RUN_ID = str(UUID(int=1))
 

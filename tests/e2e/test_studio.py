@@ -133,7 +133,7 @@ async def test_input_and_context_can_be_filled_in_as_a_form(client: LangGraphCli
     assistant = (await client.assistants.search(graph_id="citewell"))[0]
     schemas = await client.assistants.get_schemas(assistant["assistant_id"])
     asked: Any = schemas["input_schema"]
-    assert list(asked["properties"]) == ["question", "page_ids", "selected_text"]
+    assert list(asked["properties"]) == ["question", "page_ids", "selected_text", "history"]
     assert asked["properties"]["question"]["type"] == "string"
     knobs: Any = schemas["context_schema"]
     assert knobs["properties"]["top_k"] == {

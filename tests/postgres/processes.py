@@ -11,7 +11,8 @@ from graph.evidence import Identity
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources, segment
 from tools.database import Database, open_database
 from tools.runner import Runner
-from tools.runs import Run, RunReader, RunRequest
+from tools.running.live import Run
+from tools.runs import RunReader, RunRequest
 from tools.sessions import Sessions
 from tools.settings import RunSettings, Settings
 from tools.workspaces import Workspaces

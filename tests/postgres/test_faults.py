@@ -17,7 +17,8 @@ from graph.spending import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import LEAVE, ME, Process, kinds, log_of, process
 from tests.postgres.proxy import Proxy, proxied
-from tools.runs import Run, RunRequest
+from tools.running.live import Run
+from tools.runs import RunRequest
 from tools.sessions import Sessions
 from tools.settings import Settings
 from tools.workspaces import Workspaces

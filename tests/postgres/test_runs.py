@@ -15,7 +15,8 @@ from graph.evidence import Identity
 from tests.fakes import HeldFamily, MemoryLibrary, ScriptedFamily, resources, segment
 from tools.database import Database
 from tools.runner import Runner
-from tools.runs import Run, RunRequest
+from tools.running.live import Run
+from tools.runs import RunRequest
 from tools.sessions import Sessions
 from tools.settings import RunSettings
 from tools.workspaces import Workspaces

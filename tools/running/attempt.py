@@ -13,7 +13,7 @@ from graph.evidence import Section
 from graph.state import FIRST_STEP, InputState, State
 from tools.checkpoints import RUN, saver
 from tools.database import Database, database_errors
-from tools.runs import Run
+from tools.running.live import Run
 
 RECURSION_FUSE = 40
 

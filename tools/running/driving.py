@@ -14,9 +14,10 @@ from tools.running.attempt import Attempts
 from tools.running.bell import Bell
 from tools.running.ending import Ending, Endings, ours, whole
 from tools.running.leases import Leases
+from tools.running.live import Run
 from tools.running.patience import patiently
 from tools.running.stored import POLL_SECONDS, heard
-from tools.runs import Run, Superseded
+from tools.runs import Superseded
 
 log = logging.getLogger("citewell.runs")
 

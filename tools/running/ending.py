@@ -12,9 +12,11 @@ from graph.ports import Resources
 from graph.state import State
 from tools.ledger import Ledger
 from tools.messages import finished_message, partial_message
+from tools.running.line import Line
+from tools.running.live import Run
 from tools.running.patience import patiently
 from tools.running.stored import RunLogs
-from tools.runs import Line, Run, Superseded
+from tools.runs import Superseded
 
 log = logging.getLogger("citewell.runs")
 

@@ -12,8 +12,10 @@ from graph.events import AnyEvent, StepFinished, StepStarted
 from tools.ceasing import cease
 from tools.database import Database
 from tools.running.bell import CHANNEL, naming
+from tools.running.line import DELTAS, Line
+from tools.running.live import Run
 from tools.running.patience import patiently
-from tools.runs import DELTAS, Line, Run, RunReader
+from tools.runs import RunReader
 
 log = logging.getLogger("citewell.runs")
 

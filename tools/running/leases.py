@@ -15,7 +15,8 @@ from psycopg.rows import class_row
 from graph.evidence import StopReason
 from tools.database import Database
 from tools.running.bell import ABANDONED, CHANNEL, NOTIFY, STOPS
-from tools.runs import Run, Superseded
+from tools.running.live import Run
+from tools.runs import Superseded
 
 _EXTEND = """
 UPDATE runs SET lease_until = now() + make_interval(secs => %s)

@@ -14,8 +14,8 @@ from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFini
 from graph.evidence import Identity, Message, Outcome, StopReason
 from tools.database import Database
 from tools.running.bell import CHANNEL, STOPS, Bell
+from tools.running.live import Run
 from tools.running.patience import patiently
-from tools.runs import Run
 from tools.workspaces import Workspaces
 
 POLL_SECONDS = 2.0  # where no notification comes

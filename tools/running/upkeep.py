@@ -11,8 +11,8 @@ from tools.ceasing import cease
 from tools.running.bell import ABANDONED, STOPS, Bell
 from tools.running.ending import Endings
 from tools.running.leases import Leases, TakenOver
+from tools.running.live import Run
 from tools.running.stored import heard
-from tools.runs import Run
 
 log = logging.getLogger("citewell.runs")
 
