@@ -279,12 +279,12 @@ async def test_a_model_that_fails_is_an_error_before_or_in_the_middle_of_the_ans
     scripted_openai.script(status(401, "key sk-secret is wrong"), status(401), to="generate_answer")
     with pytest.raises(openai.InternalServerError) as refused:
         await modelled.chat.completions.create(**asked(LEAVE))
-    assert (refused.value.status_code, refused.value.code) == (503, "model_unavailable")
+    assert (refused.value.status_code, refused.value.code) == (503, "model_refused")
     assert "sk-secret" not in str(refused.value)
     with pytest.raises(openai.APIError) as broken:
         await chunks_of(modelled, **asked(LEAVE))
     assert not isinstance(broken.value, openai.APIStatusError)
-    assert (broken.value.code, broken.value.type) == ("model_unavailable", "server_error")
+    assert (broken.value.code, broken.value.type) == ("model_refused", "server_error")
 
 
 async def test_a_run_that_is_stopped_ends_as_text_that_was_cut_off(

@@ -122,7 +122,7 @@ async def test_where_the_reply_is_no_use_codes_verdicts_stand_and_it_is_said(scr
     by_code, settled = await settle(scripted_openai, ["unverified", "unverified", "supported"])
     assert settled.sections == by_code.sections
     assert settled.fallback is not None
-    assert settled.fallback["code"] in ("model_reply_invalid", "model_unavailable")
+    assert settled.fallback["code"] in ("model_reply_invalid", "model_unavailable", "model_refused")
 
 
 async def test_claims_that_the_reply_leaves_out_or_misnames_stay_open(scripted_openai):
