@@ -50,7 +50,9 @@ async def run(folder: Path) -> list[Figure]:
 
 def _settings(model: LoopbackModel) -> dict[str, str]:
     models = [{"name": name, "base_url": model.base_url, "model": name} for name in ("instant", "stalling")]
-    return {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_DEFAULT_MODEL": "instant"}
+    # Titles are beside an answer and would be calls of their own.
+    titles = {"CITEWELL_AUTO_TITLE": "false"}
+    return {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_DEFAULT_MODEL": "instant", **titles}
 
 
 async def _leave(server: Served, questions: Sequence[str], model: LoopbackModel) -> list[float]:

@@ -1,14 +1,14 @@
 """Conversations: made, listed, changed, read back, deleted."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, status
+from fastapi import APIRouter, Query, Response, status
 
 from api.dependencies import Me, OpenLibrary
 from api.errors import problems
 from api.schemas.fields import Cursor, Limit, optional
-from api.schemas.sessions import NewSession, SessionChange, SessionDetail, SessionList, SessionTitle
+from api.schemas.sessions import NewSession, SessionChange, SessionDetail, SessionList, SessionTitle, detail_as_json
 from tools.sessions import Session
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
@@ -36,7 +36,7 @@ async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor:
     return SessionList(sessions=page.sessions, next_cursor=page.next_cursor)
 
 
-@router.get("/{session_id}", responses=problems(404, 422, 503))
+@router.get("/{session_id}", response_model=SessionDetail, responses=problems(404, 422, 503))
 async def get_session(
     session_id: UUID,
     me: Me,
@@ -44,11 +44,10 @@ async def get_session(
     limit: Limit = 100,
     cursor: Cursor = None,
     branch: Branch = None,
-) -> SessionDetail:
+) -> Any:
     """Read a session with the messages of a branch, their citations and sources."""
-    return SessionDetail.of(
-        await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor, branch=optional(branch))
-    )
+    history = await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor, branch=optional(branch))
+    return Response(detail_as_json(history), media_type="application/json")
 
 
 @router.patch("/{session_id}", responses=problems(404, 422, 503))

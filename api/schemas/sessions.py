@@ -1,10 +1,11 @@
 """Sessions as the native dialect takes and tells them."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
+from pydantic_core import to_json
 
 from api.schemas.fields import Body, PageIds, Title
 from graph.evidence import Assessment, Citation, Disagreement, FamilyName, Section, SectionClaim, Source, Spent
@@ -73,23 +74,6 @@ class SessionMessage(Body):
     disagreements: list[Disagreement] = Field(default=[])
     spent: dict[str, Spent] = Field(default={})
 
-    @classmethod
-    def of(cls, stored: StoredMessage) -> "SessionMessage":
-        """Show a stored message; what a later release adds to a body is left out."""
-        known = {name: value for name, value in stored.body.items() if name in cls.model_fields}
-        return cls(
-            **known,
-            message_id=stored.message_id,
-            run_id=stored.run_id,
-            parent_message_id=stored.parent_message_id,
-            role=stored.role,
-            content=stored.content,
-            created_at=stored.created_at,
-            versions=stored.versions if len(stored.versions) > 1 else [],
-            outcome=stored.outcome,
-            stop_reason=stored.stop_reason,
-        )
-
 
 class SessionDetail(Body):
     """A session with the newest messages of a branch, in the order they were said."""
@@ -98,14 +82,40 @@ class SessionDetail(Body):
     messages: list[SessionMessage]
     next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
 
-    @classmethod
-    def of(cls, history: History) -> "SessionDetail":
-        """Show a session's history."""
-        return cls(
-            session=history.session,
-            messages=[SessionMessage.of(message) for message in history.messages],
-            next_cursor=history.next_cursor,
-        )
+
+_DEFAULTS = {
+    name: field.get_default(call_default_factory=True)
+    for name, field in SessionMessage.model_fields.items()
+    if not field.is_required()
+}
+
+
+def detail_as_json(history: History) -> bytes:
+    """Write a session's history out as ``SessionDetail`` describes it.
+
+    A long session holds a thousand citations that were right when they were stored: they are not validated again.
+    """
+    messages = [_shown(message) for message in history.messages]
+    return to_json({"session": history.session, "messages": messages, "next_cursor": history.next_cursor})
+
+
+def _shown(stored: StoredMessage) -> dict[str, Any]:
+    """Show a stored message; what a later release adds to a body is left out."""
+    shown = {
+        **_DEFAULTS,
+        "message_id": stored.message_id,
+        "run_id": stored.run_id,
+        "parent_message_id": stored.parent_message_id,
+        "role": stored.role,
+        "content": stored.content,
+        "created_at": stored.created_at,
+        "versions": stored.versions if len(stored.versions) > 1 else [],
+        "outcome": stored.outcome,
+        "stop_reason": stored.stop_reason,
+    }
+    known = {name: value for name, value in stored.body.items() if name in _DEFAULTS and name != "versions"}
+    whole = shown | known
+    return {name: whole[name] for name in SessionMessage.model_fields}
 
 
 class RunList(Body):
