@@ -1,9 +1,12 @@
-"""How tasks are brought to an end."""
+"""How tasks are brought to an end, and what of theirs is not to be cut off."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 AGAIN_SECONDS = 0.5
+
+T = TypeVar("T")
 
 
 async def cease(*tasks: asyncio.Task[Any]) -> None:
@@ -18,3 +21,15 @@ async def cease(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         if not task.cancelled():
             task.exception()  # asked for, so that it is not said to have been overlooked
+
+
+async def unbroken(work: Coroutine[Any, Any, T]) -> T:
+    """Finish work of moments that leaves a mess where it is cut off, and let a cancel have its way only then."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # asked for, so that it is not said to have been overlooked
+        raise

@@ -9,6 +9,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from graph.gathering import Gathering
+from tools.ceasing import unbroken
 from tools.database import Pool
 
 # State holds builtins alone, so no module may be imported on the word of stored bytes (CVE-2026-28277).
@@ -41,7 +42,8 @@ class RunSaver(AsyncPostgresSaver):
     ) -> RunnableConfig:
         """Save a checkpoint once what led to it is told."""
         await self._told()
-        return await super().aput(config, checkpoint, metadata, new_versions)
+        # Cut off in the middle, a pipeline of statements breaks its connection, and says so when nobody can hear it.
+        return await unbroken(super().aput(config, checkpoint, metadata, new_versions))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -54,7 +56,7 @@ class RunSaver(AsyncPostgresSaver):
         if alone and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
             return
         await self._told()
-        await super().aput_writes(config, writes, task_id, task_path)
+        await unbroken(super().aput_writes(config, writes, task_id, task_path))
 
 
 def saver(pool: Pool, told: Told | None = None) -> AsyncPostgresSaver:
