@@ -1,14 +1,10 @@
-"""Moments as JavaScript clients read and write them."""
+"""Moments in replies, written as the events of a run write them."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import PlainSerializer
 
+from graph.events import moment
 
-def iso(at: datetime) -> str:
-    """Write a moment in ISO 8601, in UTC, with milliseconds and Z."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-Moment = Annotated[datetime, PlainSerializer(iso, return_type=str)]
+Moment = Annotated[datetime, PlainSerializer(moment, return_type=str)]

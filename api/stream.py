@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.dialects.frames import Dialect
 from graph.errors import CitewellError, ServerStopping
-from graph.events import Envelope, RunFailed, RunFinished
+from graph.events import Envelope, RunFailed, RunFinished, moment
 from tools.runs import RunReader
 
 log = logging.getLogger("citewell.api")
@@ -125,8 +125,7 @@ async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGener
 
 def _untold(run: RunReader, seq: int, error: CitewellError) -> Envelope:
     end = RunFailed(code=error.code, message=error.message, suggestion=error.advice, retryable=error.retryable)
-    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return Envelope(run.run_id, run.session_id, seq, at, end)
+    return Envelope(run.run_id, run.session_id, seq, moment(datetime.now(UTC)), end)
 
 
 async def end_of(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:

@@ -6,6 +6,7 @@ Fields and kinds are only ever added; clients ignore what they do not know. Payl
 """
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, Protocol, TypeVar
 
 from pydantic import Field
@@ -325,6 +326,11 @@ AnyEvent = (
 )
 Event = Annotated[AnyEvent, Field(discriminator="type")]
 TERMINAL: tuple[type[RunFinished], type[RunFailed]] = (RunFinished, RunFailed)
+
+
+def moment(at: datetime) -> str:
+    """Write a moment in ISO 8601, in UTC, with milliseconds and Z, as JavaScript does."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)

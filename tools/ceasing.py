@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 AGAIN_SECONDS = 0.5
@@ -33,3 +34,12 @@ async def unbroken(work: Coroutine[Any, Any, T]) -> T:
         if not task.cancelled():
             task.exception()  # asked for, so that it is not said to have been overlooked
         raise
+
+
+async def whole(work: Coroutine[Any, Any, T]) -> T:
+    """Finish work however often the task that waits for it is cancelled: a cancel that comes now comes too late."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    return task.result()

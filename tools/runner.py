@@ -194,11 +194,12 @@ class Runner:
         if (mine := self.active(taken.run_id)) is not None:  # which has let its lease run out
             self._endings.hand_over(mine)
             await mine.stopped()
-        readable = True
+        failure: CitewellError | None = None
         try:
             request = request_of_json(taken.request)
         except ValidationError:
-            readable, request = False, RunRequest(taken.question, Context())
+            log.exception("the request of run %s can't be read", taken.run_id)
+            request, failure = RunRequest(taken.question, Context()), ours()
         run = Run(
             taken.run_id,
             taken.session_id,
@@ -214,14 +215,13 @@ class Runner:
             fork_checkpoint=taken.fork_checkpoint,
         )
         try:
-            if not readable:
-                log.error("the request of run %s can't be read", run.run_id)
-                raise ours()
             family = self._resources.families(request.context.model, thinking=request.context.thinking)
+            run.family, run.model = family.name, family.model
         except CitewellError as error:
-            await self._endings.failed(run, error)
+            failure = failure or error
+        if failure is not None:
+            await self._endings.failed(run, failure)
             return
-        run.family, run.model = family.name, family.model
         if taken.stop_requested is not None:
             run.stop_reason = taken.stop_requested
             await self._endings.cancelled(run)

@@ -89,6 +89,7 @@ class Workspaces:
         async with self._database.connection() as connection:
             await drop_partition(connection, number)
             async with connection.transaction():
+                await connection.execute(_LOCK_SESSIONS, [number])
                 for table in ("checkpoint_writes", "checkpoint_blobs", "checkpoints"):
                     await connection.execute(_DELETE_CHECKPOINTS.format(table), [number])
                 await connection.execute("DELETE FROM workspaces WHERE number = %s", [number])
@@ -122,6 +123,8 @@ def _check_name(name: str) -> None:
         raise InvalidRequest(f"A workspace's name has 1 to {LONGEST_NAME} characters.")
 
 
+# Whoever deletes checkpoints holds their session first: a run that has just ended prunes its own.
+_LOCK_SESSIONS = "SELECT 1 FROM sessions WHERE workspace = %s ORDER BY session_id FOR UPDATE"
 _DELETE_CHECKPOINTS = "DELETE FROM {} WHERE thread_id IN (SELECT session_id::text FROM sessions WHERE workspace = %s)"
 _LIST = """
 SELECT name,

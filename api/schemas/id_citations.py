@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 from api.dialects.holding import told_of
 from api.dialects.id_citations_rows import AnswerMetadata, Fault, Row, Status, answer_row, question_row, section_of
 from api.error_table import kind_of
-from api.moments import iso
 from api.schemas.fields import ModelName, PageIds, Question
 from api.schemas.runs import NewRun
+from graph.events import moment
 from graph.evidence import Identity, Message
 from tools.runs import RunRequest
 from tools.sessions import RunStatus, StoredMessage
@@ -52,7 +52,7 @@ class MessagePage(ChangedMessages):
 
 def in_progress(run: RunStatus, message_id: str) -> list[Row]:
     """Lay out a run that is going or waiting: its question, and an answer that is still to come."""
-    at = iso(run.created_at)
+    at = moment(run.created_at)
     return [
         question_row(run.run_id, message_id, run.question, at),
         answer_row(run.run_id, message_id, "processing", at, []),
@@ -61,7 +61,7 @@ def in_progress(run: RunStatus, message_id: str) -> list[Row]:
 
 def stored_row(stored: StoredMessage) -> Row:
     """Lay out a stored message; an answer's citations tell what has become of their quotes since."""
-    at = iso(stored.created_at)
+    at = moment(stored.created_at)
     if stored.role == "user":
         return Row(
             id=stored.message_id,
@@ -92,4 +92,4 @@ def failed_row(run: RunStatus, message_id: str) -> Row:
     code = run.stop_reason or kind.code
     fault = Fault(code=code, message=kind.meaning, suggestion=kind.suggestion, retryable=kind.retryable)
     ended = AnswerMetadata(outcome="failed", stop_reason=code, error=fault)
-    return answer_row(run.run_id, message_id, "failed", iso(run.finished_at or run.created_at), [], ended)
+    return answer_row(run.run_id, message_id, "failed", moment(run.finished_at or run.created_at), [], ended)

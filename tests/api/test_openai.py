@@ -181,7 +181,7 @@ async def test_without_a_session_the_messages_are_the_history_and_nothing_is_lis
         n=1,
         tools=[],
         user="u",
-        extra_body={"x": 1},  # type: ignore[arg-type]
+        extra_body={"x": 1},
     )
     assert made.model == "scripted"
     [prepared] = scripted_openai.asked("decide_retrieval")
@@ -424,7 +424,7 @@ async def test_langchain_reads_it_as_any_chat_model(shared_client: httpx.AsyncCl
             base_url=f"{str(shared_client.base_url).rstrip('/')}/v1",
             api_key="none",
             http_async_client=http,
-            max_retries=0,  # type: ignore[arg-type]
+            max_retries=0,
         )
         whole = await model.ainvoke(LEAVE)
         streamed = [chunk async for chunk in model.astream(LEAVE)]

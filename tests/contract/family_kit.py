@@ -127,7 +127,7 @@ class FamilyContract:
         prepared = await family.preparer.prepare(
             QUESTION,
             [],
-            search=search,  # type: ignore[arg-type]
+            search=search,
             has_pages=has_pages,
             meter=Meter(),
         )
@@ -200,7 +200,7 @@ class FamilyContract:
         assert not set(title) & set('"“”「」«»')
 
     async def test_a_reader_may_leave_in_mid_answer(self, family: Family) -> None:
-        async with aclosing(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())) as drafts:  # type: ignore[type-var]
+        async with aclosing(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())) as drafts:
             assert isinstance(await anext(drafts), DraftOpened | DraftThought)
 
     async def test_runs_do_not_mix(self, family: Family) -> None:

@@ -110,4 +110,4 @@ class TestLlmFamilyThinking(FamilyContract):
         drafts = await collected(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter()))
         (only,) = sections_of(drafts)
         assert only.text == "Twelve seconds."
-        assert [draft.delta for draft in drafts[:2]] == ["Once in ", "twelve…"]  # type: ignore[union-attr]
+        assert [draft.delta for draft in drafts[:2]] == ["Once in ", "twelve…"]

@@ -109,7 +109,7 @@ async def test_the_history_of_a_thread_can_be_read(client: LangGraphClient) -> N
     thread = await client.threads.create()
     await client.runs.wait(thread["thread_id"], "citewell", input={"question": "Hello there!"})
     values = (await client.threads.get_state(thread["thread_id"]))["values"]
-    assert values["outcome"] == "answered"  # type: ignore[call-overload]
+    assert values["outcome"] == "answered"
     history = await client.threads.get_history(thread["thread_id"])
     assert [state["next"] for state in reversed(history)] == [
         ["__start__"],

@@ -143,7 +143,7 @@ async def test_a_run_that_broke_off_in_a_repair_is_resumed_in_it() -> None:
     class Breaking(ScriptedFamily):
         broken = False
 
-        async def revise(self, question, faulty, sources, *, language, meter):  # type: ignore[no-untyped-def]
+        async def revise(self, question, faulty, sources, *, language, meter):
             if not self.broken:
                 self.broken = True
                 raise RuntimeError("the process died")

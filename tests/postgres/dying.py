@@ -69,13 +69,13 @@ def die(url: str, session_id: str, scenario: str, durability: str, step: str, mo
         run_step.__name__ = name
         return run_step
 
-    builder.step = deadly  # type: ignore[assignment]
+    builder.step = deadly
     asyncio.run(_ask(url, session_id, scenario, durability))
 
 
 def settings_of(url: str) -> Settings:
     """Give the settings of every process here."""
-    return Settings(_env_file=None, database_url=SecretStr(url), pool_size=4)  # type: ignore[call-arg]
+    return Settings(_env_file=None, database_url=SecretStr(url), pool_size=4)
 
 
 async def _ask(url: str, session_id: str, scenario: str, durability: str) -> None:

@@ -15,6 +15,7 @@ from tools.running.live import Run
 from tools.runs import RunReader, RunRequest
 from tools.sessions import Sessions
 from tools.settings import RunSettings, Settings
+from tools.titles import Titling
 from tools.workspaces import Workspaces
 
 ME = Identity()
@@ -24,11 +25,13 @@ LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave.")
 class Process:
     """A runner over fakes, with a pool of connections that no other process has."""
 
-    def __init__(self, database: Database, family: ScriptedFamily, settings: RunSettings) -> None:
+    def __init__(
+        self, database: Database, family: ScriptedFamily, settings: RunSettings, titling: Titling | None = None
+    ) -> None:
         self.database = database
         self.family = family
         ports = resources(MemoryLibrary([LEAVE]), family)
-        self.runner = Runner(build(ports).compile(), ports, database, Workspaces(database), settings)
+        self.runner = Runner(build(ports).compile(), ports, database, Workspaces(database), settings, titling=titling)
 
     async def session(self) -> str:
         return (await Sessions(self.database, Workspaces(self.database)).create(ME)).session_id
@@ -42,9 +45,12 @@ class Process:
 
 
 @asynccontextmanager
-async def process(settings: Settings, family: ScriptedFamily | None = None, **runs: Any) -> AsyncIterator[Process]:
+async def process(
+    settings: Settings, family: ScriptedFamily | None = None, *, titling: Any = None, **runs: Any
+) -> AsyncIterator[Process]:
     async with open_database(settings) as database:
-        opened = Process(database, family or ScriptedFamily(), RunSettings(**{"drain_seconds": 0, **runs}))
+        limits = RunSettings(**{"drain_seconds": 0, **runs})
+        opened = Process(database, family or ScriptedFamily(), limits, titling)
         try:
             yield opened
         finally:

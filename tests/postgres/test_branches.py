@@ -27,7 +27,7 @@ async def session_id(sessions: Sessions) -> str:
 
 async def fork(database: Database, session_id: str, question: str = "", **request: str) -> Fork:
     async with database.connection() as connection:
-        return await fork_of(connection, session_id, RunRequest(question, Context(), **request))  # type: ignore[arg-type]
+        return await fork_of(connection, session_id, RunRequest(question, Context(), **request))
 
 
 async def checkpoint(database: Database, session_id: str, checkpoint_id: str) -> None:

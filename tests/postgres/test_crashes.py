@@ -128,5 +128,5 @@ def heard_live(log: list[Envelope]) -> list[dict[str, Any]]:
         if isinstance(event, RunResumed):
             standing = {index: held for index, held in standing.items() if index in event.sections}
         elif event.type in ("section_finished", "section_revised"):
-            standing[event.section_index] = {"text": event.text, "source_ids": event.source_ids}  # type: ignore[union-attr]
+            standing[event.section_index] = {"text": event.text, "source_ids": event.source_ids}
     return [section for _, section in sorted(standing.items()) if section["text"]]

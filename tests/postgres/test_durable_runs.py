@@ -9,7 +9,7 @@ from graph.errors import NotFound, Overloaded, SessionBusy
 from graph.events import Queued, RunFailed, RunFinished
 from graph.evidence import Identity
 from tests.fakes import HeldFamily
-from tests.postgres.processes import ME, kinds, log_of, process
+from tests.postgres.processes import ME, Process, kinds, log_of, process
 from tools.settings import Settings
 
 
@@ -215,6 +215,6 @@ async def test_the_end_is_told_from_the_messages_where_the_log_was_swept(setting
         assert only.event.message == log[-1].event.message
 
 
-async def at_status(at: object, status: str) -> int:
-    found = await at.rows("SELECT count(*) FROM runs WHERE status = %s", status)  # type: ignore[attr-defined]
+async def at_status(at: Process, status: str) -> int:
+    found = await at.rows("SELECT count(*) FROM runs WHERE status = %s", status)
     return int(found[0][0])

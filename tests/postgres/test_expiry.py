@@ -40,7 +40,7 @@ async def conversed(sessions: Sessions, database: Database, *, idle: str = "0 da
     config: Any = {"configurable": {"thread_id": session_id, "checkpoint_ns": ""}}
     thread = saver(database.pool)
     point = {**empty_checkpoint(), "channel_values": {"turns": []}, "channel_versions": {"turns": "1"}}
-    config = await thread.aput(config, point, {}, {"turns": "1"})  # type: ignore[arg-type]
+    config = await thread.aput(config, point, {}, {"turns": "1"})
     await thread.aput_writes(config, [("turns", [])], "task", SIDE_BY_SIDE[0])  # those of other steps are not kept
     await run_sql(
         database, "UPDATE sessions SET updated_at = now() - %s::interval WHERE session_id = %s", idle, session_id

@@ -17,6 +17,7 @@ from graph.spending import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import LEAVE, ME, Process, kinds, log_of, process
 from tests.postgres.proxy import Proxy, proxied
+from tools.running.leases import Leases
 from tools.running.live import Run
 from tools.runs import RunRequest
 from tools.sessions import Sessions
@@ -273,14 +274,14 @@ async def test_a_waiting_run_of_a_session_that_is_deleted_stops_waiting(
         await family.writing.wait()
         waiting = await at.ask(session_id, while_running="enqueue")
         asked = 0
-        ahead = at.runner._leases.ahead
+        ahead = Leases.ahead
 
-        async def counted(run: Run) -> int:
+        async def counted(self: Leases, run: Run) -> int:
             nonlocal asked
             asked += 1
-            return await ahead(run)
+            return await ahead(self, run)
 
-        at.runner._leases.ahead = counted  # type: ignore[method-assign]
+        monkeypatch.setattr(Leases, "ahead", counted)
         await at.rows("DELETE FROM sessions RETURNING 1")
         family.released.set()
         async with asyncio.timeout(10):
@@ -320,7 +321,7 @@ def standing(log: list[Envelope]) -> list[Section]:
         if isinstance(event, RunResumed):
             held = {index: section for index, section in held.items() if index in event.sections}
         elif event.type in ("section_finished", "section_revised"):
-            held[event.section_index] = Section(text=event.text, source_ids=event.source_ids)  # type: ignore[union-attr]
+            held[event.section_index] = Section(text=event.text, source_ids=event.source_ids)
     return [section for _, section in sorted(held.items()) if section["text"]]
 
 
@@ -426,12 +427,14 @@ async def test_a_checkpoint_waits_for_what_was_told_before_it_and_not_for_a_paus
         await run.committed()
 
 
-async def test_a_process_closes_though_its_upkeep_misses_a_cancel(settings: Settings) -> None:
+async def test_a_process_closes_though_its_upkeep_misses_a_cancel(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On Python 3.11 whoever waits for the database may miss one."""
     async with process(settings) as at:
         asked, missed = asyncio.Event(), asyncio.Event()
 
-        async def take_over(limit: int) -> list[Any]:
+        async def take_over(self: Leases, limit: int) -> list[Any]:
             asked.set()
             try:
                 await asyncio.Event().wait()
@@ -439,7 +442,7 @@ async def test_a_process_closes_though_its_upkeep_misses_a_cancel(settings: Sett
                 missed.set()
             return []
 
-        at.runner._leases.take_over = take_over  # type: ignore[method-assign]
+        monkeypatch.setattr(Leases, "take_over", take_over)
         at.runner.take_over_abandoned()
         await asked.wait()
         async with asyncio.timeout(5):
@@ -476,8 +479,7 @@ class Untitled:
 
 async def test_a_title_that_was_being_made_is_made_by_who_takes_the_run_over(settings: Settings) -> None:
     family, titling = HeldFamily(), Untitled()
-    async with process(settings) as second:
-        second.runner._titling = titling  # type: ignore[assignment]
+    async with process(settings, titling=titling) as second:
         async with process(settings, family) as first:
             run = await first.ask(await first.session())
             await family.writing.wait()

@@ -69,7 +69,7 @@ class Pausable:
             async with lend(timeout) as lent:
                 yield lent
 
-        pool.connection = connection  # type: ignore[method-assign, assignment]
+        pool.connection = connection
 
 
 @dataclass

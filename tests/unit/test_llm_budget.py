@@ -170,7 +170,7 @@ async def test_revising_gives_up(scripted_openai, family):
 
 
 def converse(family: Family, meter: Meter, said: str, intent: str) -> AsyncIterator[Draft]:
-    return family.writer.converse(said, [], language="zh", intent=intent, meter=meter)  # type: ignore[arg-type]
+    return family.writer.converse(said, [], language="zh", intent=intent, meter=meter)
 
 
 @CAPS

@@ -126,7 +126,7 @@ def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope
 def test_a_source_that_was_shown_keeps_its_number_or_the_stream_ends() -> None:
     [graded] = [event for event in SCRIPT if isinstance(event, SourcesGraded)]
     other = graded.sources[0] | {"segment_id": "another:0"}
-    log = logged([graded, SourcesGraded(sources=[other])])  # type: ignore[list-item]
+    log = logged([graded, SourcesGraded(sources=[other])])
     *_, shown, failed = chunks_of(log, Wanted(events=True))
     assert shown["event"]["data"] == {"description": "The answer failed", "done": True}
     assert failed["error"]["code"] == "answer_rewritten"

@@ -49,7 +49,7 @@ def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> N
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:
     once = {"grade_segments": {"calls": 1, "tokens": 20, "ms": 1.5}}
-    assert merge_spent(once, once) == {"grade_segments": {"calls": 2, "tokens": 40, "ms": 3.0}}  # type: ignore[arg-type]
+    assert merge_spent(once, once) == {"grade_segments": {"calls": 2, "tokens": 40, "ms": 3.0}}
 
 
 def test_what_came_nearest_is_named_once_however_it_was_gathered() -> None:

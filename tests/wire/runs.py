@@ -227,7 +227,7 @@ def finish(run: Telling, outcome: str, stop_reason: str) -> None:
     )
     if outcome == "abstained":
         message["nearest"] = run.sources
-    run.tell(told.RunFinished(outcome=outcome, stop_reason=stop_reason, message=message, spent=SPENT))  # type: ignore[arg-type]
+    run.tell(told.RunFinished(outcome=outcome, stop_reason=stop_reason, message=message, spent=SPENT))
 
 
 def logged(events: Sequence[AnyEvent]) -> list[Envelope]:

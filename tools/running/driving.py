@@ -8,11 +8,12 @@ from langgraph.errors import GraphDrained
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import BudgetCaps, Queued, RunStarted
 from graph.state import State
+from tools.ceasing import whole
 from tools.pruning import prune_thread
 from tools.running.admission import Admission
 from tools.running.attempt import Attempts
 from tools.running.bell import Bell
-from tools.running.ending import Ending, Endings, ours, whole
+from tools.running.ending import Ending, Endings, ours
 from tools.running.leases import Leases
 from tools.running.live import Run
 from tools.running.patience import patiently

@@ -1,9 +1,7 @@
 """How a run ends: exactly one terminal event, written with the run's messages in one transaction, then told."""
 
-import asyncio
 import logging
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any, Literal, cast
 
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
@@ -126,12 +124,3 @@ def _hurried(run: Run) -> bool:
 def ours() -> CitewellError:
     """Say no more than that the fault is ours to mend: its text stays in our log, and the client learns the run id."""
     return CitewellError("The run failed for an internal reason.")
-
-
-async def whole(work: Ending) -> None:
-    """Finish work however often the task that waits for it is cancelled."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
-    task.result()

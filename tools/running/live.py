@@ -24,6 +24,7 @@ from graph.events import (
     RunStarted,
     SectionFinished,
     SectionRevised,
+    moment,
 )
 from graph.evidence import FamilyName, Section, Spent, StopReason
 from tools.ceasing import cease
@@ -88,7 +89,7 @@ class Run:
 
     def next_line(self, event: AnyEvent) -> Line:
         """Give an event the next place in the log."""
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        at = moment(datetime.now(UTC))
         line = Line.of(Envelope(self.run_id, self.session_id, self.last_seq + 1, at, event))
         self.last_seq += 1
         return line

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
 from pydantic import TypeAdapter
 
 from graph.errors import NotFound
-from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished
+from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished, moment
 from graph.evidence import Identity, Message, Outcome, StopReason
 from tools.database import Database
 from tools.running.bell import CHANNEL, STOPS, Bell
@@ -139,7 +139,7 @@ class StoredRun:
         return None if row[0] is None else _Ended(*row)
 
     def _from_its_message(self, ended: "_Ended", after: int) -> Envelope:
-        at = ended.finished_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        at = moment(ended.finished_at)
         return Envelope(self.run_id, self.session_id, ended.last_seq or after + 1, at, _as_it_ended(ended))
 
 

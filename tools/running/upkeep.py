@@ -55,12 +55,9 @@ class Upkeep:
         await cease(*self._tasks.values(), *self._beside)
         self._tasks.clear()
 
-    def _begin(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        async def for_ever() -> None:
-            await work()
-
+    def _begin(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if name not in self._tasks:
-            self._tasks[name] = asyncio.create_task(for_ever(), name=name)
+            self._tasks[name] = asyncio.create_task(work(), name=name)
 
     async def _keep_leases(self) -> None:
         with self._bell.on(STOPS) as rung:
