@@ -68,5 +68,6 @@ if [ -e .venv ] && ! .venv/bin/python -c '' 2>/dev/null; then
 fi
 [ -x .venv/bin/python ] || make_environment
 say "Installing $(grep -c '^[a-z0-9].*==' "$lock") packages from $lock (once; a minute or two)"
-install --require-hashes -r "$lock"
+# The lock is complete, and requirements/overrides.in is not known to an installer that resolves again.
+install --require-hashes --no-deps -r "$lock"
 install --no-build-isolation --no-deps --editable .
