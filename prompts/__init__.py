@@ -30,7 +30,18 @@ def load(name: str, *placeholders: str) -> Prompt:
     found = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
     if found != set(placeholders):
         raise ValueError(f"prompts/{name}.md has placeholders {sorted(found)}, its code fills {sorted(placeholders)}")
-    return Prompt(name, text, hashlib.sha256(text.encode()).hexdigest()[:12])
+    return Prompt(name, text, _short_hash(text))
+
+
+def hashes() -> dict[str, str]:
+    """Give the short hash of every prompt, by its name."""
+    found = (file for file in files(__name__).iterdir() if file.name.endswith(".md"))
+    texts = {file.name.removesuffix(".md"): file.read_text(encoding="utf-8").strip() for file in found}
+    return {name: _short_hash(texts[name]) for name in sorted(texts)}
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

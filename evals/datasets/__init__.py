@@ -1,1 +1,33 @@
-"""Readers of public data sets, each by the path of a file; none of their text is kept in the project."""
+"""Readers of data sets, each by a path; none of the public sets' text is kept in the project.
+
+``LOADERS`` names those that run through the graph. Each brings its set to the one form of ``evals.cases``.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from evals.cases import DataSet
+from evals.datasets.own import load_own
+from graph.errors import InvalidRequest
+
+Loader = Callable[[Path], DataSet]
+
+LOADERS: Mapping[str, Loader] = {
+    "own": load_own,
+}
+
+
+def load_data_set(name: str, path: Path | None) -> DataSet:
+    """Load a data set by name: ``golden`` is our own and needs no path, any other is read from one.
+
+    Raises InvalidRequest for a name that no loader has, a path that is missing, and what a loader refuses.
+    """
+    if name == "golden":
+        from evals.golden import load_golden
+
+        return load_golden()
+    if name not in LOADERS:
+        raise InvalidRequest(f"There is no data set {name!r}; there are {', '.join(sorted([*LOADERS, 'golden']))}.")
+    if path is None:
+        raise InvalidRequest(f"{name} is read from a path: give --path.")
+    return LOADERS[name](path)

@@ -1,24 +1,20 @@
-"""citewell eval: measure Citewell on a data set, through the real graph in a throw-away workspace."""
+"""citewell eval xquad, clapnq, repair, rgb, claims, wice, injection, small-talk: measurements of one thing each."""
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.eval.showing import Progress, progress_bar, show_report
 from cli.exits import Exit
 from cli.opening import opened, settings_for
 from cli.options import AsJson
-from cli.output import print_json, progress_console, result_console
 from cli.running import run
 
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
 
-evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=True)
-
-Progress = Callable[[int, int], None]
 Measure = Callable[["Citewell", Progress], Coroutine[Any, Any, Mapping[str, Any]]]
 DataSet = Annotated[Path, typer.Option("--path", help="The data set's file.", show_default=False)]
 
@@ -30,7 +26,6 @@ RefuseBelow = Annotated[
 READING_POINT = 0.02  # an abstention counts as a miss where reading is measured
 
 
-@evaluate.command()
 def xquad(
     path: DataSet,
     paired: Annotated[
@@ -57,7 +52,6 @@ def xquad(
     run(_measured(measure, as_json, point), as_json=as_json)
 
 
-@evaluate.command()
 def clapnq(
     path: Annotated[
         Path, typer.Option("--path", help="The folder of answerable.jsonl and its twin.", show_default=False)
@@ -78,7 +72,6 @@ def clapnq(
     run(_measured(measure, as_json, refuse_below), as_json=as_json)
 
 
-@evaluate.command()
 def repair(
     path: Annotated[Path, typer.Option("--path", help="XQuAD's folder.", show_default=False)],
     model: Annotated[str, typer.Option("--model", help="A configured model's name.", show_default=False)],
@@ -100,7 +93,6 @@ def repair(
     run(_measured(measure, as_json), as_json=as_json)
 
 
-@evaluate.command()
 def rgb(path: DataSet, as_json: AsJson = False) -> None:
     """Measure on RGB how often an answer says that its sources disagree."""
 
@@ -112,7 +104,6 @@ def rgb(path: DataSet, as_json: AsJson = False) -> None:
     run(_measured(measure, as_json), as_json=as_json)
 
 
-@evaluate.command()
 def claims(
     path: Annotated[
         Path | None,
@@ -140,13 +131,12 @@ async def _claims(path: Path | None, data: Path | None, write: Path | None, as_j
     cases = chosen_cases(path=path, data=data)
     if write is not None:
         write_cases(write, cases)
-    with _progress("Checking") as progress:
+    with progress_bar("Checking") as progress:
         report = await run_claims(settings_for(), cases, progress=progress)
-    _show(report, as_json=as_json)
+    show_report(report, as_json=as_json)
     return Exit.OK
 
 
-@evaluate.command()
 def wice(path: DataSet, as_json: AsJson = False) -> None:
     """Measure on WiCE how support is estimated and evidence chosen."""
     run(_wice(path, as_json), as_json=as_json)
@@ -157,11 +147,10 @@ async def _wice(path: Path, as_json: bool) -> Exit:
     from tools.families import configured_families
 
     family = configured_families(settings_for())("extractive")
-    _show(await run_wice(family.checker, path), as_json=as_json)
+    show_report(await run_wice(family.checker, path), as_json=as_json)
     return Exit.OK
 
 
-@evaluate.command()
 def injection(
     path: Annotated[Path, typer.Option("--path", help="The folder of the attack corpora.", show_default=False)],
     most: Annotated[
@@ -176,13 +165,12 @@ def injection(
 async def _injection(path: Path, most: int | None, as_json: bool) -> Exit:
     from evals.injection import run_injection
 
-    with _progress() as progress:
+    with progress_bar() as progress:
         report = await run_injection(settings_for(), path, most=most, progress=progress)
-    _show(report, as_json=as_json)
+    show_report(report, as_json=as_json)
     return Exit.OK
 
 
-@evaluate.command("small-talk")
 def small_talk(as_json: AsJson = False) -> None:
     """Tell 100 questions from 100 lines of small talk."""
     run(_small_talk(as_json), as_json=as_json)
@@ -191,7 +179,7 @@ def small_talk(as_json: AsJson = False) -> None:
 async def _small_talk(as_json: bool) -> Exit:
     from evals.small_talk import run_small_talk
 
-    _show(await run_small_talk(), as_json=as_json)
+    show_report(await run_small_talk(), as_json=as_json)
     return Exit.OK
 
 
@@ -200,36 +188,7 @@ async def _measured(measure: Measure, as_json: bool, refuse_below: float | None 
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
     async with opened(settings, durability="exit") as citewell:
-        with _progress() as progress:
+        with progress_bar() as progress:
             report = await measure(citewell, progress)
-    _show(report, as_json=as_json)
+    show_report(report, as_json=as_json)
     return Exit.OK
-
-
-def _show(report: Mapping[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(report)
-        return
-    from cli.rendering.tables import show_table
-
-    show_table(result_console(), ["Figure", "Value"], list(_rows(report)))
-
-
-def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
-    for name, value in report.items():
-        if isinstance(value, Mapping):
-            yield from _rows(value, f"{of}{name}.")
-        else:
-            yield [of + name, "; ".join(value) if isinstance(value, list) else str(value)]
-
-
-@contextmanager
-def _progress(doing: str = "Asking") -> Iterator[Progress]:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    console = progress_console()
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -1,0 +1,11 @@
+"""citewell eval: run data sets through the real graph, compare runs, and measure one thing at a time."""
+
+import typer
+
+from cli.eval.measurements import claims, clapnq, injection, repair, rgb, small_talk, wice, xquad
+from cli.eval.run import run_set
+
+evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=True)
+evaluate.command("run")(run_set)
+for measurement in (xquad, clapnq, rgb, claims, wice, injection, repair, small_talk):
+    evaluate.command(measurement.__name__.replace("_", "-"))(measurement)

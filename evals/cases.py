@@ -1,0 +1,138 @@
+"""What an evaluation asks and of what: documents, questions with their gold evidence, and sets of both.
+
+Every data set is brought to this form by a loader of ``evals.datasets``. Evidence is of whole sentences, named by the
+document they stand in and their place in it, so that a quote of any length is judged by the sentences that it holds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from graph.errors import InvalidRequest
+from tools.sentences import sentences
+
+Expected = Literal["answered", "abstained"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Sentence:
+    """A sentence of a data set: the name of its document, and its place among the sentences of it, from 0."""
+
+    document: str
+    index: int
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document of a data set. ``text`` is its canonical text; offsets count code points of it.
+
+    ``data`` is the file that it was read from, where it is one whose ``file_name`` tells the format; the file is then
+    ingested in the text's place. ``given`` holds the spans of the sentences that the data set itself tells, in order;
+    without them Citewell's own splitter says where sentences are.
+    """
+
+    name: str
+    title: str
+    text: str
+    data: bytes | None = None
+    file_name: str = ""
+    given: tuple[Span, ...] | None = None
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """The spans of its sentences, white space around them left out."""
+        return (
+            self.given if self.given is not None else tuple(_trimmed(self.text, *span) for span in sentences(self.text))
+        )
+
+    def sentences_in(self, start: int, end: int) -> tuple[Sentence, ...]:
+        """Tell which sentences a span holds: they share more than half of the shorter of the two."""
+        return tuple(
+            Sentence(self.name, index)
+            for index, (first, last) in enumerate(self.spans)
+            if 2 * (min(end, last) - max(start, first)) > min(last - first, end - start)
+        )
+
+    def sentence_text(self, sentence: Sentence) -> str:
+        start, end = self.spans[sentence.index]
+        return self.text[start:end]
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    body = text[start:end]
+    return start + len(body) - len(body.lstrip()), end - (len(body) - len(body.rstrip()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One question of a data set, with what a right answer looks like.
+
+    ``evidence`` lists alternative sets of sentences: an answer is right in citing any one of them whole. ``accepted``
+    sentences may be cited besides and need not be. ``answers`` are strings of which any makes an answer right.
+    ``before`` are questions asked first, in the same session. ``pages`` names documents that are selected. ``removal``
+    names the documents without which the question can't be answered; where it is empty the question has no
+    unanswerable twin. ``tags`` are for grouping figures, such as ``language`` and ``kind``.
+    """
+
+    case_id: str
+    question: str
+    expected: Expected = "answered"
+    answers: tuple[str, ...] = ()
+    evidence: tuple[frozenset[Sentence], ...] = ()
+    accepted: frozenset[Sentence] = frozenset()
+    before: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    only_selected_pages: bool = False
+    removal: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def gold_documents(self) -> tuple[frozenset[str], ...]:
+        """The documents of each alternative set of evidence."""
+        return tuple(frozenset(sentence.document for sentence in chosen) for chosen in self.evidence)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Documents and the questions asked of all of them as one library. Raises InvalidRequest where names clash."""
+
+    name: str
+    documents: tuple[Document, ...]
+    cases: tuple[Case, ...]
+
+    def __post_init__(self) -> None:
+        for what, names in (
+            ("documents", [document.name for document in self.documents]),
+            ("questions", [case.case_id for case in self.cases]),
+        ):
+            if twice := _first_repeated(names):
+                raise InvalidRequest(f"{self.name}: two {what} are called {twice!r}; each needs a name of its own.")
+        known = {document.name for document in self.documents}
+        for case in self.cases:
+            named = {*case.pages, *case.removal, *(s.document for chosen in case.evidence for s in chosen)}
+            if missing := sorted(named - known):
+                raise InvalidRequest(
+                    f"{self.name}: question {case.case_id} names {missing[0]!r}, which is no document."
+                )
+
+    def sample(self, most: int) -> "DataSet":
+        """Give the same library with at most so many of the questions, spread evenly over the set."""
+        count = len(self.cases)
+        if count <= most:
+            return self
+        return replace(self, cases=tuple(self.cases[index * count // most] for index in range(most)))
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Document]:
+        return {document.name: document for document in self.documents}
+
+
+def _first_repeated(names: Sequence[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -1,0 +1,46 @@
+"""A whole evaluation: a data set run through the graph into a folder, with its figures and its report."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evals.cases import DataSet
+from evals.configuration import configuration_of
+from evals.metrics import by_tag, figures
+from evals.metrics.catalogue import METRICS
+from evals.records import Record, record_key
+from evals.run_folder import RunFolder
+from evals.running import Progress, RunOptions, run_data_set
+from graph.entrypoint import Citewell
+
+GROUPED_BY = ("language", "kind", "topic")
+
+
+async def evaluate(
+    citewell: Citewell, data: DataSet, options: RunOptions, folder: RunFolder, *, progress: Progress | None = None
+) -> Mapping[str, Any]:
+    """Run what the folder does not hold yet, then write and give the figures of all of it.
+
+    Raises InvalidRequest where the folder holds another run, and as ``run_data_set`` does.
+    """
+    records = folder.begin(configuration_of(data, options, citewell.library.settings))
+
+    def keep(record: Record) -> None:
+        folder.append(record)
+        records.append(record)
+
+    done = frozenset((record["case_id"], record["variant"]) for record in records)
+    await run_data_set(citewell, data, options, keep, done=done, progress=progress)
+    metrics = all_figures(records)
+    folder.write_metrics(metrics)
+    return metrics
+
+
+def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
+    """Take every measure of all records, and of those that share the value of a tag."""
+    ordered = sorted(records, key=record_key)  # concurrency must not change which resamples are drawn
+    groups = {tag: by_tag(ordered, METRICS, tag) for tag in GROUPED_BY}
+    return {
+        "questions": len(ordered),
+        "all": figures(ordered, METRICS),
+        "by": {tag: groups[tag] for tag in GROUPED_BY if len(groups[tag]) > 1},
+    }

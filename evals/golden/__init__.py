@@ -1,0 +1,23 @@
+"""Our own golden set: questions over documents written for it in three languages, and over the manual."""
+
+from pathlib import Path
+
+from evals.cases import DataSet, Document
+from evals.datasets.own import load_own, read_document
+from graph.errors import InvalidRequest
+
+FOLDER = Path(__file__).parent
+MANUAL = Path(__file__).resolve().parents[2] / "docs"
+FIGURES_ALONE = frozenset({"benchmarks", "evaluation"})  # pages that change whenever something is measured
+
+
+def load_golden() -> DataSet:
+    """Read the golden set. Raises InvalidRequest outside a clone, where the manual is not at hand."""
+    return load_own(FOLDER, more=tuple(_manual()))
+
+
+def _manual() -> list[Document]:
+    if not MANUAL.is_dir():
+        raise InvalidRequest("The manual is not here, and the golden set asks of it: run from a clone of Citewell.")
+    pages = sorted(file for file in MANUAL.glob("*.md") if file.stem not in FIGURES_ALONE)
+    return [read_document(page, f"manual/{page.stem}") for page in pages]

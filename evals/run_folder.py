@@ -1,0 +1,114 @@
+"""A run's folder: ``configuration.json``, ``results.jsonl``, ``metrics.json`` and ``report.html``.
+
+Results are appended a line at a time, so that a run which was stopped goes on where it stood.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from evals.configuration import Configuration, differences
+from evals.records import Record, record_key
+from graph.errors import InvalidRequest
+
+_RECORD = TypeAdapter(Record)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The files of one run."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    def begin(self, configuration: Configuration) -> list[Record]:
+        """Make the folder, or open that of a run that was stopped, and give what it has recorded already.
+
+        Raises InvalidRequest where it holds a run of another configuration, naming what differs.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        file = self.path / "configuration.json"
+        if not file.exists():
+            _write(file, configuration)
+            return []
+        found = differences(self.configuration(), json.loads(json.dumps(configuration)))
+        if found:
+            raise InvalidRequest(
+                f"{self.path} holds a run that was made otherwise: {'; '.join(found[:3])}.",
+                suggestion="Name another folder with --out, or delete this one.",
+            )
+        self._drop_torn_line()
+        return self.records()
+
+    def append(self, record: Record) -> None:
+        """Add a record, whole or not at all as far as a reader can tell."""
+        with (self.path / "results.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+    def configuration(self) -> Configuration:
+        """Read what the run was made with. Raises InvalidRequest where the folder holds no run."""
+        file = self.path / "configuration.json"
+        try:
+            found: Configuration = json.loads(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InvalidRequest(f"{self.path} holds no run: {file.name} cannot be read.") from error
+        except ValueError as error:
+            raise InvalidRequest(f"{file} is no JSON.") from error
+        return found
+
+    def records(self) -> list[Record]:
+        """Read what was recorded, each question and variant once. Raises InvalidRequest naming the line at fault."""
+        file = self.path / "results.jsonl"
+        if not file.exists():
+            return []
+        found: dict[tuple[str, str], Record] = {}
+        for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+            if line:
+                record = _read(line, f"{file}, line {number}")
+                found[record_key(record)] = record
+        return list(found.values())
+
+    def metrics(self) -> Mapping[str, Any]:
+        """Read the figures. Raises InvalidRequest where the run has none yet."""
+        file = self.path / "metrics.json"
+        try:
+            found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InvalidRequest(f"{self.path} has no figures yet: run it to its end.") from error
+        return found
+
+    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Write the figures."""
+        _write(self.path / "metrics.json", metrics)
+
+    def _drop_torn_line(self) -> None:
+        """Cut off what a run that was killed had written of its last line."""
+        file = self.path / "results.jsonl"
+        if file.exists():
+            data = file.read_bytes()
+            if not data.endswith(b"\n"):
+                file.write_bytes(data[: data.rfind(b"\n") + 1])
+
+
+def _read(line: str, where: str) -> Record:
+    try:
+        return _RECORD.validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the line"
+        raise InvalidRequest(f"{where}: {field}: {first['msg']}.") from error
+
+
+def _write(file: Path, content: Mapping[str, Any]) -> None:
+    file.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
