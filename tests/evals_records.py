@@ -1,0 +1,129 @@
+"""Records made by hand, for tests of figures, reports and comparisons."""
+
+from typing import Any, cast
+
+from evals.records import CitationRecord, ClaimRecord, GoldSentence, Record, RetrievedSegment, SectionRecord, SourceText
+from graph.evidence import Verdict
+
+FIRST_BOAT = "The first boat leaves Askvik at 6:40."
+FARE = "A single fare is 12 kroner."
+
+
+def gold(text: str = FIRST_BOAT, *, document: str = "ferry", index: int = 0, start: int = 0) -> GoldSentence:
+    """A sentence of gold evidence, at the start of its document unless told otherwise."""
+    return GoldSentence(document=document, index=index, start=start, end=start + len(text), text=text)
+
+
+def retrieved(*documents: str) -> list[RetrievedSegment]:
+    """A segment of each document, best first; a document named twice gives two."""
+    return [
+        RetrievedSegment(
+            segment_id=f"{document}:{place}", document=document, start=0, end=80, score=round(0.9 - 0.1 * place, 2)
+        )
+        for place, document in enumerate(documents)
+    ]
+
+
+def source(document: str = "ferry", text: str = f"{FIRST_BOAT} {FARE}") -> SourceText:
+    """A segment that the writer was given."""
+    return SourceText(
+        segment_id=f"{document}:0", document=document, title=document.title(), text=text, kind="search", score=0.9
+    )
+
+
+def citation(quote: str = FIRST_BOAT, **changes: Any) -> CitationRecord:
+    """An exact quote of the ferry's first sentence."""
+    plain = CitationRecord(
+        segment_id="ferry:0",
+        document="ferry",
+        start=0,
+        end=len(quote),
+        quote=quote,
+        origin="cited",
+        sentences=[0],
+        exact=True,
+        offered=True,
+    )
+    return cast(CitationRecord, {**plain, **changes})
+
+
+def claim(
+    text: str = FIRST_BOAT,
+    *citations: CitationRecord,
+    verdict: Verdict = "supported",
+    section: int = 0,
+    reasons: tuple[str, ...] = (),
+) -> ClaimRecord:
+    """A claim that is supported by a quote of itself unless told otherwise."""
+    return ClaimRecord(
+        section=section, text=text, verdict=verdict, reasons=list(reasons), citations=list(citations or (citation(),))
+    )
+
+
+def section(text: str = FIRST_BOAT, *source_ids: str, unknown_ids: int = 0) -> SectionRecord:
+    """A section that cites the ferry's first segment unless told otherwise."""
+    return SectionRecord(text=text, source_ids=list(source_ids or ("ferry:0",)), unknown_ids=unknown_ids)
+
+
+def record(case_id: str = "q1", **changes: Any) -> Record:
+    """A question that was answered rightly, with one exact quote of its gold sentence."""
+    plain = Record(
+        case_id=case_id,
+        variant="asked",
+        question="When does the first boat leave?",
+        before=[],
+        pages=[],
+        tags={"language": "en", "kind": "answerable"},
+        expected="answered",
+        answers=["6:40"],
+        evidence=[[gold()]],
+        accepted=[],
+        outcome="answered",
+        stop_reason="answer_complete",
+        error=None,
+        standalone_question="When does the first boat leave?",
+        queries=[],
+        retrieved=retrieved("ferry", "museum", "bakery"),
+        retrieved_as_asked=None,
+        pages_read=[],
+        sources=[source()],
+        answer=FIRST_BOAT,
+        written=[section()],
+        first_claims=[claim()],
+        sections=[section()],
+        claims=[claim()],
+        disagreements=[],
+        family="extractive",
+        model="extractive",
+        ms=20.0,
+        first_text_ms=15.0,
+        spent={"search_segments": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "ms": 9}},
+    )
+    return cast(Record, {**plain, **changes})
+
+
+def refused(case_id: str = "q1", **changes: Any) -> Record:
+    """A question that was refused; rightly so where ``expected`` is given as "abstained"."""
+    nothing: dict[str, Any] = {
+        "outcome": "abstained",
+        "stop_reason": "nothing_relevant",
+        "answer": "I found no answer in these documents.",
+        "written": [],
+        "first_claims": [],
+        "sections": [],
+        "claims": [],
+        "first_text_ms": None,
+    }
+    return record(case_id, **{**nothing, **changes})
+
+
+def failed(case_id: str = "q1", **changes: Any) -> Record:
+    """A question whose run failed."""
+    nothing: dict[str, Any] = {
+        "outcome": "failed",
+        "stop_reason": "error",
+        "answer": "",
+        "error": {"code": "model_unavailable", "message": "The model did not answer.", "suggestion": "Start it."},
+        "sources": [],
+    }
+    return refused(case_id, **{**nothing, **changes})
