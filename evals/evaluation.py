@@ -12,7 +12,7 @@ from evals.run_folder import RunFolder
 from evals.running import Progress, RunOptions, run_data_set
 from graph.entrypoint import Citewell
 
-GROUPED_BY = ("language", "kind", "topic")
+GROUPED_BY = ("set", "language", "kind", "topic")
 
 
 async def evaluate(

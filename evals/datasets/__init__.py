@@ -7,13 +7,28 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from evals.cases import DataSet
+from evals.datasets.clapnq import clapnq_open_set, clapnq_set
+from evals.datasets.financebench import financebench_set
+from evals.datasets.hotpotqa import hotpotqa_set
 from evals.datasets.own import load_own
+from evals.datasets.rgb import rgb_set
+from evals.datasets.union import union_set
+from evals.datasets.wice import wice_set
+from evals.datasets.xquad import xquad_set
 from graph.errors import InvalidRequest
 
 Loader = Callable[[Path], DataSet]
 
 LOADERS: Mapping[str, Loader] = {
+    "clapnq": clapnq_set,
+    "clapnq-open": clapnq_open_set,
+    "financebench": financebench_set,
+    "hotpotqa": hotpotqa_set,
     "own": load_own,
+    "rgb": rgb_set,
+    "union": union_set,
+    "wice": wice_set,
+    "xquad": xquad_set,
 }
 
 

@@ -7,16 +7,15 @@ evidence is quoted: a quote must be a whole sentence of its document's canonical
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from evals.cases import Case, DataSet, Document, Sentence
+from evals.datasets.reading import rows_of_lines
 from graph.errors import InvalidRequest, UnreadableDocument
 from tools.files import find_files
 from tools.parsers import SUFFIXES, parse
-
-Row = TypeVar("Row", bound=BaseModel)
 
 
 class QuotedSentence(BaseModel, extra="forbid"):
@@ -64,7 +63,7 @@ def load_own(folder: Path, *, more: tuple[Document, ...] = ()) -> DataSet:
     files = sorted(folder.glob("questions*.jsonl"))
     if not files:
         raise InvalidRequest(f"{folder} holds no questions*.jsonl.")
-    cases = [_case(_parsed(Question, line, where), by_name, where) for file in files for where, line in _lines(file)]
+    cases = [_case(question, by_name, where) for file in files for where, question in rows_of_lines(file, Question)]
     return DataSet(folder.resolve().name, documents, tuple(cases))
 
 
@@ -103,28 +102,8 @@ def _files(library: Path) -> Iterator[Document]:
 
 def _written(file: Path) -> Iterator[Document]:
     if file.exists():
-        for where, line in _lines(file):
-            written = _parsed(WrittenDocument, line, where)
+        for _, written in rows_of_lines(file, WrittenDocument):
             yield Document(written.name, written.title or written.name, written.text)
-
-
-def _lines(file: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"{file} cannot be read as UTF-8 text.") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield f"{file}, line {number}", line
-
-
-def _parsed(row: type[Row], line: str, where: str) -> Row:
-    try:
-        return row.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise InvalidRequest(f"{where}: {field}: {first['msg']}.") from error
 
 
 def _case(question: Question, documents: dict[str, Document], where: str) -> Case:

@@ -1,4 +1,7 @@
-"""RGB (Chen et al. 2023), counterfactual part: questions with true passages, the same made false, and noise."""
+"""RGB (Chen et al. 2023), counterfactual part: questions with true passages, the same made false, and noise.
+
+As a data set it holds true passages and noise alone; what false ones do is measured by ``evals.rgb``.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,17 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evals.cases import Case, DataSet, Document
+from evals.datasets.evidence import answer_evidence
 from graph.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
 class RGBQuestion:
-    """A question with its passages. ``wrong`` pairs a true passage's place among ``true`` with its false version."""
+    """A question with its passages. ``wrong`` pairs a true passage's place among ``true`` with its false version.
+
+    ``answers`` are groups of wordings: a right answer has one of each group. A file may lack them.
+    """
 
     text: str
     true: tuple[str, ...]
     wrong: tuple[tuple[int, str], ...]
     noise: tuple[str, ...]
+    answers: tuple[tuple[str, ...], ...]
 
 
 def load_rgb(path: Path) -> tuple[RGBQuestion, ...]:
@@ -67,8 +76,55 @@ def _question(path: Path, number: int, row: Mapping[str, Any]) -> RGBQuestion:
         for index, (right, false) in enumerate(zip(true, wrong, strict=True))
         if _plain(right) != _plain(false)
     )
-    return RGBQuestion(text, true, pairs, passages("negative"))
+    return RGBQuestion(
+        text, true, pairs, passages("negative"), _answers(row.get("answer", []), f"{path}, line {number}")
+    )
+
+
+def _answers(value: Any, where: str) -> tuple[tuple[str, ...], ...]:
+    groups = [each if isinstance(each, list) else [each] for each in (value if isinstance(value, list) else [value])]
+    if not all(isinstance(wording, str) and wording for group in groups for wording in group):
+        raise InvalidRequest(f"{where}: the field 'answer' must be a text, texts, or lists of texts.")
+    return tuple(tuple(dict.fromkeys(group)) for group in groups if group)
 
 
 def _plain(text: str) -> str:
     return "".join(text.split()).casefold()
+
+
+def rgb_set(path: Path) -> DataSet:
+    """Read one language's ``*_fact.jsonl``, or all of a folder; questions are asked over all passages, each there once.
+
+    A passage is no article: it has no title of its own. Each place where a true passage tells the answer is evidence
+    of its own. Without a question's true passages what is left is noise, and no answer. Where an answer takes several
+    facts, as one of the Chinese ones does, no single text makes it right and the question has none. Raises
+    InvalidRequest as ``load_rgb`` does.
+    """
+    files = sorted(path.glob("*_fact.jsonl")) if path.is_dir() else [path]
+    if not files:
+        raise InvalidRequest(f"{path} holds no *_fact.jsonl.")
+    documents: dict[str, Document] = {}
+    cases: list[Case] = []
+    for file in files:
+        language = file.stem.removesuffix("_fact")
+        first = len(documents)
+        for number, question in enumerate(load_rgb(file), 1):
+            for text in (*question.true, *question.noise):
+                name = f"{language}/{len(documents) - first + 1:04d}"
+                documents.setdefault(text, Document(name, f"Passage {len(documents) - first + 1}", text))
+            true = [documents[text] for text in dict.fromkeys(question.true)]
+            wordings = [wording for group in question.answers for wording in group]
+            evidence = [chosen for document in true for chosen in answer_evidence(document, wordings)]
+            cases.append(
+                Case(
+                    case_id=f"{language}/{number:04d}",
+                    question=question.text,
+                    answers=question.answers[0] if len(question.answers) == 1 else (),
+                    evidence=tuple(dict.fromkeys(evidence)),
+                    accepted=frozenset(sentence for chosen in evidence for sentence in chosen),
+                    removal=tuple(document.name for document in true),
+                    tags={"language": language},
+                )
+            )
+    name = "rgb" if path.is_dir() else f"rgb-{path.stem.removesuffix('_fact')}"
+    return DataSet(name, tuple(documents.values()), tuple(cases))

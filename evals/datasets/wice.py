@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from evals.cases import Case, DataSet, Document, Sentence, Span
+from evals.datasets.reading import file_at
 from graph.errors import InvalidRequest
 from graph.evidence import Segment
+from tools.sentences import trimmed
 
 WiCELabel = Literal["supported", "partially_supported", "not_supported"]
+_TITLE = "(meta data) TITLE:"
 SEGMENT_LENGTH = 1200  # code points; about the 300 tokens of a stored segment
 
 
@@ -80,3 +84,47 @@ def page_of(claim: WiCEClaim) -> WiCEPage:
         starts.append(tuple(begins))
         at += len(text)
     return WiCEPage(tuple(segments), tuple(starts), tuple(first))
+
+
+def wice_set(path: Path) -> DataSet:
+    """Read the set with each claim asked of the page it cites, selected as the only page.
+
+    ``path`` is the file, or the folder of ``claims.jsonl``. A page's lines are its sentences, the line of metadata that
+    names its title among them, since annotators chose it too. A claim that is partially supported is to be answered.
+    Claims have no answer to be right by, and what is not supported has no evidence. Raises InvalidRequest as
+    ``load_wice`` does, and where evidence names a line that its page lacks.
+    """
+    file = file_at(path, "claims.jsonl")
+    documents: list[Document] = []
+    cases: list[Case] = []
+    for number, claim in enumerate(load_wice(file), 1):
+        document = _document(f"{number:04d}", claim)
+        if max((line for chosen in claim.evidence_sets for line in chosen), default=0) >= len(claim.lines):
+            raise InvalidRequest(f"{file}, line {number}: supporting_sentences: there is no such line of evidence.")
+        known = claim.label != "not_supported"
+        documents.append(document)
+        cases.append(
+            Case(
+                case_id=document.name,
+                question=claim.text,
+                expected="answered" if known else "abstained",
+                evidence=tuple(
+                    frozenset(Sentence(document.name, line) for line in chosen)
+                    for chosen in (claim.evidence_sets if known else ())
+                ),
+                pages=(document.name,),
+                only_selected_pages=True,
+                tags={"language": "en", "kind": claim.label},
+            )
+        )
+    return DataSet("wice", tuple(documents), tuple(cases))
+
+
+def _document(name: str, claim: WiCEClaim) -> Document:
+    given: list[Span] = []
+    text = ""
+    for line in claim.lines:
+        given.append(trimmed(f"{text}{line}", len(text), len(text) + len(line)))
+        text += f"{line}\n\n"
+    titles = [line.removeprefix(_TITLE).strip() for line in claim.lines if line.startswith(_TITLE)]
+    return Document(name, titles[0] if titles else claim.article, text, given=tuple(given))

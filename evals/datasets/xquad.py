@@ -4,16 +4,19 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from evals.cases import Case, DataSet, Document, Span
+from evals.datasets.evidence import sentences_over
 from graph.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
 class XQuADQuestion:
-    """A question, the index of the paragraph that answers it, and the answers as they stand there."""
+    """A question, the index of the paragraph that answers it, and the answers as they stand there, with their spans."""
 
     text: str
     paragraph: int
     answers: tuple[str, ...]
+    spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ def load_xquad(path: Path) -> XQuAD:
             for paragraph in article["paragraphs"]:
                 for asked in paragraph["qas"]:
                     answers = tuple(answer["text"].strip() for answer in asked["answers"])
-                    questions.append(XQuADQuestion(asked["question"], len(paragraphs), answers))
+                    spans = tuple(_span(answer["answer_start"], answer["text"]) for answer in asked["answers"])
+                    questions.append(XQuADQuestion(asked["question"], len(paragraphs), answers, spans))
                 paragraphs.append(paragraph["context"])
                 articles.append(article["title"])
     except OSError as error:
@@ -43,3 +47,41 @@ def load_xquad(path: Path) -> XQuAD:
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidRequest(f"{path} is no XQuAD file: {error!r}.") from error
     return XQuAD(tuple(paragraphs), tuple(articles), tuple(questions))
+
+
+def xquad_set(path: Path) -> DataSet:
+    """Read one language's file, or all of a folder as one library; a file's stem is its language.
+
+    A paragraph's translations leave the library with it where questions are asked without their answer, since each of
+    them tells it. Raises InvalidRequest where there is no file or one is not of SQuAD's shape.
+    """
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if not files:
+        raise InvalidRequest(f"{path} holds no language's file, such as en.json.")
+    languages = {file.stem: load_xquad(file) for file in files}
+    documents = {
+        (language, index): Document(f"{language}/{index:04d}", f"Paragraph {index}", text)
+        for language, data in languages.items()
+        for index, text in enumerate(data.paragraphs, 1)
+    }
+    cases: list[Case] = []
+    for language, data in languages.items():
+        for number, question in enumerate(data.questions, 1):
+            index = question.paragraph + 1
+            document = documents[language, index]
+            cases.append(
+                Case(
+                    case_id=f"{language}/{number:04d}",
+                    question=question.text,
+                    answers=question.answers,
+                    evidence=tuple(dict.fromkeys(sentences_over(document, *span) for span in question.spans)),
+                    removal=tuple(documents[each, index].name for each in languages if (each, index) in documents),
+                    tags={"language": language},
+                )
+            )
+    name = "xquad" if path.is_dir() else f"xquad-{path.stem}"
+    return DataSet(name, tuple(documents.values()), tuple(cases))
+
+
+def _span(start: int, answer: str) -> Span:
+    return start, start + len(answer)
