@@ -97,7 +97,7 @@ def record(case_id: str = "q1", **changes: Any) -> Record:
         model="extractive",
         ms=20.0,
         first_text_ms=15.0,
-        spent={"search_segments": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "ms": 9}},
+        spent={"search_segments": {"calls": 0, "tokens": 0, "ms": 9.0}},
     )
     return cast(Record, {**plain, **changes})
 
