@@ -1,10 +1,11 @@
 """Confidence intervals by the bootstrap over questions (Efron 1979, percentile intervals).
 
-A question may give several observations, such as one for each of its citations. They are drawn together: questions are
-independent of each other, the citations of one answer are not.
+A question may give several observations, such as one for each of its citations, or one with its evidence in the library
+and one without. They are drawn together: questions are independent of each other, what one question gives is not.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,11 @@ RESAMPLES = 1000
 LEVEL = 0.95
 
 Observations = Sequence[Sequence[float]]  # for each question, what it gave; nothing where a measure does not apply
+Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A mean with the bounds that hold it in 95 of 100 samples; ``n`` questions gave something."""
+    """A mean, or a quantile, with the bounds that hold it in 95 of 100 samples; ``n`` questions gave something."""
 
     mean: float
     low: float
@@ -30,66 +32,101 @@ def mean_interval(values: Sequence[float], *, seed: int = 0) -> Interval:
     return interval([[value] for value in values], seed=seed)
 
 
-def interval(observations: Observations, *, seed: int = 0) -> Interval:
-    """Give the mean over all observations, resampling questions. Raises ValueError where there is no observation."""
-    return balanced_interval([observations], seed=seed)
+def interval(observations: Observations, *, quantile: float | None = None, seed: int = 0) -> Interval:
+    """Give the mean over all observations, or a quantile in [0, 1] of them, resampling questions.
 
-
-def balanced_interval(strata: Sequence[Observations], *, seed: int = 0) -> Interval:
-    """Give the mean of the strata's means, resampling questions within each, as of a balanced accuracy.
-
-    Raises ValueError where a stratum has no observation.
+    Raises ValueError where there is no observation.
     """
-    random = np.random.default_rng(seed)
-    parts = [_resampled(stratum, random) for stratum in strata]
-    means = np.mean([means for means, _ in parts], axis=0)
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(means, (tail, 1 - tail))
-    return Interval(float(np.mean([mean for _, mean in parts])), float(low), float(high), sum(map(_giving, strata)))
+    return balanced_interval([observations], quantile=quantile, seed=seed)
+
+
+def balanced_interval(strata: Sequence[Observations], *, quantile: float | None = None, seed: int = 0) -> Interval:
+    """Give the mean of the strata's means, as of a balanced accuracy, or that of their quantiles.
+
+    ``strata[s][i]`` is what question i gave in stratum s: a question may be in several, and is resampled whole. Raises
+    ValueError where a stratum has no observation.
+    """
+    giving = [i for i, of_question in enumerate(zip(*strata, strict=True)) if any(map(len, of_question))]
+    kept = [[stratum[i] for i in giving] for stratum in strata]
+    found = _statistic(kept, _once(len(giving)), quantile)[0]
+    low, high = _bounds(_statistic(kept, _draws(len(giving), seed), quantile))
+    return Interval(float(found), low, high, len(giving))
 
 
 def paired_difference(before: Observations, after: Observations, *, seed: int = 0) -> tuple[Interval, float]:
-    """Give the change of a mean between two runs over the same questions, and how likely chance alone is to give it.
+    """Give the change of a mean between two runs over the same questions, and its p-value.
 
-    Questions are resampled in pairs; ``before[i]`` and ``after[i]`` are of the same question. The second number is
-    the two-sided p-value: twice the share of resamples whose change is on the other side of zero, at least 1/1000.
-    Raises ValueError where either run has no observation.
+    As ``balanced_difference`` of a single stratum.
     """
-    if len(before) != len(after):
+    return balanced_difference([before], [after], seed=seed)
+
+
+def balanced_difference(
+    before: Sequence[Observations], after: Sequence[Observations], *, quantile: float | None = None, seed: int = 0
+) -> tuple[Interval, float]:
+    """Give the change of a figure between two runs over the same questions, and how likely chance alone is to give it.
+
+    Questions are resampled in pairs: ``before[s][i]`` and ``after[s][i]`` are of question i. The second number is the
+    two-sided p-value: twice the share of resamples whose change is not on the side of most, at least 1/1000. Raises
+    ValueError where a stratum of either run has no observation, or the runs have other questions.
+    """
+    questions = {len(stratum) for stratum in (*before, *after)}
+    if len(questions) != 1:
         raise ValueError("A paired comparison needs the same questions on both sides.")
-    random = np.random.default_rng(seed)
-    draws = _draws(len(before), random)
-    (old, old_mean), (new, new_mean) = _drawn(before, draws), _drawn(after, draws)
-    changes = new - old
-    tail = (1 - LEVEL) / 2
-    low, high = np.quantile(changes, (tail, 1 - tail))
+    (count,) = questions
+    once, draws = _once(count), _draws(count, seed)
+    change = _statistic(after, once, quantile)[0] - _statistic(before, once, quantile)[0]
+    changes = _statistic(after, draws, quantile) - _statistic(before, draws, quantile)
     beyond = min(float(np.mean(changes <= 0)), float(np.mean(changes >= 0)))
     p_value = min(1.0, max(2 * beyond, 1 / RESAMPLES))
-    return Interval(new_mean - old_mean, float(low), float(high), len(before)), p_value
+    return Interval(float(change), *_bounds(changes), count), p_value
 
 
-def _giving(observations: Observations) -> int:
-    return sum(1 for each in observations if len(each))
+def _bounds(resampled: Floats) -> tuple[float, float]:
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(resampled, (tail, 1 - tail))
+    return float(low), float(high)
 
 
-def _resampled(observations: Observations, random: np.random.Generator) -> tuple[NDArray[np.float64], float]:
-    giving = [each for each in observations if len(each)]
-    return _drawn(giving, _draws(len(giving), random))
+def _once(questions: int) -> Floats:
+    """Count every question once: the sample itself."""
+    return np.ones((1, questions))
 
 
-def _draws(questions: int, random: np.random.Generator) -> NDArray[np.int64]:
+@lru_cache(maxsize=4)
+def _draws(questions: int, seed: int) -> Floats:
+    """Count how often each question is drawn in each resample: (resamples, questions). Measures share the draws."""
     if not questions:
         raise ValueError("There is nothing to take a mean of.")
-    return random.integers(0, questions, size=(RESAMPLES, questions))
+    drawn = np.random.default_rng(seed).integers(0, questions, size=(RESAMPLES, questions))
+    rows = np.arange(RESAMPLES)[:, None] * questions
+    counts = np.bincount((rows + drawn).ravel(), minlength=RESAMPLES * questions)
+    return counts.reshape(RESAMPLES, questions).astype(np.float64)
 
 
-def _drawn(observations: Observations, draws: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
-    """Give the mean of each resample and that of the sample; a resample without observations has the sample's."""
+def _statistic(strata: Sequence[Observations], counts: Floats, quantile: float | None) -> Floats:
+    """Give the figure of each row of counts, the mean over strata."""
+    of_one = [_mean(each, counts) if quantile is None else _quantile(each, counts, quantile) for each in strata]
+    return np.asarray(np.mean(of_one, axis=0), dtype=np.float64)
+
+
+def _mean(observations: Observations, counts: Floats) -> Floats:
+    """Give the mean of each resample; one that has drawn no observation has the sample's."""
     sums = np.array([float(sum(each)) for each in observations])
-    counts = np.array([len(each) for each in observations], dtype=np.float64)
-    if not counts.sum():
+    sizes = np.array([len(each) for each in observations], dtype=np.float64)
+    if not sizes.sum():
         raise ValueError("There is nothing to take a mean of.")
-    mean = float(sums.sum() / counts.sum())
-    drawn = counts[draws].sum(axis=1)
-    means = np.divide(sums[draws].sum(axis=1), drawn, out=np.full(len(draws), mean), where=drawn > 0)
-    return means, mean
+    drawn = counts @ sizes
+    whole = np.full(len(counts), sums.sum() / sizes.sum())
+    return np.asarray(np.divide(counts @ sums, drawn, out=whole, where=drawn > 0), dtype=np.float64)
+
+
+def _quantile(observations: Observations, counts: Floats, quantile: float) -> Floats:
+    """Give the smallest value that so large a share of each resample does not exceed (inverse of the step function)."""
+    owner = np.repeat(np.arange(len(observations)), [len(each) for each in observations])
+    values = np.array([value for each in observations for value in each])
+    if not values.size:
+        raise ValueError("There is nothing to take a quantile of.")
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(counts[:, owner[order]], axis=1)
+    return np.asarray(values[order][(reached >= quantile * reached[:, -1:]).argmax(axis=1)], dtype=np.float64)

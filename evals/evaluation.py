@@ -6,7 +6,9 @@ from typing import Any
 from evals.cases import DataSet
 from evals.configuration import configuration_of
 from evals.metrics import by_tag, figures
+from evals.metrics.alce import ALCE
 from evals.metrics.catalogue import METRICS
+from evals.metrics.support import described
 from evals.records import Record, record_key
 from evals.run_folder import RunFolder
 from evals.running import Progress, RunOptions, run_data_set
@@ -36,11 +38,15 @@ async def evaluate(
 
 
 def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
-    """Take every measure of all records, and of those that share the value of a tag."""
+    """Take every measure of all records, and of those that share the value of a tag.
+
+    ``support`` names the function that ALCE's measures rest on, and how well it agrees with people.
+    """
     ordered = sorted(records, key=record_key)  # concurrency must not change which resamples are drawn
     groups = {tag: by_tag(ordered, METRICS, tag) for tag in GROUPED_BY}
     return {
         "questions": len(ordered),
         "all": figures(ordered, METRICS),
+        "support": described(ALCE.support),
         "by": {tag: groups[tag] for tag in GROUPED_BY if len(groups[tag]) > 1},
     }

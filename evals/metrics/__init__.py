@@ -1,7 +1,8 @@
 """Judge-free measures of records: what each is of, which way is better, and its mean with an interval.
 
 A measure gives a list of observations for each record: none where it does not apply, one, or one for each of several
-things counted, such as citations. Its figure is the mean over all observations of a run.
+things counted, such as citations. Its figure is the mean over all observations of a run. What the records of one
+question give is resampled together, since they are no independent samples.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from evals.bootstrap import Interval, Observations, balanced_interval, interval
+from evals.bootstrap import Interval, Observations, balanced_difference, balanced_interval
 from evals.records import Record
 
 Unit = Literal["share", "count", "ms"]
@@ -23,7 +24,9 @@ class Metric:
     """A measure. ``title`` is for people, ``means`` says in one line what is counted.
 
     Where ``stratum`` is given the figure is the mean of the means of the strata it names, as of a balanced accuracy; it
-    is left out of a run that lacks one of ``strata``.
+    is left out of a run that lacks one of ``strata``. ``among`` chooses the records that it is of, where that takes
+    more than one of them to see. With a ``quantile`` the figure is that quantile of all observations, in place of
+    their mean.
     """
 
     name: str
@@ -34,19 +37,42 @@ class Metric:
     better: Better = "higher"
     stratum: Callable[[Record], str] | None = None
     strata: tuple[str, ...] = ()
+    among: Callable[[Sequence[Record]], Sequence[Record]] | None = None
+    quantile: float | None = None
 
     def parted(self, records: Sequence[Record]) -> list[Observations]:
-        """Give the observations of each stratum, record by record; one part where there are no strata."""
-        if self.stratum is None:
-            return [[self.observe(record) for record in records]]
-        parts: dict[str, list[Sequence[float]]] = {name: [] for name in self.strata}
-        for record in records:
-            parts[self.stratum(record)].append(self.observe(record))
+        """Give the observations of each stratum, question by question; one part where there are no strata.
+
+        Questions are in the order of their first records, and the same in every part.
+        """
+        chosen = records if self.among is None else self.among(records)
+        place = {case_id: i for i, case_id in enumerate(dict.fromkeys(record["case_id"] for record in chosen))}
+        parts: dict[str, list[list[float]]] = {name: [[] for _ in place] for name in self.strata or ("",)}
+        for record in chosen:
+            stratum = "" if self.stratum is None else self.stratum(record)
+            parts[stratum][place[record["case_id"]]].extend(self.observe(record))
         return list(parts.values())
+
+    def measured(self, records: Sequence[Record]) -> Interval | None:
+        """Take the measure of some records; None where it does not apply to them."""
+        parts = self.parted(records)
+        return balanced_interval(parts, quantile=self.quantile) if _apply(parts) else None
+
+    def change(self, before: Sequence[Record], after: Sequence[Record]) -> tuple[Interval, float] | None:
+        """Give how much it differs between two runs and the p-value of that; None where it applies to either not.
+
+        Raises ValueError where the records are not of the same questions in the same order.
+        """
+        old, new = self.parted(before), self.parted(after)
+        return balanced_difference(old, new, quantile=self.quantile) if _apply(old) and _apply(new) else None
+
+
+def _apply(parts: Iterable[Observations]) -> bool:
+    return all(any(len(each) for each in part) for part in parts)
 
 
 class Figure(TypedDict):
-    """A mean with its 95% bootstrap interval, over ``n`` questions that it applies to."""
+    """A mean (a quantile, where the measure is one) with its 95% bootstrap interval, over ``n`` questions."""
 
     mean: float
     low: float
@@ -59,13 +85,7 @@ Figures = dict[str, Figure]
 
 def figures(records: Sequence[Record], metrics: Iterable[Metric]) -> Figures:
     """Take each measure of a run's records; one that applies to none of them is left out."""
-    taken: Figures = {}
-    for metric in metrics:
-        parts = metric.parted(records)
-        if all(any(len(each) for each in part) for part in parts):
-            found = balanced_interval(parts) if len(parts) > 1 else interval(parts[0])
-            taken[metric.name] = as_figure(found)
-    return taken
+    return {metric.name: as_figure(found) for metric in metrics if (found := metric.measured(records)) is not None}
 
 
 def as_figure(found: Interval) -> Figure:
