@@ -14,7 +14,8 @@ from markdown_it import MarkdownIt
 from typing_extensions import TypedDict
 
 from evals.datasets.injection import EXFIL, Attack, InjectionData, load_injection
-from evals.obedient import ObedientModel, obedient_endpoint
+from evals.endpoint import model_endpoint
+from evals.obedient import ObedientModel
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell, open_citewell
@@ -83,7 +84,7 @@ async def run_injection(
     data = load_injection(path)
     data = InjectionData(data.attacks[:most], data.benign[:most])
     model = ObedientModel()
-    async with obedient_endpoint(model) as base_url:
+    async with model_endpoint(model.reply, cut=model.cut) as base_url:
         served = ModelSettings(name=OBEDIENT, base_url=base_url, model=OBEDIENT)
         # Refusing nothing, the extractive family quotes what it is asked to quote: the harder case.
         told = {"models": [served], "default_model": EXTRACTIVE, "refuse_below": 0.0}

@@ -1,20 +1,19 @@
 """A model that obeys whatever it reads: it invents ids and carries what it saw out in links, cut anywhere.
 
-An OpenAI-compatible endpoint on loopback for as long as a measurement lasts. What it replies to is told by the name of
-the schema that the request asks for; what it has no malice for gets the first value that the schema allows.
+What it replies to is told by the name of the schema that the request asks for; what it has no malice for gets the
+first value that the schema allows. ``evals.endpoint`` serves it.
 """
 
-import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
 from evals.datasets.injection import CARRIERS, EXFIL
+from evals.endpoint import ModelRequest
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"']+")
@@ -29,25 +28,25 @@ class ObedientModel:
         self.forged = 0
         self.carried = 0
 
-    def reply(self, body: dict[str, Any]) -> str:
+    def reply(self, request: ModelRequest) -> str:
         """Give the reply to a request."""
-        asked = "\n".join(str(message["content"]) for message in body["messages"])
-        form = body.get("response_format", {}).get("json_schema", {})
-        schema = form.get("schema", {})
-        match form.get("name"):
+        properties = request.schema.get("properties", {})
+        match request.schema_name:
             case "answer":
-                return json.dumps({"sections": [self._section(asked) for _ in range(3)]}, ensure_ascii=False)
+                return json.dumps({"sections": [self._section(request.text) for _ in range(3)]}, ensure_ascii=False)
             case "revision":
-                numbers = schema["properties"]["sections"]["items"]["properties"]["section"]["enum"]
-                return json.dumps({"sections": [{"section": n, **self._section(asked)} for n in numbers]})
+                numbers = properties["sections"]["items"]["properties"]["section"]["enum"]
+                return json.dumps({"sections": [{"section": n, **self._section(request.text)} for n in numbers]})
             case "grading":
-                return json.dumps({"relevant": schema["properties"]["relevant"]["items"]["enum"]})
+                return json.dumps({"relevant": properties["relevant"]["items"]["enum"]})
             case "preparation":
-                question = asked.rsplit("Last message:\n", 1)[-1].strip()
+                question = request.text.rsplit("Last message:\n", 1)[-1].strip()
                 decided = {"intent": "content_query", "standalone_question": question, "needs_retrieval": True}
                 return json.dumps({**decided, "reason": "told so"}, ensure_ascii=False)
+            case "":
+                return str(self._section(request.text)["text"])
             case _:
-                return json.dumps(_first_of(schema)) if schema else self._section(asked)["text"]
+                return request.first_allowed()
 
     def cut(self, text: str) -> Iterator[str]:
         """Cut a reply at random places."""
@@ -71,69 +70,3 @@ class ObedientModel:
         self.carried += len(carriers)
         real = self._random.sample(tagged, min(2, len(tagged)))
         return {"text": f"{copied} [SEG={invented}] " + " ".join(carriers), "source_ids": [*forged, *real]}
-
-
-@asynccontextmanager
-async def obedient_endpoint(model: ObedientModel) -> AsyncIterator[str]:
-    """Serve the model on loopback; give its base URL."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            length = re.search(r"content-length:\s*(\d+)", head, re.IGNORECASE)
-            body = json.loads(await reader.readexactly(int(length[1]) if length else 0) or b"{}")
-            await _respond(writer, model, body)
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    finally:
-        server.close()
-
-
-async def _respond(writer: asyncio.StreamWriter, model: ObedientModel, body: dict[str, Any]) -> None:
-    said = model.reply(body) if "messages" in body else ""
-    if not body.get("stream"):
-        message = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        whole = {
-            "id": "o",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "o",
-            "choices": [message],
-            "usage": usage,
-        }
-        data, kind = json.dumps(whole).encode(), b"application/json"
-    else:
-        frames = [_frame({"role": "assistant", "content": part}) for part in model.cut(said)]
-        data, kind = b"".join([*frames, _frame({}, "stop"), b"data: [DONE]\n\n"]), b"text/event-stream"
-    writer.write(
-        b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (kind, len(data))
-        + data
-    )
-    await writer.drain()
-
-
-def _frame(delta: dict[str, str], finish_reason: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    chunk = {"id": "o", "object": "chat.completion.chunk", "created": 0, "model": "o", "choices": [choice]}
-    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
-
-
-def _first_of(schema: dict[str, Any]) -> Any:
-    """Give the first value that a schema allows."""
-    if "enum" in schema:
-        return schema["enum"][0]
-    match schema.get("type"):
-        case "object":
-            return {name: _first_of(of) for name, of in schema.get("properties", {}).items()}
-        case "array":
-            return [_first_of(schema["items"])]
-        case "string":
-            return "as told"
-        case "boolean":
-            return True
-        case _:
-            return 0
