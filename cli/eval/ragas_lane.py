@@ -1,0 +1,97 @@
+"""citewell eval ragas: a run in ragas' data set format, and its scores by ragas' metrics."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.eval.showing import progress_bar
+from cli.exits import Exit
+from cli.opening import settings_for
+from cli.options import AsJson
+from cli.output import print_json, progress_console, result_console
+from cli.running import run
+
+if TYPE_CHECKING:
+    from evals.ragas_lane.scoring import RagasReport
+
+FAULTS_SHOWN = 5
+
+
+def ragas(
+    run_path: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)],
+    metrics: Annotated[
+        str,
+        typer.Option(
+            "--metrics", help="Names of ragas' metrics, between commas.", show_default="all that need no model"
+        ),
+    ] = "",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="A configured model that judges; adds the metrics it takes.", show_default=False),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", help="Write the run as JSON lines for ragas; alone, nothing is scored.", show_default=False
+        ),
+    ] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Judgements in flight.")] = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Score a run with ragas, and write the scores beside it; needs the extra `ragas`.
+
+    A score that is no number is an error: the metric then has no mean, and the command ends with code 5.
+    """
+    run(_ragas(run_path, metrics, model, export, concurrency, as_json), as_json=as_json)
+
+
+async def _ragas(
+    run_path: Path, metrics: str, model: str | None, export: Path | None, concurrency: int, as_json: bool
+) -> Exit:
+    from evals.ragas_lane.samples import write_samples
+    from evals.run_folder import RunFolder
+
+    folder = RunFolder(run_path)
+    if export is not None:
+        folder.configuration()
+        written = write_samples(export, folder.records())
+        if not metrics and model is None:
+            if as_json:
+                print_json({"samples": written, "file": str(export)})
+            else:
+                progress_console().print(f"{written} samples written to {export}.")
+            return Exit.OK
+    from evals.ragas_lane.lane import score_run
+    from evals.ragas_lane.scoring import is_whole
+
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    with progress_bar("Scoring") as progress:
+        report = await score_run(
+            folder, settings_for(), metrics=names, model=model, concurrency=concurrency, progress=progress
+        )
+    if as_json:
+        print_json(report)
+    else:
+        _show(report)
+    return Exit.OK if is_whole(report) else Exit.UNAVAILABLE
+
+
+def _show(report: "RagasReport") -> None:
+    from cli.rendering.tables import show_table
+
+    rows = []
+    for name, metric in report["metrics"].items():
+        figure, failed = metric["figure"], len(metric["failed"])
+        mean = f"{figure['mean']:.3f}" if figure else f"{failed} failed" if failed else "none"
+        interval = f"{figure['low']:.3f} - {figure['high']:.3f}" if figure else ""
+        left_out = ", ".join(f"{count} without {lacking}" for lacking, count in metric["left_out"].items())
+        rows.append([name, mean, interval, str(len(metric["scores"])), left_out])
+    columns = ["Metric", "Mean", "95% interval", "Questions", "Left out"]
+    show_table(result_console(), columns, rows, numbers=(1, 2, 3))
+    console = progress_console()
+    for fault in report["failed_runs"][:FAULTS_SHOWN]:
+        console.print(f"{fault['case_id']} ({fault['variant']}): the run failed: {fault['reason']}")
+    for name, metric in report["metrics"].items():
+        for fault in metric["failed"][:FAULTS_SHOWN]:
+            console.print(f"{fault['case_id']} ({fault['variant']}), {name}: {fault['reason']}")

@@ -1,0 +1,171 @@
+"""Score the samples of a run with metrics of ragas: every score is a number from 0 to 1, or an error that is told.
+
+A metric that failed on any question has no mean: one over the rest would look like the whole.
+"""
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from typing_extensions import TypedDict
+
+from evals.bootstrap import interval
+from evals.metrics import Figure, as_figure
+from evals.ragas_lane.catalogue import RagasMetric, Score
+from evals.ragas_lane.judge import last_failure
+from evals.ragas_lane.loading import load_ragas
+from evals.ragas_lane.samples import Sample, sample_of
+from evals.records import Record, Variant, record_key
+
+SLACK = 1e-6  # by which a sum of shares may pass 1
+LONGEST_REASON = 300
+Progress = Callable[[int, int], None]
+
+
+class RagasScore(TypedDict):
+    """The score of one question, from 0 to 1."""
+
+    case_id: str
+    variant: Variant
+    score: float
+
+
+class RagasFault(TypedDict):
+    """A question that a metric could not score, with the reason."""
+
+    case_id: str
+    variant: Variant
+    reason: str
+
+
+class MetricReport(TypedDict):
+    """What became of the questions. ``figure`` is null where any failed, or none has what the metric needs.
+
+    ``left_out`` counts the questions that the metric does not apply to, by what they lack.
+    """
+
+    figure: Figure | None
+    left_out: dict[str, int]
+    failed: list[RagasFault]
+    scores: list[RagasScore]
+
+
+class RagasReport(TypedDict):
+    """Scores of a run by metric, with who judged; null where no model did. ``failed_runs`` have nothing to score."""
+
+    ragas: str
+    judge: str | None
+    questions: int
+    failed_runs: list[RagasFault]
+    metrics: dict[str, MetricReport]
+
+
+def is_whole(report: RagasReport) -> bool:
+    """Tell whether every question could be scored by every metric that applies to it."""
+    return not report["failed_runs"] and not any(metric["failed"] for metric in report["metrics"].values())
+
+
+class _LeftOut(NamedTuple):
+    lacking: str
+
+
+class _Failed(NamedTuple):
+    reason: str
+
+
+_Outcome = float | _LeftOut | _Failed
+
+
+async def score_records(
+    records: Sequence[Record],
+    metrics: Sequence[RagasMetric],
+    *,
+    judge: Any = None,
+    judge_name: str | None = None,
+    concurrency: int = 4,
+    progress: Progress | None = None,
+) -> RagasReport:
+    """Score every record with every metric, at most ``concurrency`` at a time. ``judge`` is that of ``open_judge``.
+
+    Raises ConfigurationError where ragas is not installed.
+    """
+    version = load_ragas().version
+    scorable = sorted((record for record in records if record["error"] is None), key=record_key)
+    gate = asyncio.Semaphore(concurrency)
+    done, of = 0, len(scorable) * len(metrics)
+
+    async def score(metric: RagasMetric, scorer: Score, record: Record) -> _Outcome:
+        nonlocal done
+        async with gate:
+            outcome = await _outcome(metric, scorer, sample_of(record))
+        done += 1
+        if progress is not None:
+            progress(done, of)
+        return outcome
+
+    reports = {}
+    for metric in metrics:
+        scorer = metric.scorer(judge)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(score(metric, scorer, record)) for record in scorable]
+        reports[metric.name] = _report(scorable, [task.result() for task in tasks])
+    return RagasReport(
+        ragas=version,
+        judge=judge_name,
+        questions=len(records),
+        failed_runs=[_fault(record, record["error"]["message"]) for record in records if record["error"] is not None],
+        metrics=reports,
+    )
+
+
+async def _outcome(metric: RagasMetric, scorer: Score, sample: Sample) -> _Outcome:
+    for needed in metric.needs:
+        if not sample.get(needed):
+            return _LeftOut(needed)
+    last_failure.set(None)
+    try:
+        score = await scorer(sample)
+    except Exception as error:  # noqa: BLE001 - ragas and its clients share no class of errors; each is told
+        return _Failed(_told(error))
+    if score is None:
+        return _LeftOut("anything to score")
+    if math.isnan(score):
+        failure = last_failure.get()
+        return _Failed("ragas gave no number" + (f": {_told(failure)}" if failure else ""))
+    if not -SLACK <= score <= 1 + SLACK:
+        return _Failed(f"{score} is not between 0 and 1")
+    return min(max(score, 0.0), 1.0)
+
+
+def _told(error: Exception) -> str:
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words[:LONGEST_REASON]}"
+
+
+def _report(records: Sequence[Record], outcomes: Sequence[_Outcome]) -> MetricReport:
+    left_out: Counter[str] = Counter()
+    failed: list[RagasFault] = []
+    scores: list[RagasScore] = []
+    for record, outcome in zip(records, outcomes, strict=True):
+        match outcome:
+            case _LeftOut(lacking):
+                left_out[lacking] += 1
+            case _Failed(reason):
+                failed.append(_fault(record, reason))
+            case float(score):
+                scores.append(RagasScore(case_id=record["case_id"], variant=record["variant"], score=score))
+    figure = as_figure(interval(_by_question(scores))) if scores and not failed else None
+    return MetricReport(figure=figure, left_out=dict(left_out), failed=failed, scores=scores)
+
+
+def _by_question(scores: Iterable[RagasScore]) -> list[list[float]]:
+    grouped: dict[str, list[float]] = {}
+    for each in scores:
+        grouped.setdefault(each["case_id"], []).append(each["score"])
+    return list(grouped.values())
+
+
+def _fault(record: Record, reason: str) -> RagasFault:
+    return RagasFault(case_id=record["case_id"], variant=record["variant"], reason=reason)
