@@ -4,10 +4,12 @@ import typer
 
 from cli.eval.measurements import claims, clapnq, injection, repair, rgb, small_talk, wice, xquad
 from cli.eval.ragas_lane import ragas
+from cli.eval.retrieval import retrieval
 from cli.eval.run import run_set
 
 evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=True)
 evaluate.command("run")(run_set)
+evaluate.command()(retrieval)
 evaluate.command()(ragas)
 for measurement in (xquad, clapnq, rgb, claims, wice, injection, repair, small_talk):
     evaluate.command(measurement.__name__.replace("_", "-"))(measurement)

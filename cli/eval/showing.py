@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cli.output import print_json, progress_console, result_console
+
+if TYPE_CHECKING:
+    from evals.metrics import Figure
 
 Progress = Callable[[int, int], None]
 
@@ -40,7 +43,7 @@ def progress_bar(doing: str = "Asking") -> Iterator[Progress]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
-def show_figures(figures: Mapping[str, Mapping[str, float]]) -> None:
+def show_figures(figures: "Mapping[str, Figure]") -> None:
     """Show measures with their intervals, a row each."""
     from cli.rendering.tables import show_table
 

@@ -1,0 +1,84 @@
+"""Search for a data set's questions without answering them: what retrieval alone is worth, in little time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from typing_extensions import TypedDict
+
+from evals.bootstrap import mean_interval
+from evals.cases import Case, DataSet
+from evals.evaluation import GROUPED_BY
+from evals.metrics import Figures, as_figure
+from evals.metrics.retrieval import ndcg, recall_at, reciprocal_rank
+from evals.running import Progress, stored_data_set
+from graph.errors import InvalidRequest
+from graph.ports import SearchQuery
+from tools.resources import Library
+
+SEGMENTS = 30  # so that ten documents are among them where one brings several
+_DEPTHS = (1, 3, 5, 10)
+
+
+class RetrievalReport(TypedDict):
+    """Figures of all questions that have evidence, and of those that share the value of a tag, by tag and value."""
+
+    documents: int
+    questions: int
+    all: Figures
+    by: dict[str, dict[str, Figures]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    case: Case
+    ranked: Sequence[str]
+
+
+async def run_retrieval(library: Library, data: DataSet, *, progress: Progress | None = None) -> RetrievalReport:
+    """Search all documents of a set for each question that has gold evidence, by the question's own words.
+
+    Pages that a question would select are not: everything is searched. No score is too low. Ranks are of documents,
+    and each measure is that of ``evals.metrics.retrieval`` by the same name. Raises InvalidRequest where no question
+    has evidence or a document is refused, CitewellError where the library can't be read.
+    """
+    cases = [case for case in data.cases if case.evidence]
+    if not cases:
+        raise InvalidRequest(f"{data.name} has no question with evidence to search for.")
+    searched: list[_Searched] = []
+    async with stored_data_set(library, data) as (stored, identity):
+        names = stored.names
+        for case in cases:
+            query = SearchQuery(case.question, identity, top_k=SEGMENTS, min_score=0.0, expand=0)
+            hits = (await library.searcher.search(query)).hits
+            searched.append(_Searched(case, list(dict.fromkeys(names[hit.segment.document_id] for hit in hits))))
+            if progress is not None:
+                progress(len(searched), len(cases))
+    groups = {tag: _by_tag(searched, tag) for tag in GROUPED_BY}
+    return RetrievalReport(
+        documents=len(data.documents),
+        questions=len(searched),
+        all=_figures(searched),
+        by={tag: figures for tag, figures in groups.items() if len(figures) > 1},
+    )
+
+
+def _by_tag(searched: Sequence[_Searched], tag: str) -> dict[str, Figures]:
+    values = sorted({each.case.tags[tag] for each in searched if tag in each.case.tags})
+    return {value: _figures([each for each in searched if each.case.tags.get(tag) == value]) for value in values}
+
+
+def _figures(searched: Sequence[_Searched]) -> Figures:
+    measures = {f"recall_at_{k}": partial(recall_at, k) for k in _DEPTHS} | {
+        "mrr": reciprocal_rank,
+        "ndcg_at_10": ndcg,
+    }
+    values: Mapping[str, list[float]] = {
+        name: [measure(each.ranked, each.case.gold_documents) for each in searched]
+        for name, measure in measures.items()
+    }
+    several = [each for each in searched if min(map(len, each.case.gold_documents)) > 1]
+    all_gold = [float(recall_at(10, each.ranked, each.case.gold_documents) == 1.0) for each in several]
+    return {
+        name: as_figure(mean_interval(found)) for name, found in {**values, "all_gold_at_10": all_gold}.items() if found
+    }
