@@ -1,0 +1,189 @@
+"""ALCE's two measures with a function whose opinions are known, and how a function is rated."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.datasets.wice import load_wice
+from evals.fit_support import claims_digest
+from evals.metrics import figures
+from evals.metrics.alce import ALCE, Alce
+from evals.metrics.support import SupportFunction, described, rated, shipped
+from evals.records import Record
+from graph.errors import InvalidRequest
+from tests.unit.eval_records import claim, record, section, source
+
+
+def share_of_words(premise: str, statement: str) -> float:
+    wanted = statement.split()
+    return sum(word in premise.split() for word in wanted) / len(wanted)
+
+
+ALL_WORDS = SupportFunction("all words", share_of_words, 1.0)
+BY_WORDS = Alce(ALL_WORDS)
+PASSAGES = st.lists(st.sampled_from(["a", "b", "c", "a b", "x"]), max_size=4)
+
+
+def test_a_statement_that_its_passage_supports() -> None:
+    assert BY_WORDS.statement("a b", ["a b c"], 0) == (1.0, 1, 1)
+
+
+def test_passages_that_support_only_together_are_all_precise() -> None:
+    assert BY_WORDS.statement("a b", ["a", "b"], 0) == (1.0, 2, 2)
+
+
+def test_a_passage_that_the_others_do_without_is_irrelevant() -> None:
+    assert BY_WORDS.statement("a b", ["a b", "x"], 0) == (1.0, 1, 2)
+    assert BY_WORDS.statement("a b", ["a", "b", "a"], 0) == (1.0, 1, 3)
+
+
+def test_passages_that_support_alone_are_precise_however_often() -> None:
+    assert BY_WORDS.statement("a", ["a", "a b"], 0) == (1.0, 2, 2)
+
+
+def test_an_unsupported_statement_has_no_precise_citation() -> None:
+    assert BY_WORDS.statement("a b", ["a", "x"], 0) == (0.0, 0, 2)
+
+
+def test_without_citations_nothing_is_recalled() -> None:
+    assert BY_WORDS.statement("a", [], 0) == (0.0, 0, 0)
+
+
+def test_an_invented_id_costs_recall_and_precision() -> None:
+    assert BY_WORDS.statement("a", ["a"], 1) == (0.0, 0, 2)
+    assert BY_WORDS.statement("a", [], 3) == (0.0, 0, 3)
+
+
+def test_citing_everything_is_not_cut_off() -> None:
+    assert BY_WORDS.statement("a", ["a", *"xxxxxxxxx"], 0) == (1.0, 1, 10)
+
+
+@settings(max_examples=40)
+@given(PASSAGES, st.integers(0, 2))
+def test_precise_citations_are_some_of_all_and_need_recall(passages: list[str], unknown: int) -> None:
+    found = BY_WORDS.statement("a b", passages, unknown)
+    assert 0 <= found.precise <= len(passages)
+    assert found.citations == len(passages) + unknown
+    assert found.recall == 1 or found.precise == 0
+    if len(passages) == 1:
+        assert found.precise == found.recall
+
+
+@settings(max_examples=40)
+@given(PASSAGES)
+def test_an_invented_id_never_helps(passages: list[str]) -> None:
+    clean, invented = BY_WORDS.statement("a b", passages, 0), BY_WORDS.statement("a b", passages, 1)
+    assert invented.recall <= clean.recall
+    assert invented.precise <= clean.precise
+    assert invented.citations > clean.citations
+
+
+def answer(*sections: object, claims: list[object], **changed: object) -> Record:
+    sources = [source("p:0", "a b"), source("p:1", "c"), source("p:2", "x", title="Herring")]
+    return record(sections=list(sections), claims=claims, sources=sources, **changed)
+
+
+def means(*records: Record) -> tuple[float, float, int]:
+    found = figures(records, BY_WORDS.metrics)
+    assert found["alce_recall"]["n"] == found["alce_precision"]["n"]
+    return found["alce_recall"]["mean"], found["alce_precision"]["mean"], found["alce_recall"]["n"]
+
+
+def test_a_claim_cites_what_its_section_does() -> None:
+    one = answer(
+        section("p:0"),
+        section("p:1", "p:2"),
+        claims=[claim(text="a"), claim(text="b"), claim(text="c", section=1), claim(text="d", section=1)],
+    )
+    # recalled: a, b, c of four; precise: p:0 twice, p:1 once, of the six times that an id is cited
+    assert means(one) == (0.75, 0.5, 1)
+
+
+def test_titles_are_part_of_a_passage() -> None:
+    assert means(answer(section("p:2"), claims=[claim(text="Title: Herring x")])) == (1.0, 1.0, 1)
+
+
+def test_means_are_of_answers_whatever_their_length() -> None:
+    long = answer(section("p:0"), claims=[claim(text=word) for word in "aaaa"])
+    wrong = answer(section("p:1"), claims=[claim(text="a")], case_id="q2")
+    assert means(long, wrong) == (0.5, 0.5, 2)
+
+
+def test_ids_that_name_no_source_are_invented() -> None:
+    dropped = answer(section("p:0", unknown=1), claims=[claim(text="a")])
+    foreign = answer(section("p:0", "elsewhere:4"), claims=[claim(text="a")], case_id="q2")
+    assert means(dropped, foreign) == (0.0, 0.0, 2)
+    half = answer(section("p:0", unknown=1), section("p:0"), claims=[claim(text="a"), claim(text="b", section=1)])
+    assert means(half) == (0.5, 0.3333, 1)
+
+
+def test_refusals_and_answers_without_claims_are_not_scored() -> None:
+    uncited = answer(section(), claims=[claim(text="a")])
+    refused = answer(section("p:0"), claims=[claim(text="a")], case_id="q2", outcome="abstained")
+    greeting = answer(section(), claims=[], case_id="q3")
+    assert means(uncited, refused, greeting) == (0.0, 0.0, 1)
+
+
+def test_the_figures_say_whose_opinion_they_rest_on() -> None:
+    assert all("all words" in metric.means for metric in BY_WORDS.metrics)
+    assert described(ALL_WORDS) == {"name": "all words", "rating": None}
+
+
+def test_the_shipped_function_comes_with_its_held_out_rating() -> None:
+    rating = described(ALCE.support)["rating"]
+    assert rating is not None
+    assert rating["of"] == "WiCE, articles held out"
+    assert 0.8 < rating["auroc"] < 0.9
+    assert 0.7 < rating["balanced_accuracy"] < 0.85
+
+
+@pytest.mark.parametrize(
+    ("premise", "supported", "unsupported"),
+    [
+        (
+            "Title: Cedar Bridge\nThe Cedar Bridge was finished in 1911. It carries two lanes.",
+            "The Cedar Bridge was finished in 1911.",
+            "Otters sleep at anchor off Lisbon.",
+        ),
+        ("Title: 雪松桥\n雪松桥于1911年建成。桥上有两条车道。", "雪松桥于1911年建成。", "里斯本的水獭在夜里睡觉。"),
+    ],
+)
+def test_the_shipped_function_reads_plain_text(premise: str, supported: str, unsupported: str) -> None:
+    assert shipped().holds(premise, supported)
+    assert not shipped().holds(premise, unsupported)
+    assert shipped().score("", supported) == 0.0
+
+
+def labelled(tmp_path: Path, *rows: tuple[str, str]) -> Path:
+    file = tmp_path / "claims.jsonl"
+    evidence = ["a b", "c"]
+    lines = [
+        {"label": label, "claim": text, "evidence": evidence, "supporting_sentences": [[]]} for label, text in rows
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return file
+
+
+LABELLED = (("supported", "a c"), ("supported", "x y"), ("partially_supported", "a x"), ("not_supported", "y z"))
+
+
+def test_a_function_is_rated_by_what_people_labelled(tmp_path: Path) -> None:
+    rating = rated(ALL_WORDS, labelled(tmp_path, *LABELLED))
+    # scores 1 and 0 against 0.5 and 0: two pairs right, one wrong, one tie
+    assert rating == {"claims": 4, "auroc": 0.625, "balanced_accuracy": 0.75, "of": "WiCE"}
+
+
+def test_a_function_that_saw_the_claims_keeps_its_held_out_rating(tmp_path: Path) -> None:
+    file = labelled(tmp_path, *LABELLED)
+    fitted = replace(shipped(), fitted_on=claims_digest(load_wice(file)))
+    assert rated(fitted, file) == fitted.rating
+    assert rated(shipped(), file)["of"] == "WiCE"
+
+
+def test_labels_of_one_kind_rate_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="both supported claims and others"):
+        rated(ALL_WORDS, labelled(tmp_path, LABELLED[0]))
