@@ -122,11 +122,13 @@ def _mean(observations: Observations, counts: Floats) -> Floats:
 
 
 def _quantile(observations: Observations, counts: Floats, quantile: float) -> Floats:
-    """Give the smallest value that so large a share of each resample does not exceed (inverse of the step function)."""
+    """Give the smallest value that so large a share of each resample does not exceed; without any, the sample's."""
     owner = np.repeat(np.arange(len(observations)), [len(each) for each in observations])
     values = np.array([value for each in observations for value in each])
     if not values.size:
         raise ValueError("There is nothing to take a quantile of.")
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(counts[:, owner[order]], axis=1)
-    return np.asarray(values[order][(reached >= quantile * reached[:, -1:]).argmax(axis=1)], dtype=np.float64)
+    found = values[order][(reached >= quantile * reached[:, -1:]).argmax(axis=1)]
+    whole = np.quantile(values, quantile, method="inverted_cdf")
+    return np.asarray(np.where(reached[:, -1] > 0, found, whole), dtype=np.float64)

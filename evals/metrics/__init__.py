@@ -59,7 +59,7 @@ class Metric:
         return balanced_interval(parts, quantile=self.quantile) if _apply(parts) else None
 
     def change(self, before: Sequence[Record], after: Sequence[Record]) -> tuple[Interval, float] | None:
-        """Give how much it differs between two runs and the p-value of that; None where it applies to either not.
+        """Give how much it differs between two runs and the p-value of that; None where one has no figure.
 
         Raises ValueError where the records are not of the same questions in the same order.
         """

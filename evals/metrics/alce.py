@@ -73,8 +73,10 @@ class Alce:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The measures, whose explanations name the function."""
-        by = f"as {self.support.name} tells it"
+        """The measures, whose explanations name the function and how well it agrees with people."""
+        rating = self.support.rating
+        worth = "" if rating is None else f" (AUROC {rating['auroc']:.3f} on labels by people)"
+        by = f"as {self.support.name} tells it{worth}"
         return (
             Metric(
                 name="alce_recall",

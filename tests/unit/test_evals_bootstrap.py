@@ -138,6 +138,8 @@ def test_quantiles_and_strata_can_be_compared() -> None:
     change, p_value = balanced_difference([before], [slower], quantile=0.5)
     assert change.mean == 24.0
     assert p_value == 1 / 1000
+    sparse = balanced_difference([[[1.0, 3.0], [], []]], [[[2.0, 4.0], [], []]], quantile=0.5)[0]
+    assert (sparse.low, sparse.mean, sparse.high) == (1.0, 1.0, 1.0)
     half = balanced_difference([before, before], [before, slower])[0].mean
     assert half == pytest.approx(paired_difference(before, slower)[0].mean / 2)
 
