@@ -8,6 +8,8 @@ from evals.cases import Case, DataSet, Document, Span
 from evals.datasets.evidence import sentences_over
 from graph.errors import InvalidRequest
 
+_BYTE_ORDER_MARK = "\ufeff"  # before some translations; it is no part of a text that is stored
+
 
 @dataclass(frozen=True, slots=True)
 class XQuADQuestion:
@@ -36,11 +38,16 @@ def load_xquad(path: Path) -> XQuAD:
     try:
         for article in json.loads(path.read_text(encoding="utf-8"))["data"]:
             for paragraph in article["paragraphs"]:
+                text = paragraph["context"].removeprefix(_BYTE_ORDER_MARK)
+                shift = len(text) - len(paragraph["context"])
                 for asked in paragraph["qas"]:
                     answers = tuple(answer["text"].strip() for answer in asked["answers"])
-                    spans = tuple(_span(answer["answer_start"], answer["text"]) for answer in asked["answers"])
+                    spans = tuple(
+                        ((at := answer["answer_start"] + shift), at + len(answer["text"]))
+                        for answer in asked["answers"]
+                    )
                     questions.append(XQuADQuestion(asked["question"], len(paragraphs), answers, spans))
-                paragraphs.append(paragraph["context"])
+                paragraphs.append(text)
                 articles.append(article["title"])
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
@@ -81,7 +88,3 @@ def xquad_set(path: Path) -> DataSet:
             )
     name = "xquad" if path.is_dir() else f"xquad-{path.stem}"
     return DataSet(name, tuple(documents.values()), tuple(cases))
-
-
-def _span(start: int, answer: str) -> Span:
-    return start, start + len(answer)

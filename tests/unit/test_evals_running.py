@@ -1,0 +1,166 @@
+"""Data sets run through the real graph over a real database: stopped and resumed, without documents, search alone."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from evals.cases import DataSet
+from evals.datasets import load_data_set
+from evals.evaluation import evaluate
+from evals.records import Record, citations_of
+from evals.retrieval_run import run_retrieval
+from evals.run_folder import RunFolder
+from evals.running import RunOptions, run_data_set, stored_data_set
+from graph.entrypoint import open_citewell
+from graph.errors import InvalidRequest
+from tests.unit.made_data_sets import write_all
+from tools.settings import Settings
+
+MANUAL = Path(__file__).parents[2] / "docs" / "evaluation.md"
+IN_TURN = RunOptions(concurrency=1)
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """The settings of a deployment whose questions wait for a connection as long as it takes."""
+    return settings.model_copy(update={"pool_timeout_seconds": 30.0})
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> DataSet:
+    """The data set that the manual explains by example."""
+    section = MANUAL.read_text(encoding="utf-8").split("\n## Your own questions\n")[1].split("\n## ")[0]
+    files = re.findall(r"^`([\w./]+)`[^\n]*:\n\n```\w+\n(.*?)```", section, re.DOTALL | re.MULTILINE)
+    for name, content in files:
+        file = tmp_path / "mine" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    return load_data_set("own", tmp_path / "mine")
+
+
+async def test_the_manuals_example_is_answered_and_refused_as_it_says(
+    example: DataSet, settings: Settings, tmp_path: Path
+) -> None:
+    told: list[tuple[int, int]] = []
+    folder = RunFolder(tmp_path / "run")
+    async with open_citewell(settings) as citewell:
+        metrics = await evaluate(
+            citewell, example, RunOptions(removed=True), folder, progress=lambda done, of: told.append((done, of))
+        )
+        left = [workspace.name for workspace in await citewell.library.workspaces.list()]
+    records = folder.records()
+    assert {(record["case_id"], record["variant"]) for record in records} == {
+        *((case.case_id, "asked") for case in example.cases),
+        *((case.case_id, "removed") for case in example.cases if case.removal),
+    }
+    assert {record["case_id"]: record["outcome"] for record in records if record["variant"] == "asked"} == {
+        case.case_id: case.expected for case in example.cases
+    }
+    assert {record["outcome"] for record in records if record["variant"] == "removed"} == {"abstained"}
+    for record in records:
+        assert all(citation["exact"] and citation["offered"] for citation in citations_of(record))
+        if record["expected"] == "answered":
+            cited = {(each["document"], index) for each in citations_of(record) for index in each["sentences"]}
+            assert any({(gold["document"], gold["index"]) for gold in chosen} <= cited for chosen in record["evidence"])
+    assert told == [(done, len(records)) for done in range(len(records) + 1)]
+    assert metrics == folder.metrics()
+    assert (metrics["questions"], metrics["all"]["quote_exactness"]["mean"]) == (len(records), 1.0)
+    assert left == ["default"]
+
+
+class StoppedError(Exception):
+    """What a test ends a run with."""
+
+
+async def stop_after(
+    count: int, data: DataSet, settings: Settings, folder: RunFolder, options: RunOptions = IN_TURN
+) -> None:
+    """Begin a run and end it as soon as so many questions are recorded."""
+
+    def stop(done: int, of: int) -> None:
+        if done == count:
+            raise StoppedError
+
+    async with open_citewell(settings) as citewell:
+        with pytest.raises(ExceptionGroup) as stopped:
+            await evaluate(citewell, data, options, folder, progress=stop)
+        assert stopped.group_contains(StoppedError)
+        assert [workspace.name for workspace in await citewell.library.workspaces.list()] == ["default"]
+
+
+async def test_a_run_that_was_stopped_goes_on_where_it_stood(
+    example: DataSet, settings: Settings, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    await stop_after(2, example, settings, folder)
+    before = (folder.path / "results.jsonl").read_bytes()
+    torn = json.dumps({"case_id": example.cases[2].case_id, "variant": "asked"})[:-4]
+    (folder.path / "results.jsonl").write_bytes(before + torn.encode())
+    told: list[tuple[int, int]] = []
+    async with open_citewell(settings) as citewell:
+        metrics = await evaluate(citewell, example, IN_TURN, folder, progress=lambda done, of: told.append((done, of)))
+    after = (folder.path / "results.jsonl").read_bytes()
+    assert after.startswith(before)
+    assert [record["case_id"] for record in folder.records()] == [case.case_id for case in example.cases]
+    assert after.count(b"\n") == metrics["questions"] == len(example.cases)
+    assert told == [(done, len(example.cases)) for done in range(2, len(example.cases) + 1)]
+
+
+async def test_a_folder_goes_on_only_with_what_it_was_begun_with(
+    example: DataSet, settings: Settings, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    await stop_after(1, example, settings, folder)
+    before = (folder.path / "results.jsonl").read_bytes()
+    async with open_citewell(settings) as citewell:
+        with pytest.raises(InvalidRequest, match=r"made otherwise: options.top_k: 10 / 5"):
+            await evaluate(citewell, example, RunOptions(concurrency=1, top_k=5), folder)
+        with pytest.raises(InvalidRequest, match=r"made otherwise: data.digest: .*; data.questions: 5 / 2"):
+            await evaluate(citewell, example.sample(2), IN_TURN, folder)
+    async with open_citewell(settings.model_copy(update={"refuse_below": 0.1})) as citewell:
+        with pytest.raises(InvalidRequest, match=r"made otherwise: settings.refuse_below: 0.4 / 0.1"):
+            await evaluate(citewell, example, IN_TURN, folder)
+    assert (folder.path / "results.jsonl").read_bytes() == before
+
+
+async def test_every_document_of_every_set_is_stored_as_its_loader_gives_it(settings: Settings, tmp_path: Path) -> None:
+    union = load_data_set("union", write_all(tmp_path))
+    async with open_citewell(settings) as citewell, stored_data_set(citewell.library, union) as (stored, identity):
+        pages = await citewell.library.reader.read_pages(list(stored.ids.values()), identity)
+    assert {stored.names[page.document_id]: "".join(segment.text for segment in page.segments) for page in pages} == {
+        document.name: document.text for document in union.documents
+    }
+
+
+async def test_selected_pages_are_read_under_the_sets_own_names(settings: Settings, tmp_path: Path) -> None:
+    data = load_data_set("clapnq", write_all(tmp_path) / "clapnq").sample(1)
+    records: list[Record] = []
+    async with open_citewell(settings.model_copy(update={"refuse_below": 0.0})) as citewell:
+        await run_data_set(citewell, data, IN_TURN, records.append)
+    (record,) = records
+    assert [(page["document"], page["read"]) for page in record["pages_read"]] == [("0001", 1)]
+    assert {source["document"] for source in record["sources"]} == {"0001"}
+    assert record["retrieved"] == []
+
+
+async def test_retrieval_alone_is_measured_over_everything(settings: Settings, tmp_path: Path) -> None:
+    union = load_data_set("union", write_all(tmp_path))
+    told: list[tuple[int, int]] = []
+    async with open_citewell(settings) as citewell:
+        report = await run_retrieval(citewell.library, union, progress=lambda done, of: told.append((done, of)))
+    searched = [case for case in union.cases if case.evidence]
+    assert (report["documents"], report["questions"]) == (len(union.documents), len(searched))
+    assert told == [(done, len(searched)) for done in range(1, len(searched) + 1)]
+    assert report["all"]["recall_at_10"]["n"] == len(searched)
+    assert report["all"]["all_gold_at_10"]["n"] == sum(min(map(len, c.gold_documents)) > 1 for c in searched)
+    assert report["by"]["set"]["xquad-vi"]["recall_at_1"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "n": 1}
+    assert set(report["by"]) == {"set", "language", "kind"}
+
+
+async def test_a_set_without_evidence_has_nothing_to_search_for(example: DataSet, settings: Settings) -> None:
+    unknown = DataSet("unknown", example.documents, tuple(case for case in example.cases if not case.evidence))
+    async with open_citewell(settings) as citewell:
+        with pytest.raises(InvalidRequest, match="no question with evidence"):
+            await run_retrieval(citewell.library, unknown)
