@@ -64,6 +64,20 @@ def _by_sample(metric: Any) -> Score:
     return score
 
 
+def _faithfulness(judge: Any) -> Score:
+    metric = load_ragas().collections.Faithfulness(llm=judge)
+    create_verdicts = metric._create_verdicts
+
+    async def create_every_verdict(statements: list[str], context: str) -> Any:
+        verdicts = await create_verdicts(statements, context)
+        if len(verdicts.statements) != len(statements):  # ragas would score the answer by those that came
+            raise ValueError(f"{len(verdicts.statements)} verdicts on {len(statements)} statements")
+        return verdicts
+
+    metric._create_verdicts = create_every_verdict
+    return _by_fields(metric, ("user_input", "response", "retrieved_contexts"))
+
+
 def _groundedness(judge: Any) -> Score:
     metric = load_ragas().collections.ResponseGroundedness(llm=judge, max_retries=TRIES_OF_A_JUDGE)
     # Where one of its two judges fails, ragas lets the other's rating stand for both; here the score is NaN then.
@@ -84,7 +98,7 @@ def _quoted_spans(_: Any) -> Score:
 CATALOGUE: Mapping[str, RagasMetric] = {
     metric.name: metric
     for metric in (
-        _judged("faithfulness", "Faithfulness", "user_input", "response", "retrieved_contexts"),
+        RagasMetric("faithfulness", ("user_input", "response", "retrieved_contexts"), _faithfulness, judged=True),
         _judged("context_precision", "ContextPrecision", "user_input", "reference", "retrieved_contexts"),
         _judged("context_recall", "ContextRecall", "user_input", "retrieved_contexts", "reference"),
         RagasMetric("response_groundedness", ("response", "retrieved_contexts"), _groundedness, judged=True),

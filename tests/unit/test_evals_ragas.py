@@ -283,7 +283,8 @@ async def test_a_judge_is_asked_again_where_its_reply_does_not_fit(scripted_open
     ("metric", "replies", "reason"),
     [
         ("faithfulness", [statements()], "no number"),
-        ("faithfulness", [statements("a"), verdicts()], "no number"),
+        ("faithfulness", [statements("a"), verdicts()], "0 verdicts on 1 statements"),
+        ("faithfulness", [statements("a", "b"), verdicts(1)], "1 verdicts on 2 statements"),
         ("faithfulness", [statements("a"), verdicts(7)], "verdict of 7"),
         ("context_precision", [useful(1), say("No."), say("No.")], "JSON"),
         ("context_recall", [attributions()], "no number"),
