@@ -15,6 +15,7 @@ class Exit(IntEnum):
     REFUSED = 6
     ABSTAINED = 7
     BUDGET = 8
+    WORSE = 9
     INTERRUPTED = 130
     TERMINATED = 143
 

@@ -119,7 +119,7 @@ async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tupl
     Raises InvalidRequest where a document is refused, or is stored with another text than the data set has of it.
     """
     async with throwaway_workspace(library, data.name) as identity:
-        stored = StoredDataSet(data, {name: str(uuid5(_NAMES, f"{data.name}/{name}")) for name in data.by_name})
+        stored = StoredDataSet(data, document_ids(data))
         await ingest_documents(library, identity, stored, data.documents)
         pages = await library.reader.read_pages(list(stored.ids.values()), identity)
         for page in pages:
@@ -127,6 +127,11 @@ async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tupl
             if "".join(segment.text for segment in page.segments) != data.by_name[name].text:
                 raise InvalidRequest(f"{data.name}: {name} is stored with another text than its loader gave.")
         yield stored, identity
+
+
+def document_ids(data: DataSet) -> dict[str, str]:
+    """Give the ids under which a data set's documents are stored, by their names."""
+    return {name: str(uuid5(_NAMES, f"{data.name}/{name}")) for name in data.by_name}
 
 
 async def ingest_documents(

@@ -1,0 +1,92 @@
+"""citewell eval gate: the golden set by both families, against the committed thresholds and baseline."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.eval.showing import progress_bar
+from cli.exits import Exit
+from cli.opening import settings_for
+from cli.options import AsJson
+from cli.output import print_json, progress_console, result_console
+from cli.running import run
+
+if TYPE_CHECKING:
+    from evals.gate.judging import Judgement
+
+
+def gate(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Keep both run folders here, to look at each question.", show_default=False),
+    ] = None,
+    write_baseline: Annotated[
+        bool,
+        typer.Option("--write-baseline", help="Make what was measured the baseline, and judge by thresholds alone."),
+    ] = False,
+    fault: Annotated[
+        str, typer.Option("--fault", help="Run with a fault in it, which has to fail.", show_default=False)
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Judge a change by the golden set: thresholds, and a paired comparison with the committed baseline.
+
+    Ends with code 9 where a bound breaks its threshold or a measure is significantly worse than the baseline.
+    """
+    run(_gate(out, write_baseline, fault, as_json), as_json=as_json)
+
+
+async def _gate(out: Path | None, write_baseline: bool, fault: str, as_json: bool) -> Exit:
+    from evals.gate.gate import judge_gate
+
+    with TemporaryDirectory(prefix="citewell-gate-") as scratch, progress_bar() as progress:
+        judgements = await judge_gate(
+            settings_for(), out or Path(scratch), fault=fault, rewrites=write_baseline, progress=progress
+        )
+    failed = [judgement for judgement in judgements if judgement.faults]
+    if as_json:
+        print_json({"passed": not failed, "measures": [_row(judgement) for judgement in judgements]})
+        return Exit.WORSE if failed else Exit.OK
+    _show(judgements)
+    if failed and out is None:
+        progress_console().print("--out DIR keeps every question's record and a report to look at.")
+    return Exit.WORSE if failed else Exit.OK
+
+
+def _row(judgement: "Judgement") -> dict[str, Any]:
+    figure = judgement.figure
+    return {
+        "run": judgement.run,
+        "measure": judgement.metric.name,
+        "baseline": judgement.baseline,
+        "figure": None if figure is None else figure._asdict(),
+        "least": judgement.threshold.least,
+        "most": judgement.threshold.most,
+        "faults": list(judgement.faults),
+    }
+
+
+def _show(judgements: Iterable["Judgement"]) -> None:
+    from cli.rendering.tables import show_table
+
+    rows = [
+        [
+            judgement.run,
+            judgement.metric.name,
+            _number(judgement.baseline),
+            _number(judgement.figure.mean if judgement.figure else None),
+            f"{judgement.figure.low:.3f} - {judgement.figure.high:.3f}" if judgement.figure else "",
+            str(judgement.threshold),
+            "; ".join(judgement.faults) or "ok",
+        ]
+        for judgement in judgements
+    ]
+    columns = ["Run", "Measure", "Baseline", "Now", "95% interval", "Bound", "Verdict"]
+    show_table(result_console(), columns, rows, numbers=(2, 3, 4))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

@@ -1,0 +1,97 @@
+"""The two runs of the gate, through the real graph over the golden set: one of each family.
+
+Extraction alone is precise by construction, so the second run is of a scripted model that is wrong half the time.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evals.cases import DataSet
+from evals.endpoint import model_endpoint
+from evals.evaluation import evaluate
+from evals.gate.caught import caught_metrics
+from evals.gate.faults import Fault
+from evals.gate.quotes import WHOLE_QUOTES
+from evals.gate.replies import RecordedReply, load_replies
+from evals.gate.scripted_writer import ScriptedWriter
+from evals.golden import load_golden
+from evals.metrics import Metric
+from evals.metrics.catalogue import METRICS
+from evals.records import Record
+from evals.run_folder import RunFolder
+from evals.running import Progress, RunOptions
+from graph.entrypoint import Citewell, answering
+from graph.errors import InvalidRequest
+from tools.resources import Library, open_library
+from tools.settings import EXTRACTIVE, ModelSettings, Settings
+
+SCRIPTED = "scripted"
+RUNS = (EXTRACTIVE, SCRIPTED)
+_CONTEXT_TOKENS = 32_768  # room for all that the search brings
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The golden set, the questions of each run, and what the scripted model replies to them."""
+
+    data: DataSet
+    replies: Mapping[str, RecordedReply]
+
+    def of_run(self, run: str) -> DataSet:
+        """Give the questions of a run: all of them, or those with a recorded reply."""
+        if run == EXTRACTIVE:
+            return self.data
+        return replace(self.data, cases=tuple(case for case in self.data.cases if case.case_id in self.replies))
+
+    def metrics(self) -> Mapping[str, Metric]:
+        """Give every measure that a run may be held to, by its name."""
+        return {metric.name: metric for metric in (*METRICS, WHOLE_QUOTES, *caught_metrics(self.replies))}
+
+
+def load_gate_data() -> Golden:
+    """Read the golden set and its replies. Raises InvalidRequest outside a clone."""
+    return Golden(load_golden(), load_replies())
+
+
+async def run_gate(
+    settings: Settings, golden: Golden, folder: Path, *, fault: Fault | None = None, progress: Progress | None = None
+) -> dict[str, list[Record]]:
+    """Run both, each into a folder of its name, and give their records; a fault is put into the graph's ports.
+
+    Raises InvalidRequest where the folder holds something already, and as ``run_data_set`` does.
+    """
+    _refuse_used(folder)
+    async with gate_library(settings, golden) as library:
+        resources = library.resources if fault is None else fault(library.resources)
+        async with answering(library, library.settings, durability="exit", resources=resources) as citewell:
+            return {run: await _run(citewell, golden, run, RunFolder(folder / run), progress) for run in RUNS}
+
+
+def _refuse_used(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidRequest(f"out: {folder} is not empty; the gate judges no run but its own.")
+
+
+async def _run(
+    citewell: Citewell, golden: Golden, run: str, folder: RunFolder, progress: Progress | None
+) -> list[Record]:
+    options = RunOptions(model=run, removed=run == EXTRACTIVE)
+    await evaluate(citewell, golden.of_run(run), options, folder, progress=progress)
+    return folder.records()
+
+
+@asynccontextmanager
+async def gate_library(settings: Settings, golden: Golden) -> AsyncIterator[Library]:
+    """Open the library with the scripted model beside the extractive family, for as long as the runs last.
+
+    What a deployment has set for its own readers is left aside. A busy machine may take its time for a connection.
+    """
+    writer = ScriptedWriter(golden.data, golden.replies)
+    async with model_endpoint(writer.reply) as base_url:
+        scripted = ModelSettings(name=SCRIPTED, base_url=base_url, model=SCRIPTED, context_tokens=_CONTEXT_TOKENS)
+        usual = Settings.model_fields["refuse_below"].default
+        changed = {"models": [scripted], "refuse_below": usual, "pool_timeout_seconds": 30.0, "auto_title": False}
+        async with open_library(settings.model_copy(update=changed)) as library:
+            yield library
