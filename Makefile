@@ -42,7 +42,7 @@ bench: .venv/dev.installed ## measure speed and memory; writes bench/results.jso
 	@$(RUN)/python -m bench $(ARGS)
 
 eval: .venv/dev.installed ## tell questions from small talk, or run DATA=path of a question set
-	@$(RUN)/citewell eval $(if $(DATA),xquad --path $(DATA),small-talk) $(ARGS)
+	@$(RUN)/citewell eval $(if $(DATA),run xquad --path $(DATA),small-talk) $(ARGS)
 
 lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh

@@ -2,7 +2,7 @@
 
 import typer
 
-from cli.eval.measurements import claims, clapnq, injection, repair, rgb, small_talk, wice, xquad
+from cli.eval.measurements import claims, injection, repair, rgb, small_talk, wice
 from cli.eval.ragas_lane import ragas
 from cli.eval.retrieval import retrieval
 from cli.eval.run import run_set
@@ -11,5 +11,5 @@ evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=T
 evaluate.command("run")(run_set)
 evaluate.command()(retrieval)
 evaluate.command()(ragas)
-for measurement in (xquad, clapnq, rgb, claims, wice, injection, repair, small_talk):
+for measurement in (rgb, claims, wice, injection, repair, small_talk):
     evaluate.command(measurement.__name__.replace("_", "-"))(measurement)

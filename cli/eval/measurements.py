@@ -1,4 +1,4 @@
-"""citewell eval xquad, clapnq, repair, rgb, claims, wice, injection, small-talk: measurements of one thing each."""
+"""citewell eval repair, rgb, claims, wice, injection, small-talk: measurements of one thing each."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
@@ -17,59 +17,6 @@ if TYPE_CHECKING:
 
 Measure = Callable[["Citewell", Progress], Coroutine[Any, Any, Mapping[str, Any]]]
 DataSet = Annotated[Path, typer.Option("--path", help="The data set's file.", show_default=False)]
-
-
-RefuseBelow = Annotated[
-    float | None,
-    typer.Option("--refuse-below", min=0.0, max=1.0, help="Chance of an answer below which is refused."),
-]
-READING_POINT = 0.02  # an abstention counts as a miss where reading is measured
-
-
-def xquad(
-    path: DataSet,
-    paired: Annotated[
-        bool, typer.Option("--paired", help="Ask with the paragraph in the library and without it.")
-    ] = False,
-    refuse_below: RefuseBelow = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure retrieval and quoted evidence on XQuAD, or with --paired an honest no.
-
-    Reading is measured at --refuse-below 0.02 unless told otherwise, an honest no at the deployment's setting.
-    """
-
-    async def measure(citewell: "Citewell", progress: Progress) -> Mapping[str, Any]:
-        if paired:
-            from evals.paired import run_paired
-
-            return await run_paired(citewell, path, progress=progress)
-        from evals.xquad import run_xquad
-
-        return await run_xquad(citewell, path, progress=progress)
-
-    point = READING_POINT if refuse_below is None and not paired else refuse_below
-    run(_measured(measure, as_json, point), as_json=as_json)
-
-
-def clapnq(
-    path: Annotated[
-        Path, typer.Option("--path", help="The folder of answerable.jsonl and its twin.", show_default=False)
-    ],
-    open_library: Annotated[
-        bool, typer.Option("--open", help="Search all passages instead of reading the question's own.")
-    ] = False,
-    refuse_below: RefuseBelow = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure quoted evidence and an honest no on CLAPnq."""
-
-    async def measure(citewell: "Citewell", progress: Progress) -> Mapping[str, Any]:
-        from evals.clapnq import run_clapnq
-
-        return await run_clapnq(citewell, path, open_library=open_library, progress=progress)
-
-    run(_measured(measure, as_json, refuse_below), as_json=as_json)
 
 
 def repair(
@@ -183,11 +130,8 @@ async def _small_talk(as_json: bool) -> Exit:
     return Exit.OK
 
 
-async def _measured(measure: Measure, as_json: bool, refuse_below: float | None = None) -> Exit:
-    settings = settings_for()
-    if refuse_below is not None:
-        settings = settings.model_copy(update={"refuse_below": refuse_below})
-    async with opened(settings, durability="exit") as citewell:
+async def _measured(measure: Measure, as_json: bool) -> Exit:
+    async with opened(settings_for(), durability="exit") as citewell:
         with progress_bar() as progress:
             report = await measure(citewell, progress)
     show_report(report, as_json=as_json)

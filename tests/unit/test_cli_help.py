@@ -18,7 +18,8 @@ COMMANDS = [
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),
-    ["eval", "xquad"],
+    ["eval", "run"],
+    ["eval", "retrieval"],
     ["eval", "small-talk"],
 ]
 # pydantic is left out: typer itself reads parameters with it.

@@ -168,7 +168,11 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
     ("name", "file", "content", "message"),
     [
         ("xquad", "en.json", '{"data": [{}]}', "en.json is no XQuAD file"),
+        ("xquad", "en.json", '{"data": 3}', "en.json is no XQuAD file"),
+        ("xquad", "en.json", "[]", "en.json is no XQuAD file"),
+        ("xquad", "en.json", "", "en.json is no XQuAD file"),
         ("clapnq", "answerable.jsonl", '{"input": "q", "passages": []}', "answerable.jsonl is no CLAPnq file"),
+        ("clapnq", "answerable.jsonl", "not json", "answerable.jsonl is no CLAPnq file"),
         ("wice", "claims.jsonl", '{"label": "true"}', "claims.jsonl is no WiCE file"),
         ("rgb", "en_fact.jsonl", '{"query": 3}', "en_fact.jsonl, line 1: the field 'query'"),
         (

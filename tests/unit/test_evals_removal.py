@@ -1,11 +1,7 @@
-"""XQuAD with and without the paragraph that answers, on a small file through the real graph and a real database."""
-
-import json
-from pathlib import Path
+"""What a library without one of its documents knows of it: nothing."""
 
 import pytest
 
-from evals.paired import run_paired
 from evals.removal import without_document
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.entrypoint import open_citewell
@@ -18,41 +14,6 @@ TEXTS = (
     "The bakery in Mill Lane opens at six. It sells rye bread on Fridays. The oven is old.",
     "The lighthouse on Gull Island is lit by a lamp of nine lenses. A keeper lived in it until 1974.",
 )
-QUESTIONS = (
-    ("When was the Cedar Bridge finished?", "1911"),
-    ("When does the bakery in Mill Lane open?", "six"),
-    ("How many lenses has the lamp of the lighthouse on Gull Island?", "nine"),
-)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    paragraphs = [
-        {"context": text, "qas": [{"question": question, "answers": [{"text": answer}]}]}
-        for text, (question, answer) in zip(TEXTS, QUESTIONS, strict=True)
-    ]
-    file = tmp_path / "en.json"
-    file.write_text(json.dumps({"data": [{"title": "Town", "paragraphs": paragraphs}]}))
-    return file
-
-
-async def test_every_question_is_asked_with_its_paragraph_and_without(path: Path, settings: Settings) -> None:
-    told: list[tuple[int, int]] = []
-    async with open_citewell(settings) as citewell:
-        report = await run_paired(citewell, path, progress=lambda done, of: told.append((done, of)))
-        left = [workspace.name for workspace in await citewell.library.workspaces.list()]
-    assert (report["questions"], report["refuse_below"]) == (3, settings.refuse_below)
-    assert (report["kept"], report["refused"]) == (1.0, 1.0)
-    assert (report["balanced_accuracy"], report["order_right"]) == (1.0, 1.0)
-    assert told == [(done, 6) for done in range(1, 7)]
-    assert left == ["default"]
-
-
-async def test_where_nothing_is_refused_chances_still_tell(path: Path, settings: Settings) -> None:
-    async with open_citewell(settings.model_copy(update={"refuse_below": 0.0})) as citewell:
-        report = await run_paired(citewell, path)
-    assert (report["kept"], report["order_right"]) == (1.0, 1.0)
-    assert report["balanced_accuracy"] == (report["kept"] + report["refused"]) / 2
 
 
 async def test_a_document_that_is_left_out_is_in_no_statistic(settings: Settings) -> None:
