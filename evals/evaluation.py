@@ -10,6 +10,8 @@ from evals.metrics.alce import ALCE
 from evals.metrics.catalogue import METRICS
 from evals.metrics.support import described
 from evals.records import Record, record_key
+from evals.report.baseline import Baseline
+from evals.report.page import write_report
 from evals.run_folder import RunFolder
 from evals.running import Progress, RunOptions, run_data_set
 from graph.entrypoint import Citewell
@@ -18,11 +20,18 @@ GROUPED_BY = ("set", "language", "kind", "topic")
 
 
 async def evaluate(
-    citewell: Citewell, data: DataSet, options: RunOptions, folder: RunFolder, *, progress: Progress | None = None
+    citewell: Citewell,
+    data: DataSet,
+    options: RunOptions,
+    folder: RunFolder,
+    *,
+    baseline: Baseline | None = None,
+    progress: Progress | None = None,
 ) -> Mapping[str, Any]:
     """Run what the folder does not hold yet, then write and give the figures of all of it.
 
-    Raises InvalidRequest where the folder holds another run, and as ``run_data_set`` does.
+    The report shows them beside the ``baseline``, if there is one. Raises InvalidRequest where the folder holds another
+    run, and as ``run_data_set`` does.
     """
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
 
@@ -34,6 +43,7 @@ async def evaluate(
     await run_data_set(citewell, data, options, keep, done=done, progress=progress)
     metrics = all_figures(records)
     folder.write_metrics(metrics)
+    write_report(folder, baseline)
     return metrics
 
 

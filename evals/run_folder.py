@@ -6,6 +6,7 @@ Results are appended a line at a time, so that a run which was stopped goes on w
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,13 @@ class RunFolder:
                 record = _read(line, f"{file}, line {number}")
                 found[record_key(record)] = record
         return list(found.values())
+
+    def ended(self) -> datetime:
+        """Tell when the last result was written, in UTC. Raises InvalidRequest where there is none."""
+        try:
+            return datetime.fromtimestamp((self.path / "results.jsonl").stat().st_mtime, UTC)
+        except OSError as error:
+            raise InvalidRequest(f"{self.path} holds no results.") from error
 
     def metrics(self) -> Mapping[str, Any]:
         """Read the figures. Raises InvalidRequest where the run has none yet."""

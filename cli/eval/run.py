@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cli.eval.report import BaselineRun
 from cli.eval.showing import progress_bar, show_figures
 from cli.exits import Exit
 from cli.opening import opened, settings_for
@@ -40,6 +41,7 @@ def run_set(
     most: Annotated[
         int | None, typer.Option("--most", min=1, help="Ask only so many questions, spread evenly.", show_default=False)
     ] = None,
+    baseline: BaselineRun = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a data set through the real graph and write results, figures and a report.
@@ -47,7 +49,8 @@ def run_set(
     The folder holds configuration.json, results.jsonl, metrics.json and report.html. Stopped runs go on where --out
     names their folder.
     """
-    run(_run_set(data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, as_json), as_json=as_json)
+    arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, baseline)
+    run(_run_set(*arguments, as_json), as_json=as_json)
 
 
 async def _run_set(
@@ -60,16 +63,19 @@ async def _run_set(
     top_k: int,
     refuse_below: float | None,
     most: int | None,
+    baseline: Path | None,
     as_json: bool,
 ) -> Exit:
     from evals.datasets import load_data_set
     from evals.evaluation import evaluate
+    from evals.report.baseline import read_baseline
     from evals.run_folder import RunFolder
     from evals.running import RunOptions
 
     data = load_data_set(data_set, path)
     if most is not None:
         data = data.sample(most)
+    beside = None if baseline is None else read_baseline(baseline)
     folder = RunFolder(out or RUNS / f"{data.name}-{model}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
     settings = settings_for()
     if refuse_below is not None:
@@ -77,7 +83,7 @@ async def _run_set(
     options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k)
     async with opened(settings, durability="exit") as citewell:
         with progress_bar() as progress:
-            metrics = await evaluate(citewell, data, options, folder, progress=progress)
+            metrics = await evaluate(citewell, data, options, folder, baseline=beside, progress=progress)
     if as_json:
         print_json({"run": str(folder.path), **metrics})
     else:

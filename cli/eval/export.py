@@ -1,0 +1,49 @@
+"""citewell eval export: a run as a file for another tool."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.eval.report import RunPath
+from cli.exits import Exit
+from cli.options import AsJson
+from cli.output import print_json, progress_console
+from cli.running import run
+
+
+class Format(StrEnum):
+    """What to write: a whole experiment with its scores, or the questions as examples of a data set."""
+
+    LANGSMITH = "langsmith"
+    LANGSMITH_EXAMPLES = "langsmith-examples"
+
+
+def export(
+    run_path: RunPath,
+    out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="langsmith: an experiment for datasets/upload-experiment; "
+            "langsmith-examples: JSON lines for create_examples.",
+        ),
+    ] = Format.LANGSMITH,
+    as_json: AsJson = False,
+) -> None:
+    """Write a run as a file that LangSmith reads; nothing is sent anywhere."""
+    run(_export(run_path, out, format_, as_json), as_json=as_json)
+
+
+async def _export(run_path: Path, out: Path, format_: Format, as_json: bool) -> Exit:
+    from evals.langsmith import write_langsmith
+    from evals.run_folder import RunFolder
+
+    written = write_langsmith(RunFolder(run_path), out, format_.value)
+    if as_json:
+        print_json({"questions": written, "file": str(out)})
+    else:
+        progress_console().print(f"{written} questions written to {out}.")
+    return Exit.OK

@@ -1,0 +1,40 @@
+"""citewell eval report: a run's page, written again, beside another baseline for instance."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.exits import Exit
+from cli.options import AsJson
+from cli.output import print_json, progress_console
+from cli.running import run
+
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
+BaselineRun = Annotated[
+    Path | None,
+    typer.Option("--baseline", help="A run's folder or metrics.json to show the figures beside.", show_default=False),
+]
+
+
+def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
+    """Take a run's figures anew from its results, and write its report.html again."""
+    run(_report(run_path, baseline, as_json), as_json=as_json)
+
+
+async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
+    from evals.evaluation import all_figures
+    from evals.report.baseline import read_baseline
+    from evals.report.page import write_report
+    from evals.run_folder import RunFolder
+
+    folder = RunFolder(run_path)
+    folder.configuration()
+    beside = None if baseline is None else read_baseline(baseline)
+    folder.write_metrics(all_figures(folder.records()))
+    write_report(folder, beside)
+    if as_json:
+        print_json({"report": str(folder.report)})
+    else:
+        progress_console().print(f"Written to {folder.report}.")
+    return Exit.OK

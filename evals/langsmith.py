@@ -1,0 +1,181 @@
+"""A run as files that LangSmith reads: examples for a data set, or a whole experiment with its scores.
+
+The examples are those of ``Client.create_examples``, one JSON object a line. The experiment is the body of LangSmith's
+``datasets/upload-experiment`` route for experiments that were run elsewhere. Nothing is sent, and no client is made.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, NotRequired
+from uuid import UUID, uuid5
+
+from typing_extensions import TypedDict
+
+from evals.configuration import Configuration
+from evals.metrics import Metric
+from evals.metrics.catalogue import METRICS
+from evals.mistakes import mistakes_of
+from evals.records import Record, Variant, citations_of, record_key
+from evals.run_folder import RunFolder
+
+Format = Literal["langsmith", "langsmith-examples"]
+
+_NAMES = UUID("6a7c2f0e-0b5d-4f0c-9d0e-52f1f3a0c6b1")
+
+
+class Example(TypedDict):
+    """A question with what is right. ``id`` depends on the data set and the question alone."""
+
+    id: str
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+    metadata: dict[str, Any]
+    split: Variant
+
+
+class Feedback(TypedDict):
+    """A score of one row, or of the whole experiment. Shares are in [0, 1]."""
+
+    key: str
+    score: float
+    comment: str
+    feedback_source: dict[str, str]
+
+
+class ExperimentRow(TypedDict):
+    """An example with the run that answered it and its scores. Times are in ISO 8601, UTC."""
+
+    row_id: str
+    inputs: dict[str, Any]
+    expected_outputs: dict[str, Any]
+    actual_outputs: dict[str, Any]
+    evaluation_scores: list[Feedback]
+    start_time: str
+    end_time: str
+    run_name: str
+    run_metadata: dict[str, Any]
+    error: NotRequired[str]
+
+
+class Experiment(TypedDict):
+    """A whole run."""
+
+    experiment_name: str
+    experiment_description: str
+    experiment_start_time: str
+    experiment_end_time: str
+    dataset_name: str
+    dataset_description: str
+    experiment_metadata: dict[str, Any]
+    summary_experiment_scores: list[Feedback]
+    results: list[ExperimentRow]
+
+
+def write_langsmith(folder: RunFolder, file: Path, format_: Format) -> int:
+    """Write a run for LangSmith and give how many questions it has. Raises InvalidRequest where the folder has none."""
+    configuration = folder.configuration()
+    ended, records = folder.ended(), sorted(folder.records(), key=record_key)
+    if format_ == "langsmith":
+        body = experiment_of(folder.name, configuration, records, ended)
+        file.write_text(json.dumps(body, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    else:
+        lines = [json.dumps(example_of(record, configuration), ensure_ascii=False) for record in records]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return len(records)
+
+
+def example_of(record: Record, configuration: Configuration) -> Example:
+    """Give a question as an example of a data set."""
+    data = configuration["data"]
+    named = f"{data['name']}/{data['digest']}/{record['case_id']}/{record['variant']}"
+    return Example(
+        id=str(uuid5(_NAMES, named)),
+        inputs={"question": record["question"], "asked_before": record["before"], "selected_pages": record["pages"]},
+        outputs={
+            "outcome": record["expected"],
+            "answers": record["answers"],
+            "evidence": [
+                [{"document": sentence["document"], "quote": sentence["text"]} for sentence in chosen]
+                for chosen in record["evidence"]
+            ],
+        },
+        metadata={"case_id": record["case_id"], "variant": record["variant"], **record["tags"]},
+        split=record["variant"],
+    )
+
+
+def experiment_of(name: str, configuration: Configuration, records: Sequence[Record], ended: datetime) -> Experiment:
+    """Give a run as an experiment.
+
+    A record tells how long its run took and not when, so all rows begin with the experiment: as long before ``ended``
+    as the slowest took.
+    """
+    slowest = max((record["ms"] for record in records), default=0.0)
+    started = ended - timedelta(milliseconds=slowest)
+    data = configuration["data"]
+    return Experiment(
+        experiment_name=name,
+        experiment_description=f"Citewell's answers to {data['name']} by {configuration['options']['model']}.",
+        experiment_start_time=started.isoformat(),
+        experiment_end_time=ended.isoformat(),
+        dataset_name=f"{data['name']}-{data['digest']}",
+        dataset_description=f"{data['questions']} questions of {data['documents']} documents.",
+        experiment_metadata={**configuration},
+        summary_experiment_scores=_summary(records),
+        results=[_row(record, configuration, started) for record in records],
+    )
+
+
+def _summary(records: Sequence[Record]) -> list[Feedback]:
+    found = [(metric, metric.measured(records)) for metric in METRICS]
+    return [_feedback(metric, taken.mean) for metric, taken in found if taken is not None]
+
+
+def _row(record: Record, configuration: Configuration, started: datetime) -> ExperimentRow:
+    example = example_of(record, configuration)
+    row = ExperimentRow(
+        row_id=example["id"],
+        inputs=example["inputs"],
+        expected_outputs=example["outputs"],
+        actual_outputs={
+            "outcome": record["outcome"],
+            "answer": record["answer"],
+            "citations": [_proof(citation) for citation in citations_of(record)],
+        },
+        evaluation_scores=_scores(record),
+        start_time=started.isoformat(),
+        end_time=(started + timedelta(milliseconds=record["ms"])).isoformat(),
+        run_name=f"{record['case_id']} ({record['variant']})",
+        run_metadata={
+            **example["metadata"],
+            "model": record["model"],
+            "stop_reason": record["stop_reason"],
+            "ms": record["ms"],
+            "mistakes": [mistake.why for mistake in mistakes_of(record)],
+        },
+    )
+    if record["error"] is not None:
+        row["error"] = f"{record['error']['code']}: {record['error']['message']}"
+    return row
+
+
+def _proof(citation: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: citation[key] for key in ("document", "start", "end", "quote")}
+
+
+def _scores(record: Record) -> list[Feedback]:
+    """Score a row by each measure that applies to it alone; those of the whole run only are in the summary."""
+    return [
+        _feedback(metric, sum(observed) / len(observed))
+        for metric in METRICS
+        if metric.among is None
+        and metric.stratum is None
+        and metric.quantile is None
+        and (observed := metric.observe(record))
+    ]
+
+
+def _feedback(metric: Metric, score: float) -> Feedback:
+    return Feedback(key=metric.name, score=round(score, 4), comment=metric.means, feedback_source={"type": "api"})

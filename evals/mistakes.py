@@ -1,0 +1,178 @@
+"""What is wrong with one record, in words: for a report to say why, and for a comparison to see what turned."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from evals.metrics.answers import contains
+from evals.metrics.evidence import has_evidence
+from evals.metrics.retrieval import gold_documents, is_searched, ranked_documents
+from evals.records import CitationRecord, GoldSentence, Record, citations_of
+
+MistakeKind = Literal[
+    "run_failed",
+    "refused",
+    "answered_without_evidence",
+    "citation_not_exact",
+    "citation_not_offered",
+    "no_gold_quoted",
+    "claim_failed",
+    "gold_not_retrieved",
+    "first_quote_not_gold",
+    "answer_not_contained",
+]
+KINDS: tuple[MistakeKind, ...] = get_args(MistakeKind)  # the gravest first
+
+TITLES: dict[MistakeKind, str] = {
+    "run_failed": "The run failed",
+    "refused": "Refused, though it can be answered",
+    "answered_without_evidence": "Answered, though the library has no answer",
+    "citation_not_exact": "A quote is not the text it names",
+    "citation_not_offered": "An id was cited that the run never offered",
+    "no_gold_quoted": "No quote holds gold evidence",
+    "claim_failed": "A claim failed its check",
+    "gold_not_retrieved": "A gold document was not retrieved",
+    "first_quote_not_gold": "The first quote is not gold evidence",
+    "answer_not_contained": "The gold answer is not in the answer",
+}
+
+_WRONG: frozenset[MistakeKind] = frozenset(
+    {
+        "run_failed",
+        "refused",
+        "answered_without_evidence",
+        "citation_not_exact",
+        "citation_not_offered",
+        "no_gold_quoted",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that is wrong, and the sentence that says what exactly."""
+
+    kind: MistakeKind
+    why: str
+
+
+def mistakes_of(record: Record) -> list[Mistake]:
+    """List what is wrong with a record, the gravest first."""
+    found = [mistake for look in _LOOKS for mistake in look(record)]
+    return sorted(found, key=lambda mistake: KINDS.index(mistake.kind))
+
+
+def is_right(record: Record) -> bool:
+    """Tell whether the outcome is the expected one, and where it is an answer, whether gold evidence proves it.
+
+    Citations must be exact and offered. Without known evidence an answer that should be given is right.
+    """
+    return not any(mistake.kind in _WRONG for mistake in mistakes_of(record))
+
+
+def is_gold(record: Record, citation: CitationRecord) -> bool:
+    """Tell whether a quote holds a sentence of the gold evidence, or one that is accepted besides."""
+    welcome = {(s["document"], s["index"]) for s in _welcome(record)}
+    return any((citation["document"], index) in welcome for index in citation["sentences"])
+
+
+def _welcome(record: Record) -> Iterator[GoldSentence]:
+    for chosen in record["evidence"]:
+        yield from chosen
+    yield from record["accepted"]
+
+
+def _outcome(record: Record) -> Iterator[Mistake]:
+    if record["error"] is not None:
+        yield Mistake("run_failed", f"{record['error']['code']}: {record['error']['message']}")
+    elif record["outcome"] in {"failed", "cancelled"}:
+        yield Mistake("run_failed", f"The run ended as {record['outcome']}: {_words(record['stop_reason'])}.")
+    elif record["outcome"] == record["expected"]:
+        return
+    elif record["expected"] == "answered":
+        yield Mistake(
+            "refused", f"It was refused ({_words(record['stop_reason'])}). {_where_gold_ranked(record)}".strip()
+        )
+    elif record["variant"] == "removed":
+        yield Mistake(
+            "answered_without_evidence", "It was answered although the documents with the answer were removed."
+        )
+    else:
+        yield Mistake("answered_without_evidence", "It was answered although no document has the answer.")
+
+
+def _where_gold_ranked(record: Record) -> str:
+    if not is_searched(record):
+        return ""
+    ranked = ranked_documents(record["retrieved"])
+    best = [ranked.index(d) + 1 for d in frozenset[str]().union(*gold_documents(record)) if d in ranked]
+    if not best:
+        return "The search had not brought a gold document."
+    return f"The search had ranked a gold document {min(best)} of {len(ranked)}."
+
+
+def _citations(record: Record) -> Iterator[Mistake]:
+    for citation in citations_of(record):
+        if not citation["exact"]:
+            yield Mistake("citation_not_exact", f"{citation['document']} does not read “{citation['quote']}” there.")
+        if not citation["offered"]:
+            yield Mistake("citation_not_offered", f"{citation['segment_id']} is not among the sources of the run.")
+    unknown = sum(section["unknown_ids"] for section in record["sections"])
+    if unknown:
+        yield Mistake("citation_not_offered", f"{unknown} of the ids that sections cite were never offered.")
+
+
+def _gold_quoted(record: Record) -> Iterator[Mistake]:
+    if not has_evidence(record) or record["outcome"] != "answered":
+        return
+    citations = citations_of(record)
+    if not citations:
+        yield Mistake("no_gold_quoted", "The answer quotes nothing.")
+    elif not any(is_gold(record, citation) for citation in citations):
+        yield Mistake("no_gold_quoted", f"None of its {len(citations)} quotes holds a sentence of the gold evidence.")
+    elif not is_gold(record, citations[0]):
+        place = next(place for place, each in enumerate(citations, 1) if is_gold(record, each))
+        yield Mistake(
+            "first_quote_not_gold", f"Quote {place} of {len(citations)} is the first that holds gold evidence."
+        )
+
+
+def _claims(record: Record) -> Iterator[Mistake]:
+    for claim in record["claims"]:
+        if claim["verdict"] in {"contradicted", "unsupported"}:
+            reasons = f": {'; '.join(claim['reasons'])}" if claim["reasons"] else ""
+            yield Mistake("claim_failed", f"“{claim['text']}” is {claim['verdict']}{reasons}.")
+
+
+def _retrieval(record: Record) -> Iterator[Mistake]:
+    if not is_searched(record):
+        return
+    ranked = ranked_documents(record["retrieved"])
+    missing = min((gold - set(ranked) for gold in gold_documents(record)), key=len)
+    if missing:
+        names = ", ".join(sorted(missing))
+        yield Mistake("gold_not_retrieved", f"{names}: not among the {len(ranked)} documents that the search brought.")
+
+
+def _answer(record: Record) -> Iterator[Mistake]:
+    known = record["expected"] == "answered" and record["outcome"] == "answered" and record["answers"]
+    if known and not contains(record["answer"], record["answers"]):
+        yield Mistake("answer_not_contained", f"The answer does not hold {_either(record['answers'])}.")
+
+
+def _either(answers: list[str]) -> str:
+    return " or ".join(f"“{answer}”" for answer in answers)
+
+
+def _words(reason: str) -> str:
+    return reason.replace("_", " ")
+
+
+_LOOKS: tuple[Callable[[Record], Iterator[Mistake]], ...] = (
+    _outcome,
+    _citations,
+    _gold_quoted,
+    _claims,
+    _retrieval,
+    _answer,
+)

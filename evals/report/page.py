@@ -1,0 +1,136 @@
+"""A run's report: one page with its figures, its spreads, what went wrong, and what it was made with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from evals.configuration import Configuration
+from evals.mistakes import is_right
+from evals.records import Record, record_key
+from evals.report.baseline import Baseline
+from evals.report.distributions import distributions, outcomes, spending
+from evals.report.document import document, folded, section
+from evals.report.failures import failures
+from evals.report.figures import by_tags, measures, tiles
+from evals.report.markup import Markup, element, joined
+from evals.report.navigation import navigation
+from evals.report.numbers import counted
+from evals.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run as a report needs it. ``metrics`` are those of ``metrics.json``; ``ended`` has its zone."""
+
+    name: str
+    configuration: Configuration
+    records: Sequence[Record]
+    metrics: Mapping[str, Any]
+    ended: datetime
+
+
+def read_run(folder: RunFolder) -> Run:
+    """Read a run from its folder. Raises InvalidRequest where it holds none, or one without figures."""
+    return Run(
+        name=folder.name,
+        configuration=folder.configuration(),
+        records=sorted(folder.records(), key=record_key),
+        metrics=folder.metrics(),
+        ended=folder.ended(),
+    )
+
+
+def write_report(folder: RunFolder, baseline: Baseline | None = None) -> None:
+    """Write ``report.html`` of a run that has its figures. Raises InvalidRequest as ``read_run`` does."""
+    folder.report.write_text(report_page(read_run(folder), baseline), encoding="utf-8")
+
+
+def report_page(run: Run, baseline: Baseline | None = None) -> str:
+    """Give a run's report as one HTML page that needs nothing else."""
+    figures, data, model = run.metrics["all"], run.configuration["data"], run.configuration["options"]["model"]
+    tags = run.metrics["by"]
+    by = f"By {' and '.join(tags)}"
+    parts = [
+        section("Key figures", tiles(figures, baseline), outcomes(run.records), id_="key-figures"),
+        section(
+            "All measures",
+            *measures(figures, baseline),
+            id_="measures",
+            lead="Bars are means; the line on a bar is the 95% interval of a bootstrap over questions.",
+        ),
+        section(by, *by_tags(tags), id_="tags") if tags else None,
+        section("Distributions", distributions(run.records), spending(run.records), id_="distributions"),
+        section(
+            "What went wrong",
+            failures(run.records),
+            id_="failures",
+            lead="Each question stands under the gravest thing that is wrong with it. Open one for its answer, quotes "
+            "and evidence.",
+        ),
+        section("Made with", settings(run.configuration), id_="settings"),
+    ]
+    links = {
+        "key-figures": "Key figures",
+        "measures": "All measures",
+        **({"tags": by} if tags else {}),
+        "distributions": "Distributions",
+        "failures": "What went wrong",
+        "settings": "Made with",
+    }
+    title = f"{data['name']}, {model}"
+    return document(
+        f"{title}: evaluation", _header(title, run, baseline, navigation(links)), element("main", *parts), _footer(run)
+    )
+
+
+def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> Markup:
+    count, documents = len(run.records), run.configuration["data"]["documents"]
+    removed = sum(1 for record in run.records if record["variant"] == "removed")
+    right = sum(1 for record in run.records if is_right(record))
+    again = f", {removed:,} of them without the documents that they need" if removed else ""
+    return element(
+        "header",
+        element("h1", title),
+        element(
+            "p",
+            f"{counted(count, 'question')} asked of {counted(documents, 'document')}{again}. {right:,} came out right. "
+            f"Ended on {run.ended:%d %B %Y at %H:%M %Z}.",
+            class_="meta",
+        ),
+        None
+        if baseline is None
+        else element("p", element("span", class_="key"), f"marks the baseline, {baseline.name}.", class_="meta"),
+        links,
+    )
+
+
+def settings(configuration: Mapping[str, Any]) -> Markup:
+    """Show what a run was made with, a part for each kind, folded."""
+    return joined(folded(part.capitalize(), _listed(values), class_="more") for part, values in configuration.items())
+
+
+def _listed(values: Mapping[str, Any]) -> Markup:
+    entries = [
+        part
+        for name, value in _flat(values)
+        for part in (element("dt", element("code", name)), element("dd", element("code", value)))
+    ]
+    return element("dl", *entries, class_="settings")
+
+
+def _flat(values: Mapping[str, Any], of: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, value in values.items():
+        found += _flat(value, f"{of}{name}.") if isinstance(value, Mapping) else [(of + name, str(value))]
+    return found
+
+
+def _footer(run: Run) -> Markup:
+    version = run.configuration["versions"].get("citewell", "")
+    return element(
+        "footer",
+        element(
+            "p", f"Citewell {version}. Made from the folder {run.name}: every figure and list is of results.jsonl."
+        ),
+    )
