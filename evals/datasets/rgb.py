@@ -95,7 +95,7 @@ def _plain(text: str) -> str:
 def rgb_set(path: Path) -> DataSet:
     """Read one language's ``*_fact.jsonl``, or all of a folder; questions are asked over all passages, each there once.
 
-    A passage is no article: it has no title of its own. Each place where a true passage tells the answer is evidence
+    A passage is no article, so its title is a number. Each place where a true passage tells the answer is evidence
     of its own. Without a question's true passages what is left is noise, and no answer. Where an answer takes several
     facts, as one of the Chinese ones does, no single text makes it right and the question has none. Raises
     InvalidRequest as ``load_rgb`` does.
@@ -107,11 +107,11 @@ def rgb_set(path: Path) -> DataSet:
     cases: list[Case] = []
     for file in files:
         language = file.stem.removesuffix("_fact")
-        first = len(documents)
-        for number, question in enumerate(load_rgb(file), 1):
-            for text in (*question.true, *question.noise):
-                name = f"{language}/{len(documents) - first + 1:04d}"
-                documents.setdefault(text, Document(name, f"Passage {len(documents) - first + 1}", text))
+        questions = load_rgb(file)
+        passages = dict.fromkeys(text for question in questions for text in (*question.true, *question.noise))
+        for number, text in enumerate(passages, 1):
+            documents.setdefault(text, Document(f"{language}/{number:04d}", f"Passage {number}", text))
+        for number, question in enumerate(questions, 1):
             true = [documents[text] for text in dict.fromkeys(question.true)]
             wordings = [wording for group in question.answers for wording in group]
             evidence = [chosen for document in true for chosen in answer_evidence(document, wordings)]

@@ -13,6 +13,7 @@ from tools.sentences import trimmed
 
 WiCELabel = Literal["supported", "partially_supported", "not_supported"]
 _TITLE = "(meta data) TITLE:"
+_BETWEEN = "\n\n"  # lines are paragraphs of their own
 SEGMENT_LENGTH = 1200  # code points; about the 300 tokens of a stored segment
 
 
@@ -122,9 +123,10 @@ def wice_set(path: Path) -> DataSet:
 
 def _document(name: str, claim: WiCEClaim) -> Document:
     given: list[Span] = []
-    text = ""
+    at = 0
     for line in claim.lines:
-        given.append(trimmed(f"{text}{line}", len(text), len(text) + len(line)))
-        text += f"{line}\n\n"
+        start, end = trimmed(line, 0, len(line))
+        given.append((at + start, at + end))
+        at += len(line) + len(_BETWEEN)
     titles = [line.removeprefix(_TITLE).strip() for line in claim.lines if line.startswith(_TITLE)]
-    return Document(name, titles[0] if titles else claim.article, text, given=tuple(given))
+    return Document(name, titles[0] if titles else claim.article, _BETWEEN.join(claim.lines), given=tuple(given))
