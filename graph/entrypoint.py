@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 
 from graph.builder import build
+from graph.ports import Resources
 from tools.resources import Library, open_library
 from tools.runner import Runner
 from tools.running.attempt import Durability
@@ -33,11 +34,15 @@ async def open_citewell(settings: Settings, *, durability: Durability | None = N
 
 @asynccontextmanager
 async def answering(
-    library: Library, settings: Settings, *, durability: Durability | None = None
+    library: Library,
+    settings: Settings,
+    *,
+    durability: Durability | None = None,
+    resources: Resources | None = None,
 ) -> AsyncIterator[Citewell]:
-    """Open the graph over an open library, and the runner."""
-    graph = build(library.resources).compile()
-    resources = library.resources
+    """Open the graph over an open library, and the runner; ``resources`` are other ports than the library's own."""
+    resources = resources or library.resources
+    graph = build(resources).compile()
     titling = Titling(library.database, resources.families) if settings.auto_title else None
     runner = Runner(
         graph,

@@ -1,0 +1,101 @@
+"""citewell eval probe: is what an answer cites what it rests on."""
+
+import json
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.eval.run import RUNS
+from cli.eval.showing import progress_bar, show_figures
+from cli.exits import Exit
+from cli.opening import opened, settings_for
+from cli.options import AsJson
+from cli.output import print_json, progress_console
+from cli.running import run
+
+if TYPE_CHECKING:
+    from evals.probe.probing import ProbeReport
+
+MOST = 40
+FAULTS_SHOWN = 5
+
+
+def probe(
+    data_set: Annotated[str, typer.Argument(help="golden, own, or the name of a public set.")] = "golden",
+    path: Annotated[
+        Path | None, typer.Option("--path", help="Where the set lies; golden needs none.", show_default=False)
+    ] = None,
+    model: Annotated[str, typer.Option("--model", help="A configured model's name.")] = "extractive",
+    scripted: Annotated[
+        str | None,
+        typer.Option(
+            "--scripted",
+            help="Probe a scripted model in its place: honest, cheating, half-cheating, by-position, obeying.",
+            show_default=False,
+        ),
+    ] = None,
+    most: Annotated[
+        int, typer.Option("--most", min=1, help="Ask only so many answerable questions, spread evenly.")
+    ] = MOST,
+    out: Annotated[Path | None, typer.Option("--out", help="The run's folder.", show_default="runs/probe-...")] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")] = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Take away or alter what answers cite, and ask again: a citation that makes no difference is decoration.
+
+    Beside it: segments shuffled, ids swapped, an instruction planted. The folder holds configuration.json and
+    probe.json.
+    """
+    run(_probe(data_set, path, model, scripted, most, out, concurrency, as_json), as_json=as_json)
+
+
+async def _probe(
+    data_set: str,
+    path: Path | None,
+    model: str,
+    scripted: str | None,
+    most: int,
+    out: Path | None,
+    concurrency: int,
+    as_json: bool,
+) -> Exit:
+    from evals.configuration import configuration_of
+    from evals.datasets import load_data_set
+    from evals.probe.probing import answerable, probe_data_set
+    from evals.probe.scripted import scripted_model
+    from evals.run_folder import RunFolder
+    from evals.running import RunOptions
+
+    data = answerable(load_data_set(data_set, path)).sample(most)
+    options = RunOptions(model=scripted or model, concurrency=concurrency)
+    folder = RunFolder(out or RUNS / f"probe-{data.name}-{options.model}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+    settings = settings_for()
+    folder.begin(configuration_of(data, options, settings))
+    async with AsyncExitStack() as stack:
+        if scripted is not None:
+            settings = await stack.enter_async_context(scripted_model(settings, scripted))
+        citewell = await stack.enter_async_context(opened(settings, durability="exit"))
+        with progress_bar("Probing") as progress:
+            report = await probe_data_set(citewell.library, data, options, progress=progress)
+    file = folder.path / "probe.json"
+    file.write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        print_json({"run": str(folder.path), **report})
+    else:
+        _show(report)
+        progress_console().print(f"Written to {file}.")
+    return Exit.OK
+
+
+def _show(report: "ProbeReport") -> None:
+    show_figures(report["figures"])
+    console = progress_console()
+    for change, effects in report["effects"].items():
+        counts = ", ".join(f"{count} {effect}" for effect, count in effects.items())
+        console.print(f"{change}: {counts or 'nothing to probe'}")
+    console.print(f"{report['probed']} of {report['questions']} questions probed, {len(report['failed'])} failed.")
+    for case_id, reason in list(report["failed"].items())[:FAULTS_SHOWN]:
+        console.print(f"{case_id}: the run failed: {reason}")
