@@ -2,14 +2,24 @@
 
 import typer
 
+from cli.eval.compare import compare
+from cli.eval.export import export
+from cli.eval.gate import gate
 from cli.eval.measurements import claims, injection, repair, rgb, small_talk, wice
+from cli.eval.probe import probe
 from cli.eval.ragas_lane import ragas
+from cli.eval.report import report
 from cli.eval.retrieval import retrieval
 from cli.eval.run import run_set
 
 evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=True)
 evaluate.command("run")(run_set)
+evaluate.command()(report)
+evaluate.command()(compare)
+evaluate.command()(export)
+evaluate.command()(gate)
 evaluate.command()(retrieval)
 evaluate.command()(ragas)
+evaluate.command()(probe)
 for measurement in (rgb, claims, wice, injection, repair, small_talk):
     evaluate.command(measurement.__name__.replace("_", "-"))(measurement)
