@@ -13,7 +13,7 @@ from cli.output import print_json, progress_console, result_console
 from cli.running import run
 
 if TYPE_CHECKING:
-    from evals.ragas_lane.scoring import RagasReport
+    from evals.ragas_lane.scoring import MetricReport, RagasFault, RagasReport
 
 FAULTS_SHOWN = 5
 
@@ -80,18 +80,29 @@ async def _ragas(
 def _show(report: "RagasReport") -> None:
     from cli.rendering.tables import show_table
 
-    rows = []
+    rows = [[name, *_cells(metric)] for name, metric in report["metrics"].items()]
+    columns = ["Metric", "Mean", "95% interval", "Scored", "Failed", "Left out"]
+    show_table(result_console(), columns, rows, numbers=(1, 2, 3, 4))
+    if failed_runs := report["failed_runs"]:
+        of = report["questions"]
+        _tell(f"{len(failed_runs)} of {of} runs failed, so that no metric has a mean:", failed_runs)
     for name, metric in report["metrics"].items():
-        figure, failed = metric["figure"], len(metric["failed"])
-        mean = f"{figure['mean']:.3f}" if figure else f"{failed} failed" if failed else "none"
-        interval = f"{figure['low']:.3f} - {figure['high']:.3f}" if figure else ""
-        left_out = ", ".join(f"{count} without {lacking}" for lacking, count in metric["left_out"].items())
-        rows.append([name, mean, interval, str(len(metric["scores"])), left_out])
-    columns = ["Metric", "Mean", "95% interval", "Questions", "Left out"]
-    show_table(result_console(), columns, rows, numbers=(1, 2, 3))
+        if failed := metric["failed"]:
+            of = len(failed) + len(metric["scores"])
+            _tell(f"{name} failed on {len(failed)} of {of} questions, so that it has no mean:", failed)
+
+
+def _cells(metric: "MetricReport") -> list[str]:
+    figure = metric["figure"]
+    mean, interval = (f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}") if figure else ("-", "")
+    left_out = ", ".join(f"{count} without {lacking}" for lacking, count in metric["left_out"].items())
+    return [mean, interval, str(len(metric["scores"])), str(len(metric["failed"])), left_out]
+
+
+def _tell(what: str, faults: "list[RagasFault]") -> None:
     console = progress_console()
-    for fault in report["failed_runs"][:FAULTS_SHOWN]:
-        console.print(f"{fault['case_id']} ({fault['variant']}): the run failed: {fault['reason']}")
-    for name, metric in report["metrics"].items():
-        for fault in metric["failed"][:FAULTS_SHOWN]:
-            console.print(f"{fault['case_id']} ({fault['variant']}), {name}: {fault['reason']}")
+    console.print(what)
+    for fault in faults[:FAULTS_SHOWN]:
+        console.print(f"  {fault['case_id']} ({fault['variant']}): {fault['reason']}")
+    if len(faults) > FAULTS_SHOWN:
+        console.print(f"  and {len(faults) - FAULTS_SHOWN} more, in ragas.json")

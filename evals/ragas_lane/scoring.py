@@ -1,6 +1,7 @@
 """Score the samples of a run with metrics of ragas: every score is a number from 0 to 1, or an error that is told.
 
-A metric that failed on any question has no mean: one over the rest would look like the whole.
+A metric that failed on any question has no mean, and no metric of a run that failed on any has one: a mean over the
+rest would look like the whole.
 """
 
 import asyncio
@@ -41,9 +42,9 @@ class RagasFault(TypedDict):
 
 
 class MetricReport(TypedDict):
-    """What became of the questions. ``figure`` is null where any failed, or none has what the metric needs.
+    """What became of the questions that ran. ``left_out`` counts those the metric does not apply to, by what they lack.
 
-    ``left_out`` counts the questions that the metric does not apply to, by what they lack.
+    ``figure`` is null where any question or run failed, or nothing was scored.
     """
 
     figure: Figure | None
@@ -93,6 +94,7 @@ async def score_records(
     """
     version = load_ragas().version
     scorable = sorted((record for record in records if record["error"] is None), key=record_key)
+    failed_runs = [_fault(record, record["error"]["message"]) for record in records if record["error"] is not None]
     gate = asyncio.Semaphore(concurrency)
     done, of = 0, len(scorable) * len(metrics)
 
@@ -110,12 +112,12 @@ async def score_records(
         scorer = metric.scorer(judge)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(score(metric, scorer, record)) for record in scorable]
-        reports[metric.name] = _report(scorable, [task.result() for task in tasks])
+        reports[metric.name] = _report(scorable, [task.result() for task in tasks], all_ran=not failed_runs)
     return RagasReport(
         ragas=version,
         judge=judge_name,
         questions=len(records),
-        failed_runs=[_fault(record, record["error"]["message"]) for record in records if record["error"] is not None],
+        failed_runs=failed_runs,
         metrics=reports,
     )
 
@@ -144,7 +146,7 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {words[:LONGEST_REASON]}"
 
 
-def _report(records: Sequence[Record], outcomes: Sequence[_Outcome]) -> MetricReport:
+def _report(records: Sequence[Record], outcomes: Sequence[_Outcome], *, all_ran: bool) -> MetricReport:
     left_out: Counter[str] = Counter()
     failed: list[RagasFault] = []
     scores: list[RagasScore] = []
@@ -156,7 +158,7 @@ def _report(records: Sequence[Record], outcomes: Sequence[_Outcome]) -> MetricRe
                 failed.append(_fault(record, reason))
             case float(score):
                 scores.append(RagasScore(case_id=record["case_id"], variant=record["variant"], score=score))
-    figure = as_figure(interval(_by_question(scores))) if scores and not failed else None
+    figure = as_figure(interval(_by_question(scores))) if scores and all_ran and not failed else None
     return MetricReport(figure=figure, left_out=dict(left_out), failed=failed, scores=scores)
 
 

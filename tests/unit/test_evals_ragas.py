@@ -243,10 +243,11 @@ async def test_an_abstention_without_sources_recalled_nothing() -> None:
     assert values(await scored(abstained(), metric="id_based_context_recall")) == [0.0]
 
 
-async def test_a_failed_run_is_told_and_no_run_is_then_whole() -> None:
+async def test_a_failed_run_is_told_and_no_metric_then_has_a_mean() -> None:
     failed = record("failed", outcome="failed", error=Failure(code="internal", message="It broke.", suggestion=""))
     report = await score_records([record(), failed], chosen_metrics(["exact_match"], with_judge=False))
     assert report["failed_runs"] == [{"case_id": "failed", "variant": "asked", "reason": "It broke."}]
+    assert report["metrics"]["exact_match"]["figure"] is None
     assert report["questions"] == 2
     assert not is_whole(report)
 
@@ -348,7 +349,7 @@ class TestCommand:
     def test_scores_are_printed_and_written_beside_the_run(self, run_folder: Path) -> None:
         done = CliRunner().invoke(evaluate, ["ragas", str(run_folder), "--metrics", "string_present, exact_match"])
         assert done.exit_code == 0
-        assert "string_present\t1.000\t1.000 - 1.000\t1\t1 without response" in done.stdout
+        assert "string_present\t1.000\t1.000 - 1.000\t1\t0\t1 without response" in done.stdout
         written = json.loads((run_folder / "ragas.json").read_text(encoding="utf-8"))
         assert written["metrics"]["exact_match"]["figure"]["mean"] == 0.0
 
@@ -361,8 +362,9 @@ class TestCommand:
         asked = ["ragas", str(run_folder), "--metrics", "context_recall", "--model", "judge"]
         done = CliRunner().invoke(evaluate, asked)
         assert done.exit_code == 5
-        assert "context_recall\t1 failed\t" in done.stdout
-        assert "capital (asked), context_recall: ragas gave no number" in done.stderr
+        assert "context_recall\t-\t\t0\t1\t" in done.stdout
+        assert "context_recall failed on 1 of 1 questions" in done.stderr
+        assert "capital (asked): ragas gave no number" in done.stderr
 
     def test_an_export_alone_scores_nothing(self, run_folder: Path) -> None:
         file = run_folder / "samples.jsonl"
