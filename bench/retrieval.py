@@ -18,7 +18,8 @@ from tools.database import Connection, Database, open_database
 from tools.langchain_face import library_vector_store
 from tools.retrieval.copying import as_text
 from tools.retrieval.partitions import vectors_name
-from tools.retrieval.search import EXPLORED, HybridSearcher
+from tools.retrieval.prepared import EXPLORED
+from tools.retrieval.search import HybridSearcher
 from tools.settings import Settings
 from tools.static_embedding import StaticEmbedder
 from tools.workspaces import Workspaces

@@ -10,7 +10,7 @@ from tools.parsers import parse
 from tools.retrieval.scoring import CONTEXT, CONTEXT_NORM, IDF_POWER, dense_coverage
 from tools.segmenting import SegmentSize, segment
 from tools.static_embedding import StaticEmbedder, count_tokens
-from tools.terms import weigh_question, weigh_segment
+from tools.terms import UNSPACED_TERM, weigh_question, weigh_segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,13 @@ class ScoredLibrary:
         """Compute the features of every segment for a question."""
         asked = weigh_question(question)
         total, attainable, own = len(self.bodies), 0.0, np.zeros(len(self.bodies))
-        for term, weight, expected in zip(
-            asked.ids.tolist(), asked.weights.tolist(), asked.expected.tolist(), strict=True
+        unspaced = len(self._postings.get(UNSPACED_TERM, []))
+        for term, weight, expected, is_unspaced in zip(
+            asked.ids.tolist(), asked.weights.tolist(), asked.expected.tolist(), asked.unspaced.tolist(), strict=True
         ):
             postings = self._postings.get(term, [])
-            idf = weight * math.log(1 + (total - len(postings) + 0.5) / (len(postings) + 0.5)) ** IDF_POWER
+            alike = max(unspaced or total, len(postings)) if is_unspaced else total
+            idf = weight * math.log(1 + (alike - len(postings) + 0.5) / (len(postings) + 0.5)) ** IDF_POWER
             attainable += expected * idf
             for row, saturated in postings:
                 own[row] += idf * saturated

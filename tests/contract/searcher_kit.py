@@ -17,6 +17,12 @@ DIARY = "0b7e5f0e-0000-4000-8000-000000000002"
 VIETNAMESE = "0b7e5f0e-0000-4000-8000-000000000003"
 CHINESE = "0b7e5f0e-0000-4000-8000-000000000004"
 LONG = "0b7e5f0e-0000-4000-8000-000000000005"
+PILOT = "0b7e5f0e-0000-4000-8000-000000000006"
+SHIP = "0b7e5f0e-0000-4000-8000-000000000007"
+CAPTAIN = "0b7e5f0e-0000-4000-8000-000000000008"
+SECURITY = "0b7e5f0e-0000-4000-8000-000000000009"
+CHINESE_PILOT = "0b7e5f0e-0000-4000-8000-00000000000a"
+CHINESE_SHIP = "0b7e5f0e-0000-4000-8000-00000000000b"
 HARBOUR: Space = {"id": "sp-1", "slug": "harbour"}
 
 LONG_TEXT = "\n\n".join(
@@ -46,6 +52,17 @@ LIBRARY = [
     document(VIETNAMESE, "Sổ tay", "Ngọn hải đăng được xây dựng vào năm 1898 trên đảo Kê Gà."),
     document(CHINESE, "手册", "这座灯塔的灯每十二秒旋转一次，守塔人每星期二给齿轮上油。"),
     document(LONG, "Chronicle", LONG_TEXT),
+    document(
+        PILOT,
+        "Pilots",
+        "The pilot of the inner basin serves aboard the Amphitrite. Security is no concern of his: Captain Nemo sees to"
+        " the security of the basin.",
+    ),
+    document(SHIP, "Amphitrite (ship)", "Launched at Leith in 1911, she displaces nine hundred tonnes."),
+    document(CAPTAIN, "Captain Nemo", "Born in Bundelkhand, he went to school in Europe.", owner="me"),
+    document(SECURITY, "Security", "Every gate has a guard and a lock of its own."),
+    document(CHINESE_PILOT, "引水员名册", "内港池的引水员在安菲特里忒号上服役。"),
+    document(CHINESE_SHIP, "安菲特里忒号", "一九一一年下水，排水量九百吨。"),
 ]
 
 
@@ -144,3 +161,33 @@ class SearcherContract:
         assert LONG_TEXT[segment.start : segment.end] == segment.text
         assert (segment.title, segment.document_id) == ("Chronicle", LONG)
         assert segment.tokens > 0
+
+    async def test_a_document_that_the_best_hit_names_comes_after_it(self, searcher: SegmentSearcher) -> None:
+        question = "Where was the vessel of the inner basin's pilot built?"
+        found = await searcher.search(SearchQuery(question, ME, min_score=0.1))
+        best, *others = [hit.segment.document_id for hit in found.hits]
+        assert best == PILOT
+        assert {SHIP, CAPTAIN} <= set(others)
+
+    async def test_a_document_that_the_question_names_is_found(self, searcher: SegmentSearcher) -> None:
+        for question in ("What does Captain Nemo see to?", "what does captain nemo see to?"):
+            found = await searcher.search(SearchQuery(question, ME))
+            assert CAPTAIN in {hit.segment.document_id for hit in found.hits}
+
+    async def test_a_name_leads_nobody_to_what_is_out_of_reach(self, searcher: SegmentSearcher) -> None:
+        query = SearchQuery("Where was the vessel of the inner basin's pilot built?", YOU, min_score=0.0)
+        assert CAPTAIN not in {hit.segment.document_id for hit in (await searcher.search(query)).hits}
+        named = replace(query, identity=ME, document_ids=(PILOT, LIGHTHOUSE))
+        assert {hit.segment.document_id for hit in (await searcher.search(named)).hits} <= {PILOT, LIGHTHOUSE}
+        inside = replace(query, identity=ME, spaces=("harbour",))
+        assert {hit.segment.document_id for hit in (await searcher.search(inside)).hits} == {LIGHTHOUSE}
+
+    async def test_an_ordinary_word_is_no_name(self, searcher: SegmentSearcher) -> None:
+        found = await searcher.search(SearchQuery("Where was the vessel of the inner basin's pilot built?", ME))
+        assert SECURITY not in {hit.segment.document_id for hit in found.hits}
+
+    async def test_a_name_in_a_script_without_spaces_is_followed(self, searcher: SegmentSearcher) -> None:
+        found = await searcher.search(SearchQuery("内港池的引水员的船是哪里造的？", YOU))
+        documents = [hit.segment.document_id for hit in found.hits]
+        assert documents[0] == CHINESE_PILOT
+        assert CHINESE_SHIP in documents

@@ -4,6 +4,8 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Sequence
+from string import ascii_uppercase
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -16,10 +18,12 @@ from graph.ports import SearchQuery
 from tools.database import Database
 from tools.retrieval import maintenance
 from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, index_segments
+from tools.retrieval.naming import MOST_NAMED, NAMESAKES
 from tools.retrieval.partitions import create_partition, drop_partition
 from tools.retrieval.reading import SegmentStore
 from tools.retrieval.scoring import CONTEXT, CONTEXT_NORM, IDF_POWER, INTERCEPT, LEXICAL
 from tools.retrieval.search import NO_EMBEDDING, NO_VECTORS, HybridSearcher
+from tools.retrieval.statements import OPENING
 from tools.segmenting import SegmentSpan
 from tools.terms import weigh_question, weigh_segment
 from tools.workspaces import Workspaces
@@ -263,3 +267,80 @@ async def test_a_partition_comes_and_goes(database: Database) -> None:
 async def _create(database: Database, workspace: int) -> None:
     async with database.connection() as conn:
         await create_partition(conn, workspace)
+
+
+GUIDE = "The guide of the tower says what the Amphitrite carries"
+
+
+async def found_by_name(database: Database, named: Sequence[IndexedDocument], guide: str = GUIDE) -> list[int]:
+    """Search for a guide that names documents, and give the numbers of the documents found after it."""
+    filler = [await made(900 + n, prose(30)) for n in range(20)]
+    await store(database, [await made(1, guide, 1000), *named, *filler])
+    return await after_the_guide(database)
+
+
+async def after_the_guide(database: Database, **filters: Any) -> list[int]:
+    searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+    query = SearchQuery("what does the guide of the tower say", ME, expand=0, **filters)
+    first, *others = [UUID(hit.segment.document_id).int for hit in (await searcher.search(query)).hits]
+    assert first == 1
+    return others
+
+
+async def test_a_name_leads_to_one_segment_of_its_document(database: Database) -> None:
+    assert await found_by_name(database, [await made(2, "coal and grain " * 80, 60, "Amphitrite (ship)")]) == [2]
+
+
+async def test_a_huge_document_is_read_no_further_than_its_opening(database: Database) -> None:
+    huge = await made(2, "coal and grains" * OPENING + "the coal, grain", 15, "Amphitrite")
+    await found_by_name(database, [huge])
+    searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+    query = SearchQuery("what does the guide of the tower say", ME, min_score=0.6, expand=0)
+    hits = (await searcher.search(query)).hits
+    assert [(UUID(hit.segment.document_id).int, hit.segment.segment_index) for hit in hits] == [(1, 0), (2, 0)]
+
+
+@pytest.mark.parametrize(("bearers", "led_to"), [(NAMESAKES, [2, 3, 4]), (NAMESAKES + 1, [])])
+async def test_a_title_that_many_bear_names_none_of_them(database: Database, bearers: int, led_to: list[int]) -> None:
+    named = [await made(2 + n, "coal and grain", title="Amphitrite") for n in range(bearers)]
+    assert sorted(await found_by_name(database, named)) == led_to
+
+
+async def test_the_more_a_text_names_the_less_it_tells_of_each(database: Database) -> None:
+    titles = [f"Amphitrite {letter}" for letter in ascii_uppercase]
+    named = [await made(2 + n, "coal and grain", title=title) for n, title in enumerate(titles)]
+    assert await found_by_name(database, named, "The guide of the tower says " + ", ".join(titles)) == []
+    assert 0 < len(await after_the_guide(database, top_k=50, min_score=0.0)) <= MOST_NAMED
+
+
+async def test_a_name_does_not_lead_to_what_is_hidden(database: Database) -> None:
+    assert await found_by_name(database, [await made(2, "coal and grain", title="Amphitrite")]) == [2]
+    ship, both = str(UUID(int=2)), (str(UUID(int=1)), str(UUID(int=2)))
+    for change, within_both in (
+        ("expires_at = now() + interval '1 day'", [2]),
+        ("expires_at = now() - interval '1 day'", []),
+        ("expires_at = NULL, owner = 'somebody'", []),
+        ("owner = NULL, deleted_at = now()", []),
+    ):
+        async with database.connection() as conn:
+            await conn.execute(f"UPDATE documents SET {change} WHERE document_id = %s", [ship])
+        assert await after_the_guide(database) == []
+        assert await after_the_guide(database, document_ids=both) == within_both
+
+
+async def test_a_title_of_common_words_alone_names_nothing(database: Database) -> None:
+    common = [await made(1000 + n, f"Amphitrite word{n}", title="") for n in range(2 * maintenance.COMMON)]
+    assert await found_by_name(database, [await made(2, "coal and grain", title="Amphitrite"), *common]) == []
+
+
+async def test_bigrams_are_weighed_among_segments_of_their_script(database: Database) -> None:
+    chinese = [
+        await made(n, text) for n, text in enumerate(["灯塔的灯每十二秒旋转", "什么是灯", "守塔人给齿轮上油"], 1)
+    ]
+    await store(database, chinese)
+    searcher = HybridSearcher(database, Workspaces(database), HashEmbedder(coverage=0.0))
+    query = SearchQuery("灯塔的灯每几秒旋转", ME, min_score=0.0, expand=0)
+    alone = [(hit.segment.document_id, hit.score) for hit in (await searcher.search(query)).hits]
+    await store(database, [await made(100 + n, prose(20)) for n in range(300)])
+    among_others = [(hit.segment.document_id, hit.score) for hit in (await searcher.search(query)).hits]
+    assert among_others == [(document_id, pytest.approx(score)) for document_id, score in alone]

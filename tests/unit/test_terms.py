@@ -11,8 +11,8 @@ from tools.terms import (
     K1,
     MEAN_LENGTH,
     SIDE_WEIGHT,
-    TERM_SPACE,
     TITLE_COUNT,
+    UNSPACED_TERM,
     B,
     split_words,
     weigh_question,
@@ -41,7 +41,7 @@ def test_ids_ascend_within_the_term_space(text: str, title: str) -> None:
     vector = weigh_segment(text, title=title)
     assert vector.ids.dtype == np.int32
     assert (np.diff(vector.ids) > 0).all()
-    assert all(1 <= term <= TERM_SPACE for term in vector.ids.tolist())
+    assert all(1 <= term <= UNSPACED_TERM for term in vector.ids.tolist())
     assert ((vector.weights > 0) & (vector.weights < K1 + 1)).all()
     assert len(vector.ids) == len(vector.weights)
 
@@ -119,3 +119,32 @@ def test_vowel_signs_stay_in_their_words() -> None:
 def test_what_holds_no_word_has_few_terms(text: str) -> None:
     assert len(weigh_segment(text).ids) <= 1
     assert len(weigh_question(text).ids) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "unspaced"),
+    [
+        ("the lamp", False),
+        ("ngọn hải đăng", False),
+        ("灯塔", True),
+        ("the 灯塔 lamp", True),
+        ("หอประภาคาร", True),
+        ("등대", True),
+    ],
+)
+def test_a_segment_tells_whether_it_is_of_a_script_without_spaces(text: str, unspaced: bool) -> None:
+    assert (UNSPACED_TERM in terms(text)) is unspaced
+    assert UNSPACED_TERM not in terms("the lamp") | set(weigh_segment("the lamp", title="灯塔").ids.tolist())
+    assert UNSPACED_TERM not in weigh_question(text).ids.tolist()
+
+
+@pytest.mark.parametrize(
+    ("question", "asking", "telling"),
+    [("灯塔叫什么名字", "什么", "灯塔"), ("灯台はどこですか", "どこ", "灯台"), ("谁建了灯塔", "谁建", "灯塔")],
+)
+def test_what_asks_weighs_less_than_what_is_asked_about(question: str, asking: str, telling: str) -> None:
+    asked = weigh_question(question)
+    weights = dict(zip(asked.ids.tolist(), asked.weights.tolist(), strict=True))
+    assert weights[weigh_question(telling).ids.tolist()[0]] == 1.0
+    [bigram] = terms(asking) - {UNSPACED_TERM}
+    assert weights[bigram] == SIDE_WEIGHT

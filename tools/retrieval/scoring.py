@@ -13,6 +13,8 @@ INTERCEPT = -1.94
 LEXICAL = 7.41
 DENSE = 5.43
 DENSE_OFFSET = -2.44  # what similarity means nothing at all, times DENSE
+# How much the odds rise that a document bears on a question where what was found names it: docs/adr/0016.
+NAMED = 20.0
 
 SCORE = f"""1 / (1 + exp(-({INTERCEPT}
         + {LEXICAL} * CASE WHEN beside IS NULL THEN own ELSE (own + {CONTEXT} * beside) / {CONTEXT_NORM} END
@@ -26,3 +28,8 @@ def dense_coverage(coverage: float) -> float:
     The thresholds separate languages that the static model knows (0.9) from those it spells out (0.1 and less).
     """
     return min(max((coverage - 0.4) / 0.5, 0.0), 1.0)
+
+
+def with_odds(score: float, factor: float) -> float:
+    """Multiply the odds of a score in [0, 1]; factors above 1 raise it, the order of scores stays."""
+    return score * factor / (1 - score + score * factor)

@@ -1,42 +1,51 @@
 """Search a workspace's segments by words and vectors at once."""
 
 import logging
-from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable
-from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
 from tools.database import Connection, Database
 from tools.embeddings import Embedder
 from tools.retrieval.copying import as_text
+from tools.retrieval.found import Found, as_found
+from tools.retrieval.hop import hop
 from tools.retrieval.partitions import existing_partition
-from tools.retrieval.rows import as_segment
 from tools.retrieval.scope import Scope, find_scope
 from tools.retrieval.scoring import dense_coverage
-from tools.retrieval.statements import search_statement
+from tools.retrieval.statements import Reach, search_statement
 from tools.terms import weigh_question
 from tools.workspaces import Workspaces
 
 log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
-EXPLORED = 450  # neighbours that HNSW keeps while it looks
-# A plan made once for all parameters: planning takes longer than the search itself in a small workspace.
-_SETTINGS = (
-    "SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),"
-    f" set_config('hnsw.ef_search', '{EXPLORED}', true), set_config('hnsw.iterative_scan', 'strict_order', true)"
-)
 NO_EMBEDDING = "The embedding endpoint did not answer; the words alone were searched for."
 NO_VECTORS = "Vector search failed; the words alone were searched for."
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query as the statements take it. ``embedding`` is None where the dense leg takes no part."""
+
+    workspace: int
+    query: SearchQuery
+    scope: Scope
+    coverage: float = 0.0
+    embedding: NDArray[np.float32] | None = None
+
+
 class HybridSearcher:
-    """Finds segments by BM25 over language-neutral terms, and by vectors as far as the model knows the language."""
+    """Finds segments by BM25 over language-neutral terms, and by vectors as far as the model knows the language.
+
+    Documents that the question or the best hits name by their titles join what is found: see ``tools.retrieval.hop``.
+    """
 
     def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder) -> None:
         self._database = database
@@ -62,50 +71,43 @@ class HybridSearcher:
             scope = await find_scope(conn, workspace, query)
             if scope.document_ids == []:
                 return SearchResult((), degraded)
-            parameters = _parameters(query, scope)
+            asked = _Asked(workspace, query, scope)
             if embedding is not None and embedding.any():
                 try:
-                    return await self._run(conn, workspace, query, parameters, coverage, embedding, None)
+                    return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
                 except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
                     log.exception("Searching by words alone: the dense leg failed")
                     degraded = NO_VECTORS
-            return await self._run(conn, workspace, query, parameters, 0.0, None, degraded)
+            return await self._search(conn, asked, degraded)
 
-    async def _run(
-        self,
-        conn: Connection,
-        workspace: int,
-        query: SearchQuery,
-        parameters: Mapping[str, Any],
-        coverage: float,
-        embedding: NDArray[np.float32] | None,
-        degraded: str | None,
-    ) -> SearchResult:
+    async def _search(self, conn: Connection, asked: _Asked, degraded: str | None) -> SearchResult:
+        async def search_documents(document_ids: list[UUID], least: float) -> list[Found]:
+            return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
+
+        first = await self._run(conn, asked, "library" if asked.scope.document_ids is None else "documents", {})
+        found = await hop(conn, asked.workspace, asked.query, first, search_documents)
+        return SearchResult(tuple(each.hit for each in found), degraded)
+
+    async def _run(self, conn: Connection, asked: _Asked, reach: Reach, others: dict[str, Any]) -> list[Found]:
         statement = search_statement(
-            workspace,
+            asked.workspace,
             self._embedder.dimension,
-            leg=query.top_k + SPARE,
-            dense=embedding is not None,
-            scoped=parameters["document_ids"] is not None,
+            leg=asked.query.top_k + SPARE,
+            dense=asked.embedding is not None,
+            reach=reach,
         )
-        bound = {**parameters, "coverage": coverage}
-        if embedding is not None:
-            bound["embedding"] = as_text(embedding)
-        async with conn.pipeline():  # one round trip and, up to its end, one transaction
-            await conn.execute(_SETTINGS, prepare=True)
-            cursor = psycopg.AsyncRawCursor(conn)
-            values = [bound[name] for name in statement.parameters]
-            await cursor.execute(statement.text, values, prepare=True, binary=True)
-            rows = await cursor.fetchall()
-        return SearchResult(tuple(Hit(as_segment(row), row[-1]) for row in rows), degraded)
+        rows = await statement.execute(conn, _parameters(asked) | others)
+        return [as_found(row) for row in rows]
 
 
-def _parameters(query: SearchQuery, scope: Scope) -> dict[str, Any]:
+def _parameters(asked: _Asked) -> dict[str, Any]:
+    query, scope = asked.query, asked.scope
     terms = weigh_question(query.text)
     return {
         "terms": terms.ids.tolist(),
         "weights": terms.weights.tolist(),
         "expected": terms.expected.tolist(),
+        "unspaced": terms.unspaced.tolist(),
         "budget": scope.candidates,
         "user": query.identity.user,
         "spaces": list(query.spaces) or None,
@@ -113,4 +115,6 @@ def _parameters(query: SearchQuery, scope: Scope) -> dict[str, Any]:
         "top_k": query.top_k,
         "min_score": query.min_score,
         "expand": query.expand,
+        "coverage": asked.coverage,
+        "embedding": None if asked.embedding is None else as_text(asked.embedding),
     }
