@@ -43,6 +43,11 @@ class MetricChange:
     adjusted: float
     judgement: Judgement
 
+    @property
+    def moved(self) -> bool:
+        """Whether any question moved it: not so where the change is nothing in every resample."""
+        return any(self.difference[end] for end in ("mean", "low", "high"))
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionChange:
@@ -201,7 +206,7 @@ def _cited(record: Record) -> list[tuple[str, int, int]]:
 
 def came_out(record: Record) -> str:
     """Say in a few words how a question came out."""
-    if record["outcome"] == "answered":
-        count = len(citations_of(record))
-        return f"answered, {count} quote{'' if count == 1 else 's'}"
-    return f"{record['outcome']}, {record['stop_reason'].replace('_', ' ')}"
+    if record["outcome"] != "answered":
+        return record["outcome"]
+    count = len(citations_of(record))
+    return f"answered, {count} quote{'' if count == 1 else 's'}"

@@ -11,9 +11,10 @@ from cli.output import print_json, progress_console, result_console
 from cli.running import run
 
 if TYPE_CHECKING:
-    from evals.comparison import Comparison
+    from evals.comparison import Comparison, QuestionChange
 
 QUESTIONS_SHOWN = 30
+JUDGED = {"better": "better", "worse": "worse", "changed": "changed", "no significant change": "–"}
 
 
 def compare(
@@ -50,41 +51,54 @@ async def _compare(before: Path, after: Path, html: Path | None, as_json: bool) 
 
 
 def _show(comparison: "Comparison") -> None:
+    notes = progress_console()
+    for line in comparison.configuration:
+        notes.print(line)
+    notes.print(_counts(comparison))
+    _show_measures(comparison)
+    _show_questions(comparison)
+
+
+def _show_measures(comparison: "Comparison") -> None:
     from cli.rendering.tables import show_table
     from evals.report.numbers import shown, signed
 
-    console, notes = result_console(), progress_console()
-    for line in comparison.configuration:
-        notes.print(line)
-    notes.print(_questions(comparison))
     rows = [
         [
             change.title,
-            shown(change.before["mean"], change.unit),
-            shown(change.after["mean"], change.unit),
-            signed(change.difference["mean"], change.unit),
+            f"{shown(change.before['mean'], change.unit)} → {shown(change.after['mean'], change.unit)}",
             f"{signed(change.difference['low'], change.unit)} to {signed(change.difference['high'], change.unit)}",
-            f"{change.adjusted:.3f}",
-            change.judgement,
+            JUDGED[change.judgement],
         ]
         for change in comparison.metrics
+        if change.moved
     ]
-    columns = ["Measure", comparison.before, comparison.after, "Change", "95% interval", "p", "Judgement"]
-    show_table(console, columns, rows, numbers=(1, 2, 3, 4, 5))
-    questions = [[each.case_id, each.variant, each.turn, each.before, each.after] for each in comparison.questions]
-    if not questions:
-        notes.print("No question came out otherwise.")
-        return
-    show_table(
-        console, ["Question", "Variant", "Turn", comparison.before, comparison.after], questions[:QUESTIONS_SHOWN]
+    columns = ["Measure", f"{comparison.before} → {comparison.after}", "Change, 95%", "Judged"]
+    show_table(result_console(), columns, rows, numbers=(1, 2))
+    progress_console().print(
+        f"{len(comparison.metrics) - len(rows)} measures did not change at all; – is no significant change."
     )
-    if len(questions) > QUESTIONS_SHOWN:
-        notes.print(
-            f"{len(questions) - QUESTIONS_SHOWN} more questions came out otherwise; --json and --html list all."
-        )
 
 
-def _questions(comparison: "Comparison") -> str:
+def _show_questions(comparison: "Comparison") -> None:
+    from cli.rendering.tables import show_table
+
+    rows = [[_named(each), each.turn, each.before, each.after] for each in comparison.questions]
+    if not rows:
+        progress_console().print("No question came out otherwise.")
+        return
+    columns = ["Question", "Turn", comparison.before, comparison.after]
+    show_table(result_console(), columns, rows[:QUESTIONS_SHOWN])
+    if len(rows) > QUESTIONS_SHOWN:
+        more = len(rows) - QUESTIONS_SHOWN
+        progress_console().print(f"{more} more questions came out otherwise; --json and --html list all.")
+
+
+def _named(change: "QuestionChange") -> str:
+    return change.case_id if change.variant == "asked" else f"{change.case_id} ({change.variant})"
+
+
+def _counts(comparison: "Comparison") -> str:
     rest = {
         f"only in {comparison.before}": comparison.only_before,
         f"only in {comparison.after}": comparison.only_after,

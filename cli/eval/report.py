@@ -13,7 +13,11 @@ from cli.running import run
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 BaselineRun = Annotated[
     Path | None,
-    typer.Option("--baseline", help="A run's folder or metrics.json to show the figures beside.", show_default=False),
+    typer.Option(
+        "--baseline",
+        help="A run's folder or metrics.json to show the figures beside; the gate's where it has some.",
+        show_default=False,
+    ),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The figures that a run is shown beside: another run's, or a file of means."""
+"""The figures that a run is shown beside: another run's, those of a file, or the gate's."""
 
 import json
 from collections.abc import Mapping
@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evals.configuration import Configuration
+from evals.gate.baseline import load_baseline
+from evals.gate.observations import figure_of
+from evals.report.groups import BY_NAME
 from evals.run_folder import RunFolder
 from graph.errors import InvalidRequest
+
+GATED = "golden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,16 @@ def read_baseline(path: Path) -> Baseline:
     if not isinstance(found, Mapping) or not all(isinstance(figure, Mapping) for figure in found.values()):
         raise InvalidRequest(f"{path}: `all` is no table of figures; name a run's folder or its metrics.json.")
     return Baseline(name=path.name if path.is_dir() else path.stem, means=_means(found))
+
+
+def committed_baseline(configuration: Configuration) -> Baseline | None:
+    """Give the figures that the gate holds a run of the golden set to; None where the run is not one that it makes."""
+    if configuration["data"]["name"] != GATED:
+        return None
+    measures = load_baseline().get(configuration["options"]["model"], {})
+    figures = {name: figure_of(BY_NAME[name], questions) for name, questions in measures.items() if name in BY_NAME}
+    means = {name: figure.mean for name, figure in figures.items() if figure is not None}
+    return Baseline(name="the gate's committed figures", means=means) if means else None
 
 
 def _means(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:

@@ -56,9 +56,13 @@ def _summary(comparison: Comparison) -> str:
 
 
 def _measures(comparison: Comparison) -> list[Markup]:
-    by_name = {change.name: change for change in comparison.metrics}
-    groups = {title: [by_name[m.name] for m in metrics if m.name in by_name] for title, metrics in GROUPS.items()}
-    return [_group(title, changes, comparison) for title, changes in groups.items() if changes]
+    moved = {change.name: change for change in comparison.metrics if change.moved}
+    groups = {title: [moved[m.name] for m in metrics if m.name in moved] for title, metrics in GROUPS.items()}
+    tables = [_group(title, changes, comparison) for title, changes in groups.items() if changes]
+    still = [change.title for change in comparison.metrics if not change.moved]
+    if still:
+        tables.append(element("p", f"Nothing changed at all in: {'; '.join(still)}.", class_="lead after"))
+    return tables
 
 
 def _group(title: str, changes: Sequence[MetricChange], comparison: Comparison) -> Markup:
@@ -94,7 +98,7 @@ def _figures(change: MetricChange) -> list[str]:
 
 
 def _judgement(change: MetricChange) -> Markup:
-    return element("span", change.judgement, class_=_way(change))
+    return element("span", change.judgement, class_=_way(change) or "meta")
 
 
 def _way(change: MetricChange) -> str | None:

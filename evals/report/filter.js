@@ -14,6 +14,7 @@ for (const form of document.querySelectorAll("form[data-filters]")) {
     }
     for (const group of list.querySelectorAll("[data-group]")) {
       group.hidden = !group.querySelector("[data-card]:not([hidden])");
+      for (const rest of group.querySelectorAll("details.more")) rest.open = chosen.length > 0 || words !== "";
     }
     shown.value = `${count} of ${cards.length}`;
   };

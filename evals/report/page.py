@@ -8,7 +8,7 @@ from typing import Any
 from evals.configuration import Configuration
 from evals.mistakes import is_right
 from evals.records import Record, record_key
-from evals.report.baseline import Baseline
+from evals.report.baseline import Baseline, committed_baseline
 from evals.report.distributions import distributions, outcomes, spending
 from evals.report.document import document, folded, section
 from evals.report.failures import failures
@@ -42,8 +42,13 @@ def read_run(folder: RunFolder) -> Run:
 
 
 def write_report(folder: RunFolder, baseline: Baseline | None = None) -> None:
-    """Write ``report.html`` of a run that has its figures. Raises InvalidRequest as ``read_run`` does."""
-    folder.report.write_text(report_page(read_run(folder), baseline), encoding="utf-8")
+    """Write ``report.html`` of a run that has its figures.
+
+    Without a baseline the gate's is taken, where it has one of such a run. Raises InvalidRequest as ``read_run`` does.
+    """
+    run = read_run(folder)
+    beside = committed_baseline(run.configuration) if baseline is None else baseline
+    folder.report.write_text(report_page(run, beside), encoding="utf-8")
 
 
 def report_page(run: Run, baseline: Baseline | None = None) -> str:
@@ -100,7 +105,7 @@ def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> M
         ),
         None
         if baseline is None
-        else element("p", element("span", class_="key"), f"marks the baseline, {baseline.name}.", class_="meta"),
+        else element("p", element("span", class_="key"), f"marks the baseline: {baseline.name}.", class_="meta"),
         links,
     )
 
