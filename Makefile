@@ -1,9 +1,10 @@
 # `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else. Where Node.js 20 or later and
 # npm are there, `make test` runs other people's clients of our wire formats too.
-# PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA and ARGS go to the targets that name them.
+# PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA, SET and ARGS go to the targets that name them.
 
 RUN := .venv/bin
 STUDIO_PORT ?= 2024
+SET ?= own
 WIRE := tests/wire/node
 CODE := api bench cli evals graph migrations nodes prompts tools tests
 
@@ -41,8 +42,8 @@ format: .venv/dev.installed ## put formatting and import order right
 bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json
 	@$(RUN)/python -m bench $(ARGS)
 
-eval: .venv/dev.installed ## tell questions from small talk, or run DATA=path of a question set
-	@$(RUN)/citewell eval $(if $(DATA),run xquad --path $(DATA),small-talk) $(ARGS)
+eval: .venv/dev.installed ## hold the golden set to its thresholds and baseline, or run DATA=path of your own questions
+	@$(RUN)/citewell eval $(if $(DATA),run $(SET) --path $(DATA),gate) $(ARGS)
 
 lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh

@@ -33,11 +33,12 @@ async def judge_gate(
     golden = load_gate_data()
     metrics, thresholds = golden.metrics(), load_thresholds()
     records = await run_gate(settings, golden, folder, fault=FAULTS.get(fault), progress=progress)
+    measured = {run: {name: observed(metrics[name], records[run]) for name in thresholds[run]} for run in RUNS}
     if rewrites:
-        write_baseline({run: {name: observed(metrics[name], records[run]) for name in thresholds[run]} for run in RUNS})
+        write_baseline(measured)
     baseline = load_baseline()
     return [
         judgement
         for run in RUNS
-        for judgement in judge(run, metrics, records[run], thresholds[run], baseline.get(run, {}))
+        for judgement in judge(run, metrics, measured[run], thresholds[run], baseline.get(run, {}))
     ]

@@ -7,14 +7,13 @@ level fewer than one in six such changes fails by chance even if measures were i
 same citations. Holding the whole family to 0.01 would cost the power to see a regression in one language.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evals.bootstrap import Interval
-from evals.gate.observations import ByQuestion, change_of, figure_of, observed
+from evals.gate.observations import ByQuestion, change_of, figure_of
 from evals.gate.thresholds import Threshold
 from evals.metrics import Metric
-from evals.records import Record
 
 SIGNIFICANT = 0.01
 MARGIN = 0.01
@@ -35,20 +34,15 @@ class Judgement:
 def judge(
     run: str,
     metrics: Mapping[str, Metric],
-    records: Sequence[Record],
+    measured: Mapping[str, ByQuestion],
     thresholds: Mapping[str, Threshold],
     baseline: Mapping[str, ByQuestion],
 ) -> list[Judgement]:
     """Judge each measure that has a threshold, be it an empty one, in their order."""
     return [
-        _judgement(run, metrics[name], observed(metrics[name], records), threshold, baseline.get(name, {}))
+        _judgement(run, metrics[name], measured[name], threshold, baseline.get(name, {}))
         for name, threshold in thresholds.items()
     ]
-
-
-def failed(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Keep the judgements with a reason to fail."""
-    return [judgement for judgement in judgements if judgement.faults]
 
 
 def regression(metric: Metric, before: ByQuestion, after: ByQuestion) -> str:
@@ -68,9 +62,10 @@ def _judgement(
 ) -> Judgement:
     figure = figure_of(metric, questions)
     before = figure_of(metric, baseline)
-    faults: Sequence[str]
     if figure is None:
-        faults = ["nothing to measure"]
+        asked_again = {name: baseline[name] for name in questions if name in baseline}
+        missed = threshold != Threshold() or figure_of(metric, asked_again) is not None
+        faults = ["nothing to measure"] if missed else []
     else:
         faults = [threshold.broken(figure.low, figure.high), regression(metric, baseline, questions)]
     return Judgement(

@@ -1,7 +1,10 @@
-"""Whether quotes of gold evidence begin and end where its sentences do: a span that slipped is still an exact slice."""
+"""Whether citations stand where they belong: an exact slice of an offered segment can still be the wrong slice."""
+
+from collections import Counter
 
 from evals.metrics import Metric
-from evals.records import Record, citations_of
+from evals.metrics.wording import words
+from evals.records import ClaimRecord, Record, citations_of
 
 
 def _whole(record: Record) -> list[float]:
@@ -19,9 +22,33 @@ def _whole(record: Record) -> list[float]:
     return whole
 
 
-WHOLE_QUOTES = Metric(
-    name="whole_quotes",
-    title="Quotes whole",
-    means="citations of gold evidence that begin and end where its sentences do",
-    observe=_whole,
+def _own_words(record: Record) -> list[float]:
+    # The last sections say where sources disagree: their words are the service's own, a proof for each side.
+    written = len(record["sections"]) - len(record["disagreements"])
+    return [
+        _share_quoted(claim)
+        for claim in record["claims"]
+        if claim["verdict"] == "supported" and claim["section"] < written
+    ]
+
+
+def _share_quoted(claim: ClaimRecord) -> float:
+    said = Counter(words(claim["text"]))
+    quoted = Counter(words(" ".join(citation["quote"] for citation in claim["citations"])))
+    return (said & quoted).total() / max(1, said.total())
+
+
+QUOTES = (
+    Metric(
+        name="whole_quotes",
+        title="Quotes whole",
+        means="citations of gold evidence that begin and end where its sentences do",
+        observe=_whole,
+    ),
+    Metric(
+        name="claims_in_own_quotes",
+        title="Claims in their own quotes",
+        means="words of a supported claim that stand in the quotes it cites itself",
+        observe=_own_words,
+    ),
 )

@@ -13,7 +13,7 @@ from evals.endpoint import model_endpoint
 from evals.evaluation import evaluate
 from evals.gate.caught import caught_metrics
 from evals.gate.faults import Fault
-from evals.gate.quotes import WHOLE_QUOTES
+from evals.gate.quotes import QUOTES
 from evals.gate.replies import RecordedReply, load_replies
 from evals.gate.scripted_writer import ScriptedWriter
 from evals.golden import load_golden
@@ -47,7 +47,7 @@ class Golden:
 
     def metrics(self) -> Mapping[str, Metric]:
         """Give every measure that a run may be held to, by its name."""
-        return {metric.name: metric for metric in (*METRICS, WHOLE_QUOTES, *caught_metrics(self.replies))}
+        return {metric.name: metric for metric in (*METRICS, *QUOTES, *caught_metrics(self.replies))}
 
 
 def load_gate_data() -> Golden:

@@ -1,0 +1,208 @@
+"""How the gate judges, what its scripted writer replies, and what it takes from the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.eval import evaluate
+from cli.exits import Exit
+from evals.endpoint import ModelRequest
+from evals.gate import gate
+from evals.gate.baseline import load_baseline, write_baseline
+from evals.gate.caught import caught_metrics
+from evals.gate.judging import Judgement, judge
+from evals.gate.replies import Cite, RecordedReply, RecordedSection
+from evals.gate.runs import RUNS, load_gate_data, run_gate
+from evals.gate.scripted_writer import ScriptedWriter
+from evals.gate.thresholds import Threshold, load_thresholds
+from evals.metrics import Metric
+from evals.running import document_ids
+from graph.errors import InvalidRequest
+from tests.evals_records import claim, record, section
+from tools.llm.formats import grading_schema
+from tools.settings import Settings
+
+RIGHT = Metric("right", "Right", "questions answered rightly", lambda record: [])
+WRONG = Metric("wrong", "Wrong", "questions answered wrongly", lambda record: [], better="lower")
+
+UNBOUND = Threshold()
+
+
+def of_questions(*values: float) -> dict[str, list[list[float]]]:
+    return {f"q{number}": [[value]] for number, value in enumerate(values)}
+
+
+def judged(metric: Metric, before: Any, after: Any, threshold: Threshold = UNBOUND) -> tuple[str, ...]:
+    (found,) = judge(
+        "run", {metric.name: metric}, {metric.name: after}, {metric.name: threshold}, {metric.name: before}
+    )
+    return found.faults
+
+
+def test_a_measure_fails_where_it_fell_significantly() -> None:
+    assert judged(RIGHT, of_questions(*[1.0] * 20), of_questions(*[1.0] * 12, *[0.0] * 8)) == (
+        "fell by 0.400 (p 0.001)",
+    )
+    assert judged(WRONG, of_questions(*[0.0] * 20), of_questions(*[0.0] * 12, *[1.0] * 8)) == (
+        "rose by 0.400 (p 0.001)",
+    )
+
+
+def test_a_measure_passes_where_it_rose_or_one_question_turned() -> None:
+    assert judged(RIGHT, of_questions(*[1.0] * 12, *[0.0] * 8), of_questions(*[1.0] * 20)) == ()
+    assert judged(RIGHT, of_questions(*[1.0] * 20), of_questions(*[1.0] * 19, 0.0)) == ()
+    assert judged(RIGHT, of_questions(*[0.5] * 20), of_questions(*[0.495] * 20)) == ()
+
+
+def test_questions_that_the_baseline_does_not_know_are_not_compared() -> None:
+    added = {f"new{number}": [[0.0]] for number in range(20)}
+    assert judged(RIGHT, of_questions(*[1.0] * 20), {**of_questions(*[1.0] * 20), **added}) == ()
+
+
+def test_thresholds_hold_the_bounds_of_the_interval_not_the_mean() -> None:
+    after = of_questions(*[1.0] * 18, 0.0, 0.0)
+    assert judged(RIGHT, after, after, Threshold(least=0.85)) == ("lower bound below 0.85",)
+    assert judged(RIGHT, after, after, Threshold(least=0.6)) == ()
+    assert judged(WRONG, after, after, Threshold(most=0.95)) == ("upper bound above 0.95",)
+
+
+def test_a_measure_of_nothing_fails_where_there_was_something_to_measure() -> None:
+    nothing: dict[str, list[list[float]]] = {"q0": [[]]}
+    assert judged(RIGHT, of_questions(1.0), nothing) == ("nothing to measure",)
+    assert judged(RIGHT, {}, nothing, Threshold(least=0.5)) == ("nothing to measure",)
+    assert judged(RIGHT, {"q0": [[]], "q1": [[1.0]]}, nothing) == ()
+
+
+def test_the_committed_baseline_keeps_the_committed_thresholds() -> None:
+    metrics, baseline, thresholds = load_gate_data().metrics(), load_baseline(), load_thresholds()
+    assert set(baseline) == set(thresholds) == set(RUNS)
+    for run in RUNS:
+        judgements = judge(run, metrics, baseline[run], thresholds[run], baseline[run])
+        assert {each.metric.name: each.faults for each in judgements if each.faults} == {}
+
+
+def test_a_baseline_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written = {"run": {"right": {"q1": [[1.0], []], "q2": [[], []]}, "wrong": {"q1": [[0.25]], "q2": [[0.0]]}}}
+    write_baseline(written, tmp_path / "baseline.jsonl")
+    assert load_baseline(tmp_path / "baseline.jsonl") == written
+
+
+GOLDEN = load_gate_data()
+CASE = next(case for case in GOLDEN.data.cases if case.case_id == "en-001")
+DOCUMENT = document_ids(GOLDEN.data)[GOLDEN.replies["en-001"].sections[0].cites[0].document]
+
+
+def asked(name: str, text: str, **schema: Any) -> Any:
+    return json.loads(ScriptedWriter(GOLDEN.data, GOLDEN.replies).reply(ModelRequest(text, name, schema)))
+
+
+def answer_prompt(question: str, *segments: str) -> str:
+    return "Segments:\n\n# Guide\n{}\n\nQuestion: {}\n\nAnswer in English, as JSON:".format(
+        "\n".join(segments), question
+    )
+
+
+def test_the_scripted_writer_cites_the_segment_that_holds_the_quote() -> None:
+    (recorded,) = GOLDEN.replies["en-001"].sections
+    other, right = f"[SEG={DOCUMENT}:1] Nothing.", f"[SEG={DOCUMENT}:4] Ticket | Price\n{recorded.cites[0].quote}\n"
+    said = asked("answer", answer_prompt(CASE.question, other, right))
+    assert said == {"sections": [{"text": recorded.text, "source_ids": [f"{DOCUMENT}:4"]}]}
+    assert asked("answer", answer_prompt(CASE.question, other)) == {"sections": []}
+    assert asked("answer", answer_prompt("Who is it?", right)) == {"sections": []}
+
+
+def test_the_scripted_writer_repeats_what_it_is_to_correct() -> None:
+    (recorded,) = GOLDEN.replies["en-001"].sections
+    segment = f"[SEG={DOCUMENT}:4] {recorded.cites[0].quote}"
+    prompt = f"{segment}\n\nQuestion: {CASE.question}\n\nSections to correct:\n\n[1] {recorded.text}\n- Failed: it."
+    assert asked("revision", prompt) == {
+        "sections": [{"section": 1, "text": recorded.text, "source_ids": [f"{DOCUMENT}:4"]}]
+    }
+
+
+def test_the_scripted_model_keeps_every_passage_and_asks_follow_ups_with_what_came_before() -> None:
+    assert asked("grading", "", **grading_schema(3).schema) == {"relevant": [1, 2, 3]}
+    follow_up = next(case for case in GOLDEN.data.cases if case.before and "topic" not in case.tags)
+    prepared = asked("preparation", f"Conversation: ...\n\nLast message:\n{follow_up.question}")
+    assert prepared["standalone_question"] == f"{follow_up.before[-1]} {follow_up.question}"
+
+
+def recorded(text: str, fault: Any, *cites: Cite) -> RecordedSection:
+    return RecordedSection(text=text, cites=cites or (Cite(document="ferry", quote="It leaves at 6:40."),), fault=fault)
+
+
+def test_what_was_caught_is_counted_by_fault() -> None:
+    reply = RecordedReply(
+        id="q1",
+        sections=(
+            recorded("It leaves at 7:40.", "wrong_number"),
+            recorded("It is painted green.", "invented"),
+            recorded("It leaves daily.", "unknown_id", Cite(id="none:1")),
+            recorded("It leaves at 6:40.", None),
+            recorded("It sails from Norholm.", "wrong_id"),
+        ),
+    )
+    verdicts = {
+        "It leaves at 7:40.": "contradicted",
+        "It is painted green.": "unverified",
+        "It leaves at 6:40.": "supported",
+    }
+    written = ["It leaves at 7:40.", "It is painted green.", "It leaves daily.", "It leaves at 6:40."]
+    answered = record(
+        written=[section(text, unknown_ids=int(text == "It leaves daily.")) for text in written],
+        first_claims=[claim(text, verdict=verdict, section=written.index(text)) for text, verdict in verdicts.items()],
+        claims=[claim("It is painted green.", verdict="supported")],
+    )
+    found = {metric.name: list(metric.observe(answered)) for metric in caught_metrics({"q1": reply})}
+    assert found == {
+        "caught": [1.0, 0.0, 1.0],
+        "caught_wrong_number": [1.0],
+        "caught_invented": [0.0],
+        "caught_wrong_id": [],
+        "caught_unknown_id": [1.0],
+        "unverified_wrong": [0.0, 1.0, 0.0],
+        "wrong_shown": [0.0, 1.0],
+        "false_alarms": [0.0],
+        "sections_written": [1.0, 1.0, 1.0, 1.0, 0.0],
+    }
+
+
+async def test_the_gate_judges_no_run_but_its_own(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("")
+    with pytest.raises(InvalidRequest, match="out: "):
+        await run_gate(settings, GOLDEN, tmp_path)
+    with pytest.raises(InvalidRequest, match=r"fault: there is no 'none'; there are: dropped_citations, "):
+        await gate.judge_gate(settings, tmp_path / "new", fault="none")
+    with pytest.raises(InvalidRequest, match="makes no baseline"):
+        await gate.judge_gate(settings, tmp_path / "new", fault="wrong_ids", rewrites=True)
+
+
+def test_the_command_shows_each_measure_and_ends_by_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = of_questions(*[1.0] * 20), of_questions(*[0.0] * 20)
+    passing = judge(
+        "extractive", {"right": RIGHT}, {"right": before}, {"right": Threshold(least=0.9)}, {"right": before}
+    )
+    failing = judge("scripted", {"wrong": WRONG}, {"wrong": before}, {"wrong": Threshold(most=0.1)}, {"wrong": after})
+
+    def measured(*judgements: Judgement) -> None:
+        async def judge_gate(*_: Any, **__: Any) -> list[Judgement]:
+            return list(judgements)
+
+        monkeypatch.setattr(gate, "judge_gate", judge_gate)
+
+    measured(*passing)
+    done = CliRunner().invoke(evaluate, ["gate"])
+    assert done.exit_code == Exit.OK
+    assert "right" in done.stdout
+    measured(*passing, *failing)
+    done = CliRunner().invoke(evaluate, ["gate", "--json"])
+    assert done.exit_code == Exit.WORSE
+    told = json.loads(done.stdout)
+    assert told["passed"] is False
+    assert [row["faults"] for row in told["measures"]] == [
+        [],
+        ["upper bound above 0.1", "rose by 1.000 (p 0.001)"],
+    ]

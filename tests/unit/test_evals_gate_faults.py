@@ -1,0 +1,101 @@
+"""Parts of the golden set through the real graph: no worse than the baseline as they are, and worse with each fault."""
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+
+import pytest
+from pydantic import SecretStr
+
+from evals.gate.baseline import load_baseline
+from evals.gate.faults import FAULTS, Fault
+from evals.gate.judging import judge
+from evals.gate.observations import observed
+from evals.gate.runs import SCRIPTED, gate_library, load_gate_data
+from evals.gate.thresholds import Threshold, load_thresholds
+from evals.recording import Recorder, StoredDataSet
+from evals.running import RunOptions, stored_data_set
+from graph.entrypoint import answering
+from graph.evidence import Identity
+from tests.conftest import NO_FILE, QUICKLY
+from tools.resources import Library
+from tools.settings import EXTRACTIVE, Settings
+
+GOLDEN = load_gate_data()
+METRICS = GOLDEN.metrics()
+BASELINE = load_baseline()
+# What bounds a whole run says nothing of a part of it: a part is held to what the same questions gave before.
+UNBOUND = {run: dict.fromkeys(kept, Threshold()) for run, kept in load_thresholds().items()}
+
+
+def asked_once(run: str, measure: str, *, least: float) -> list[str]:
+    """Name questions with such observations in the baseline, those with the most of them first.
+
+    Those that a whole run asks a second time, without their evidence, are left out: here they would be asked only once.
+    """
+    known = BASELINE[run][measure]
+    names = [case.case_id for case in GOLDEN.data.cases if run == SCRIPTED or not case.removal]
+    found = [name for name in names if known.get(name, [[]])[0] and min(known[name][0]) >= least]
+    return sorted(found, key=lambda name: -len(known[name][0]))
+
+
+RECALLED = asked_once(EXTRACTIVE, "citation_recall", least=0.5)
+ANSWERED = [name for name in asked_once(EXTRACTIVE, "first_claims_supported", least=1.0) if name in RECALLED][:10]
+REFUSED = asked_once(EXTRACTIVE, "refused_when_not", least=1.0)[:8]
+CAUGHT = asked_once(SCRIPTED, "caught_wrong_number", least=1.0)[:10]
+# By which measure each fault is told, and of which questions.
+TOLD = {
+    "dropped_citations": (EXTRACTIVE, ANSWERED, "citation_recall"),
+    "swapped_citations": (EXTRACTIVE, ANSWERED, "claims_in_own_quotes"),
+    "shifted_citations": (EXTRACTIVE, ANSWERED, "whole_quotes"),
+    "stale_offsets": (EXTRACTIVE, ANSWERED, "quote_exactness"),
+    "wrong_ids": (EXTRACTIVE, ANSWERED, "first_claims_supported"),
+    "always_abstaining": (EXTRACTIVE, ANSWERED, "answered_when_answerable"),
+    "always_answering": (EXTRACTIVE, REFUSED, "refused_when_not"),
+    "always_supported": (SCRIPTED, CAUGHT, "wrong_shown"),
+    "fuzzy_matching": (SCRIPTED, CAUGHT, "wrong_shown"),
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The golden set in a library, to be asked with a fault in the graph or without."""
+
+    library: Library
+    data: StoredDataSet
+    identity: Identity
+
+    async def worse(self, run: str, names: Iterable[str], fault: Fault | None = None) -> set[str]:
+        """Ask some questions, and name the measures that are worse than in the baseline."""
+        chosen = set(names)
+        resources = self.library.resources if fault is None else fault(self.library.resources)
+        async with answering(self.library, self.library.settings, durability="exit", resources=resources) as citewell:
+            recorder = Recorder(citewell, self.data, RunOptions(model=run).context(self.identity))
+            records = [await recorder.ask(case) for case in GOLDEN.data.cases if case.case_id in chosen]
+        measured = {name: observed(METRICS[name], records) for name in UNBOUND[run]}
+        judged = judge(run, METRICS, measured, UNBOUND[run], BASELINE[run])
+        return {judgement.metric.name for judgement in judged if judgement.faults}
+
+
+@pytest.fixture(scope="module")
+async def stored(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stored]:
+    settings = Settings(
+        **NO_FILE,
+        database_url=SecretStr(shared_database_url),
+        data_dir=tmp_path_factory.mktemp("data"),
+        pool_size=4,
+        runs=QUICKLY,
+    )
+    async with gate_library(settings, GOLDEN) as library, stored_data_set(library, GOLDEN.data) as (data, identity):
+        yield Stored(library, data, identity)
+
+
+@pytest.mark.parametrize(("run", "names"), [(EXTRACTIVE, [*ANSWERED, *REFUSED]), (SCRIPTED, CAUGHT)])
+async def test_nothing_is_worse_than_the_baseline_as_it_is(stored: Stored, run: str, names: list[str]) -> None:
+    assert len(names) >= 10
+    assert await stored.worse(run, names) == set()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_each_fault_is_told_by_what_it_breaks(stored: Stored, name: str) -> None:
+    run, names, measure = TOLD[name]
+    assert measure in await stored.worse(run, names, FAULTS[name])
