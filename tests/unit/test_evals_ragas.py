@@ -144,6 +144,12 @@ print(found.version)
     assert list(tmp_path.rglob("*")) == []
 
 
+def test_ragas_is_pinned_for_development_and_no_dependency_of_the_runtime() -> None:
+    locks = Path(__file__).resolve().parents[2] / "requirements"
+    assert "\nragas==0.4.3 " in (locks / "dev.txt").read_text(encoding="utf-8")
+    assert "\nragas==" not in (locks / "runtime.txt").read_text(encoding="utf-8")
+
+
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     load_ragas.cache_clear()
     monkeypatch.setitem(sys.modules, "ragas", None)
