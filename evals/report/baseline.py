@@ -33,7 +33,7 @@ def read_baseline(path: Path) -> Baseline:
     found = figures.get("all")
     if not isinstance(found, Mapping) or not all(isinstance(figure, Mapping) for figure in found.values()):
         raise InvalidRequest(f"{path}: `all` is no table of figures; name a run's folder or its metrics.json.")
-    return Baseline(name=path.name if path.is_dir() else path.stem, means=_means(found))
+    return Baseline(name=path.name, means=_means(found))
 
 
 def committed_baseline(configuration: Configuration) -> Baseline | None:
