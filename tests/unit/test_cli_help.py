@@ -19,6 +19,9 @@ COMMANDS = [
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),
     ["eval", "run"],
+    ["eval", "report"],
+    ["eval", "compare"],
+    ["eval", "export"],
     ["eval", "retrieval"],
     ["eval", "small-talk"],
 ]
