@@ -63,8 +63,7 @@ def _row(judgement: "Judgement") -> dict[str, Any]:
         "measure": judgement.metric.name,
         "baseline": judgement.baseline,
         "figure": None if figure is None else figure._asdict(),
-        "least": judgement.threshold.least,
-        "most": judgement.threshold.most,
+        "threshold": judgement.threshold.model_dump(exclude_none=True),
         "faults": list(judgement.faults),
     }
 

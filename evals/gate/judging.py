@@ -67,7 +67,6 @@ def _judgement(
         missed = threshold != Threshold() or figure_of(metric, asked_again) is not None
         faults = ["nothing to measure"] if missed else []
     else:
-        faults = [threshold.broken(figure.low, figure.high), regression(metric, baseline, questions)]
-    return Judgement(
-        run, metric, figure, before.mean if before else None, threshold, tuple(fault for fault in faults if fault)
-    )
+        worse = regression(metric, baseline, questions)
+        faults = [*threshold.broken(figure), *([worse] if worse else [])]
+    return Judgement(run, metric, figure, before.mean if before else None, threshold, tuple(faults))

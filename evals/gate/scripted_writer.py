@@ -84,7 +84,7 @@ class ScriptedWriter:
     def _cited(self, section: RecordedSection, offered: Offered) -> list[str]:
         """Give the ids of a section, none where one of its quotes was not offered."""
         ids = [self._segment_id(cite, offered) for cite in section.cites]
-        return [each for each in ids if each] if all(ids) else []
+        return ids if all(ids) else []
 
     def _segment_id(self, cite: Cite, offered: Offered) -> str:
         if cite.id:

@@ -21,6 +21,7 @@ from evals.gate.thresholds import Threshold, load_thresholds
 from evals.metrics import Metric
 from evals.running import document_ids
 from graph.errors import InvalidRequest
+from tests.conftest import NO_FILE
 from tests.evals_records import claim, record, section
 from tools.llm.formats import grading_schema
 from tools.settings import Settings
@@ -62,10 +63,12 @@ def test_questions_that_the_baseline_does_not_know_are_not_compared() -> None:
     assert judged(RIGHT, of_questions(*[1.0] * 20), {**of_questions(*[1.0] * 20), **added}) == ()
 
 
-def test_thresholds_hold_the_bounds_of_the_interval_not_the_mean() -> None:
+def test_thresholds_hold_the_bounds_of_the_interval_and_the_figure() -> None:
     after = of_questions(*[1.0] * 18, 0.0, 0.0)
     assert judged(RIGHT, after, after, Threshold(least=0.85)) == ("lower bound below 0.85",)
     assert judged(RIGHT, after, after, Threshold(least=0.6)) == ()
+    assert judged(RIGHT, after, after, Threshold(figure=0.9, least=0.6)) == ()
+    assert judged(RIGHT, after, after, Threshold(figure=0.91)) == ("figure below 0.91",)
     assert judged(WRONG, after, after, Threshold(most=0.95)) == ("upper bound above 0.95",)
 
 
@@ -170,7 +173,8 @@ def test_what_was_caught_is_counted_by_fault() -> None:
     }
 
 
-async def test_the_gate_judges_no_run_but_its_own(settings: Settings, tmp_path: Path) -> None:
+async def test_the_gate_judges_no_run_but_its_own(tmp_path: Path) -> None:
+    settings = Settings(**NO_FILE)
     (tmp_path / "results.jsonl").write_text("")
     with pytest.raises(InvalidRequest, match="out: "):
         await run_gate(settings, GOLDEN, tmp_path)
