@@ -55,12 +55,12 @@ class Intervention:
         return segment if text is None else replace(segment, text=text, end=segment.start + len(text))
 
     def ordered(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """Give the hits in the order in which they are to be read: where shuffled, never the one given."""
+        """Give the hits in the order in which they are to be read: where shuffled, another stands first."""
         if not self.shuffled:
             return hits
         order = list(hits)
         chance(question, *(hit.segment.segment_id for hit in hits)).shuffle(order)
-        return order if order != list(hits) else order[::-1]
+        return order if order[:1] != [*hits[:1]] else [*order[1:], *order[:1]]
 
     def cited(self, draft: Draft, sources: Sequence[Hit]) -> Draft:
         """Give what the writer wrote with the ids that it is to cite."""

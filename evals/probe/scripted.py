@@ -18,9 +18,9 @@ from graph.errors import InvalidRequest
 from tools.coverage import question_coverage
 from tools.settings import ModelSettings, Settings
 
-LEAST_HELD = 0.5  # of a question's telling words, for a sentence to be taken for its answer
+LEAST_HELD = 0.2  # of a question's telling words, for a sentence to be taken for its answer
 _SEGMENT = re.compile(r"^\[SEG=([^\]]+)\] ", re.MULTILINE)
-_NO_ANSWER = re.compile(r"^(?:#|```)|[?？]\W*$")
+_STATEMENT = re.compile(r"^[^#`].*[.。!！]\W*$", re.DOTALL)  # neither a heading nor a question
 
 
 class Answer(NamedTuple):
@@ -34,7 +34,7 @@ Writing = Callable[[str, Mapping[str, str]], Answer | None]
 
 
 def honest(question: str, context: Mapping[str, str]) -> Answer | None:
-    """Copy the sentence that holds most of the question and cite where it stands; nothing where none holds half.
+    """Copy the sentence that holds most of the question and cite where it stands; nothing where none holds much.
 
     Which it is does not depend on the order of the context.
     """
@@ -42,7 +42,7 @@ def honest(question: str, context: Mapping[str, str]) -> Answer | None:
         (question_coverage(question, [sentence]), -len(sentence), sentence, segment_id)
         for segment_id, text in context.items()
         for sentence in sentences_of(text)
-        if not _NO_ANSWER.search(sentence)
+        if _STATEMENT.match(sentence)
     ]
     held, _, sentence, segment_id = max(found, default=(0.0, 0, "", ""))
     return Answer(sentence, segment_id) if held >= LEAST_HELD else None
