@@ -138,7 +138,10 @@ class SearcherContract:
         query = SearchQuery("the lamp of the lighthouse", ME, min_score=0.0, document_ids=(LONG,), expand=0)
         assert {hit.segment.document_id for hit in (await searcher.search(query)).hits} == {LONG}
 
-    @pytest.mark.parametrize("text", ["", "?!", "  ", "🙂", "zyxwv qponm", "' OR 1=1 --", "%s {} \\", "\x00lamp"])
+    @pytest.mark.parametrize(
+        "text",
+        ["", "?!", "  ", "🙂", "zyxwv qponm", "' OR 1=1 --", "%s {} \\", "\x00lamp", "The \x00Captain Nemo\x00 x"],
+    )
     async def test_odd_questions_do_no_harm(self, searcher: SegmentSearcher, text: str) -> None:
         found = await searcher.search(SearchQuery(text, ME))
         assert all(0 <= hit.score <= 1 for hit in found.hits)

@@ -55,7 +55,7 @@ def bare_title(title: str) -> str:
 
 def find_names(text: str) -> Names:
     """Find what may be names in a passage, at most ``MOST_NAMES`` of each kind, in reading order."""
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", text.replace("\0", " "))
     found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
     for line in text.splitlines():
         if len(found) >= MOST_NAMES:
@@ -68,7 +68,7 @@ def find_asked_names(question: str) -> Names:
     """Find what may be names in a question; typed without capitals it names by two words or more, in any case."""
     if not question.islower():
         return find_names(question)
-    names = dict.fromkeys(name for name in _in_line(question, any_case=True) if " " in name)
+    names = dict.fromkeys(name for name in _in_line(question.replace("\0", " "), any_case=True) if " " in name)
     return Names(question, tuple(names)[:MOST_NAMES], (), any_case=True)
 
 

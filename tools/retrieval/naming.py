@@ -59,8 +59,8 @@ async def find_named(conn: Connection, workspace: int, query: SearchQuery, namin
         "user": query.identity.user,
         "spaces": list(query.spaces) or None,
         "document_ids": within if query.document_ids else None,
-        "names": names,
-        "beginnings": beginnings,
+        "names": "\n".join(names),  # no name holds a line break, and one text is sent faster than an array
+        "beginnings": "\n".join(beginnings),
     }
     rows = await statement.execute(conn, parameters)
     bearers = Counter(bare_title(title).lower() for _, title in rows)
@@ -96,13 +96,13 @@ _SEEN = """num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)
 _BY_NAME = f"""
 SELECT d.document_id, d.title FROM documents AS d
 WHERE d.workspace = %(workspace)s AND {_SEEN}
-    AND d.title_key = ANY (ARRAY(SELECT lower(n) FROM unnest(%(names)s::text[]) AS n))"""
+    AND d.title_key = ANY (string_to_array(lower(%(names)s::text), chr(10)))"""
 _BY_BEGINNING = f"""
 UNION
 SELECT d.document_id, d.title
-FROM unnest(%(beginnings)s::text[]) AS b (beginning) CROSS JOIN LATERAL (
+FROM unnest(string_to_array(lower(%(beginnings)s::text), chr(10))) AS b (beginning) CROSS JOIN LATERAL (
     SELECT * FROM documents AS d WHERE d.workspace = %(workspace)s AND {_SEEN}
-        AND d.title_key >= lower(b.beginning) AND d.title_key < lower(b.beginning) || chr(1114111)
+        AND d.title_key >= b.beginning AND d.title_key < b.beginning || chr(1114111)
     LIMIT {SHARED_BEGINNING}
 ) AS d"""
 
