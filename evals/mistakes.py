@@ -17,6 +17,7 @@ MistakeKind = Literal[
     "citation_not_offered",
     "no_gold_quoted",
     "claim_failed",
+    "id_invented",
     "gold_not_retrieved",
     "first_quote_not_gold",
     "answer_not_contained",
@@ -28,9 +29,10 @@ TITLES: dict[MistakeKind, str] = {
     "refused": "Refused, though it can be answered",
     "answered_without_evidence": "Answered, though the library has no answer",
     "citation_not_exact": "A quote is not the text it names",
-    "citation_not_offered": "An id was cited that the run never offered",
+    "citation_not_offered": "A segment was cited that the run never offered",
     "no_gold_quoted": "No quote holds gold evidence",
     "claim_failed": "A claim failed its check",
+    "id_invented": "An id was invented, and dropped",
     "gold_not_retrieved": "A gold document was not retrieved",
     "first_quote_not_gold": "The first quote is not gold evidence",
     "answer_not_contained": "The gold answer is not in the answer",
@@ -119,7 +121,7 @@ def _citations(record: Record) -> Iterator[Mistake]:
             yield Mistake("citation_not_offered", f"{citation['segment_id']} is not among the sources of the run.")
     unknown = sum(section["unknown_ids"] for section in record["sections"])
     if unknown:
-        yield Mistake("citation_not_offered", f"{unknown} of the ids that sections cite were never offered.")
+        yield Mistake("id_invented", f"{unknown} of the ids that the answer was written with name no source.")
 
 
 def _gold_quoted(record: Record) -> Iterator[Mistake]:
@@ -129,7 +131,9 @@ def _gold_quoted(record: Record) -> Iterator[Mistake]:
     if not citations:
         yield Mistake("no_gold_quoted", "The answer quotes nothing.")
     elif not any(is_gold(record, citation) for citation in citations):
-        yield Mistake("no_gold_quoted", f"None of its {len(citations)} quotes holds a sentence of the gold evidence.")
+        count = len(citations)
+        none = "Its only quote does not hold" if count == 1 else f"None of its {count} quotes holds"
+        yield Mistake("no_gold_quoted", f"{none} a sentence of the gold evidence.")
     elif not is_gold(record, citations[0]):
         place = next(place for place, each in enumerate(citations, 1) if is_gold(record, each))
         yield Mistake(

@@ -85,18 +85,22 @@ def _first_draft(record: Record) -> list[Markup]:
     first, last = [claim["text"] for claim in record["first_claims"]], [claim["text"] for claim in record["claims"]]
     if not first or first == last:
         return []
-    lines = [element("li", claim["text"], _verdict(claim)) for claim in record["first_claims"]]
-    return [element("h4", "As first written"), element("ul", *lines)]
+    claims = [element("li", claim["text"], _verdict(claim), _reasons(claim)) for claim in record["first_claims"]]
+    return [element("h4", "As first written"), element("ul", *claims)]
 
 
 def _claim(claim: ClaimRecord, record: Record) -> Markup:
     return element(
         "div",
         element("p", claim["text"], _verdict(claim)),
-        element("p", "; ".join(claim["reasons"]), class_="reasons") if claim["reasons"] else None,
+        _reasons(claim),
         *(_citation(citation, record) for citation in claim["citations"]),
         class_="claim",
     )
+
+
+def _reasons(claim: ClaimRecord) -> Markup | None:
+    return element("div", "; ".join(claim["reasons"]), class_="reasons") if claim["reasons"] else None
 
 
 def _verdict(claim: ClaimRecord) -> Markup:

@@ -160,13 +160,20 @@ def test_an_answer_that_quotes_nothing_is_wrong() -> None:
     assert [mistake.why for mistake in mistakes_of(found)] == ["The answer quotes nothing."]
 
 
-def test_quotes_that_are_not_exact_and_ids_that_were_never_offered_are_wrong() -> None:
-    found = record(
-        claims=[claim("x", citation(exact=False), citation(offered=False))], sections=[section(unknown_ids=2)]
-    )
+def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
+    found = record(claims=[claim("x", citation(exact=False), citation(offered=False))])
 
-    assert kinds(found) == ["citation_not_exact", "citation_not_offered", "citation_not_offered"]
-    assert "2 of the ids" in mistakes_of(found)[2].why
+    assert kinds(found) == ["citation_not_exact", "citation_not_offered"]
+    assert not is_right(found)
+
+
+def test_an_invented_id_is_told_and_leaves_the_rest_right() -> None:
+    found = record(sections=[section(unknown_ids=2)])
+
+    assert [mistake.why for mistake in mistakes_of(found)] == [
+        "2 of the ids that the answer was written with name no source."
+    ]
+    assert is_right(found)
 
 
 def test_a_claim_that_failed_is_given_with_its_reasons() -> None:
