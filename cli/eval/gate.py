@@ -51,8 +51,10 @@ async def _gate(out: Path | None, write_baseline: bool, fault: str, as_json: boo
         print_json({"passed": not failed, "measures": [_row(judgement) for judgement in judgements]})
         return Exit.WORSE if failed else Exit.OK
     _show(judgements)
+    console = progress_console()
+    console.print(f"{len(failed) or 'None'} of {len(judgements)} measures failed.")
     if failed and out is None:
-        progress_console().print("--out DIR keeps every question's record and a report to look at.")
+        console.print("--out DIR keeps every question's record and a report to look at.")
     return Exit.WORSE if failed else Exit.OK
 
 
