@@ -10,17 +10,17 @@ from tools.retrieval.names import MOST_NAMES, bare_title, find_asked_names, find
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("It was written by Adriana Trigiani, who lives there.", "Adriana Trigiani"),
-        ("Adriana Trigiani wrote it.", "Adriana Trigiani"),
-        ("The lamp was made by Viglen.", "Viglen"),
-        ("It is Tim Burton's film.", "Tim Burton"),
-        ("He controls it with Front Row.", "Front Row (software)"),
-        ("The seat is Sullivan County, New Hampshire.", "Sullivan County, New Hampshire"),
-        ("the practice of Management consulting in firms", "Management consulting"),
-        ("In Rostker v. Goldberg the court held", "Rostker v. Goldberg"),
+        ("It was written by Ada Lovelace, who lives there.", "Ada Lovelace"),
+        ("Ada Lovelace wrote it.", "Ada Lovelace"),
+        ("The lamp was made by Vestas.", "Vestas"),
+        ("It is Jane Austen's film.", "Jane Austen"),
+        ("He controls it with Back Stage.", "Back Stage (software)"),
+        ("The seat is Boulder County, Colorado.", "Boulder County, Colorado"),
+        ("the practice of Dry cleaning in firms", "Dry cleaning"),
+        ("In Roe v. Wade the court held", "Roe v. Wade"),
         ("NASA launched it.", "NASA"),
-        ("She played in Teen Titans Go! in 2013.", "Teen Titans Go!"),
-        ("The 2011–12 VCU Rams men's Basketball Team won.", "2011–12 VCU Rams men's Basketball Team"),
+        ("She played in Mamma Mia! in 2013.", "Mamma Mia!"),
+        ("The 1998–99 Ohio Lions men's Rowing Team won.", "1998–99 Ohio Lions men's Rowing Team"),
         ("Go to the page “getting started” first.", "getting started"),
         ("Ngọn Hải đăng Kê Gà được xây năm 1898.", "Hải đăng Kê Gà"),
         ("船长在安菲特里忒号上服役。", "安菲特里忒号"),
@@ -38,7 +38,7 @@ def test_a_title_that_stands_as_it_is_written_is_named(text: str, title: str) ->
         ("Security is everybody's business.", "Security"),
         ("Nobody cares. Security is everybody's business.", "Security"),
         ("the security of the basin", "Security"),
-        ("the middle name of the actress", "Middle name"),
+        ("the middle name of the baker", "Middle name"),
         ("John F. Kennedy was there in 1961.", "F"),
         ("It came out in 1961.", "1961"),
         ("Paragraph 120 applies.", "Paragraph 12"),
@@ -52,14 +52,14 @@ def test_ordinary_words_and_parts_of_words_name_nothing(text: str, title: str) -
 
 
 def test_a_question_in_small_letters_names_by_two_words_or_more() -> None:
-    names = find_asked_names("who played opposite sela ward in nola?")
-    assert names.hold("Sela Ward")
-    assert not names.hold("Nola")
-    assert not find_asked_names("Who played opposite sela ward?").hold("Sela Ward")
+    names = find_asked_names("who played opposite ada lovelace in aurora?")
+    assert names.hold("Ada Lovelace")
+    assert not names.hold("Aurora")
+    assert not find_asked_names("Who played opposite ada lovelace?").hold("Ada Lovelace")
 
 
 def test_brackets_are_left_out_of_a_title() -> None:
-    assert bare_title("Nola (film)") == "Nola"
+    assert bare_title("Aurora (film)") == "Aurora"
     assert bare_title("手册（第二版）") == "手册"
 
 
