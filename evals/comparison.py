@@ -180,8 +180,8 @@ def question_changes(pairs: Pairs) -> list[QuestionChange]:
             variant=new["variant"],
             question=new["question"],
             turn=turn,
-            before=came_out(old),
-            after=came_out(new),
+            before=_outcome(old),
+            after=_outcome(new),
             why=[mistake.why for mistake in mistakes_of(new)],
         )
         for old, new in zip(pairs.before, pairs.after, strict=True)
@@ -204,7 +204,7 @@ def _cited(record: Record) -> list[tuple[str, int, int]]:
     return [(citation["document"], citation["start"], citation["end"]) for citation in citations_of(record)]
 
 
-def came_out(record: Record) -> str:
+def _outcome(record: Record) -> str:
     """Say in a few words how a question came out."""
     if record["outcome"] != "answered":
         return record["outcome"]

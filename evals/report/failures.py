@@ -26,10 +26,10 @@ def failures(records: Sequence[Record]) -> Markup:
     for record, found in mistaken:
         by_kind[found[0].kind].append((record, found))
     groups = [_group(kind, by_kind[kind]) for kind in KINDS if kind in by_kind]
-    return joined([filters("failures-list", mistaken), element("div", *groups, id="failures-list")])
+    return joined([_filters("failures-list", mistaken), element("div", *groups, id="failures-list")])
 
 
-def filters(list_id: str, mistaken: Sequence[Mistaken]) -> Markup:
+def _filters(list_id: str, mistaken: Sequence[Mistaken]) -> Markup:
     """Make the choices that narrow a list of cards; the page's script shows them."""
     present = {mistake.kind for _, found in mistaken for mistake in found}
     choices = [_choice("why", "Why", [(kind, TITLES[kind]) for kind in KINDS if kind in present])]

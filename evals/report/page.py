@@ -1,9 +1,9 @@
 """A run's report: one page with its figures, its spreads, what went wrong, and what it was made with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from evals.configuration import Configuration
 from evals.mistakes import is_right
@@ -53,40 +53,34 @@ def write_report(folder: RunFolder, baseline: Baseline | None = None) -> None:
 
 def report_page(run: Run, baseline: Baseline | None = None) -> str:
     """Give a run's report as one HTML page that needs nothing else."""
-    figures, data, model = run.metrics["all"], run.configuration["data"], run.configuration["options"]["model"]
-    tags = run.metrics["by"]
-    by = f"By {' and '.join(tags)}"
-    parts = [
-        section("Key figures", tiles(figures, baseline), outcomes(run.records), id_="key-figures"),
-        section(
-            "All measures",
-            *measures(figures, baseline),
-            id_="measures",
-            lead="Bars are means; the line on a bar is the 95% interval of a bootstrap over questions.",
-        ),
-        section(by, *by_tags(tags), id_="tags") if tags else None,
-        section("Distributions", distributions(run.records), spending(run.records), id_="distributions"),
-        section(
-            "What went wrong",
-            failures(run.records),
-            id_="failures",
-            lead="Each question stands under the gravest thing that is wrong with it. Open one for its answer, quotes "
-            "and evidence.",
-        ),
-        section("Made with", settings(run.configuration), id_="settings"),
-    ]
-    links = {
-        "key-figures": "Key figures",
-        "measures": "All measures",
-        **({"tags": by} if tags else {}),
-        "distributions": "Distributions",
-        "failures": "What went wrong",
-        "settings": "Made with",
-    }
-    title = f"{data['name']}, {model}"
-    return document(
-        f"{title}: evaluation", _header(title, run, baseline, navigation(links)), element("main", *parts), _footer(run)
+    parts = list(_parts(run, baseline))
+    links = {part.id_: part.title for part in parts}
+    title = f"{run.configuration['data']['name']}, {run.configuration['options']['model']}"
+    header = _header(title, run, baseline, navigation(links))
+    main = element("main", *(section(part.title, *part.content, id_=part.id_, lead=part.lead) for part in parts))
+    return document(f"{title}: evaluation", header, main, _footer(run))
+
+
+class _Part(NamedTuple):
+    id_: str
+    title: str
+    content: Sequence[Markup | None]
+    lead: str | None = None
+
+
+def _parts(run: Run, baseline: Baseline | None) -> Iterator[_Part]:
+    figures, tags = run.metrics["all"], run.metrics["by"]
+    yield _Part("key-figures", "Key figures", [tiles(figures, baseline), outcomes(run.records)])
+    lead = "Bars are means; the line on a bar is the 95% interval of a bootstrap over questions."
+    yield _Part("measures", "All measures", measures(figures, baseline), lead)
+    if tags:
+        yield _Part("tags", f"By {' and '.join(tags)}", by_tags(tags))
+    yield _Part("distributions", "Distributions", [distributions(run.records), spending(run.records)])
+    lead = (
+        "Each question stands under the gravest thing that is wrong with it; open it for answer, quotes and evidence."
     )
+    yield _Part("failures", "What went wrong", [failures(run.records)], lead)
+    yield _Part("settings", "Made with", [_settings(run.configuration)])
 
 
 def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> Markup:
@@ -110,7 +104,7 @@ def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> M
     )
 
 
-def settings(configuration: Mapping[str, Any]) -> Markup:
+def _settings(configuration: Mapping[str, Any]) -> Markup:
     """Show what a run was made with, a part for each kind, folded."""
     return joined(folded(part.capitalize(), _listed(values), class_="more") for part, values in configuration.items())
 
