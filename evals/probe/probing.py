@@ -58,8 +58,8 @@ async def probe_data_set(
 ) -> ProbeReport:
     """Ask every question of a data set, and again under each change of what its answer cites.
 
-    The data set is ingested into a throw-away workspace, which no change touches. Raises InvalidRequest where a
-    document is refused, CitewellError where every run fails.
+    The data set is ingested into a throw-away workspace, which no change touches. Raises UnknownModel, InvalidRequest
+    where a document is refused, CitewellError where every run fails.
     """
     probed: dict[str, _Probed] = {}
     failed: dict[str, str] = {}
@@ -77,6 +77,7 @@ async def probe_data_set(
                 progress(done, len(data.cases))
 
     resources = intervened(library.resources)
+    resources.families(options.model)  # made now: what it loads would hold up the first runs, and their connections
     async with (
         stored_data_set(library, data) as (stored, identity),
         answering(library, library.settings, durability="exit", resources=resources) as citewell,
