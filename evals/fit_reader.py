@@ -33,10 +33,14 @@ from evals.cross_validation import (
     reader_figures,
 )
 from evals.datasets.clapnq import CLAPnqQuestion
-from evals.gathering import Asked, Gathered, gather
+from evals.development import load_development
+from evals.gathering import Asked, Gathered, StoredSpan, gather
+from evals.gathering_development import gather_development
 from evals.gold_sentences import sentence_spans, sentences_in
 from evals.listwise import Question, fit_softmax
 from evals.minimise import Floats
+from graph.evidence import Hit
+from tools.extractive.candidates import Candidate
 from tools.extractive.features import FEATURES
 from tools.extractive.grader import KEPT_AT_MOST
 from tools.extractive.membership import MEMBERSHIP
@@ -47,23 +51,43 @@ from tools.settings import load_settings
 
 FOLDS = 6
 PENALTY = {"reader": 30.0, "answerable": 3.0, "membership": 10.0}
+# XQuAD has six times as many questions and neither titles, headings nor tables: so the two weigh about the same.
+WEIGHT = {"xquad": 1 / 3, "development": 2.0}
 
 
 def reader_rows(asked: Sequence[Asked]) -> list[Question]:
-    """Compute the features of each question's candidates, and which of them quote the answer."""
+    """Compute the features of each question's candidates, and which of them are right to quote."""
     rows: list[Question] = []
     for each in asked:
-        hits = each.hits[:KEPT_AT_MOST]  # as many as the writer sees where the grader keeps all it may
+        marked = bool(each.evidence)
+        # Of XQuAD's paragraphs as many as the writer is left with; of whole documents all that the grader chooses from.
+        hits = each.hits if marked else each.hits[:KEPT_AT_MOST]
         seen = look(each.text, hits)
+        weight = WEIGHT["development" if marked else "xquad"]
         if seen is None:
             rows.append(Question(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
             continue
-        right = [
-            hits[one.segment].segment.document_id == each.gold and any(answer in one.text for answer in each.answers)
-            for one in seen.pool
-        ]
-        rows.append(Question(each.data_set, each.group, seen.found.features, np.array(right)))
+        right = np.array([_is_right(each, hits, one) for one in seen.pool])
+        kept = right | ~np.array([_overlaps(each.accepted, hits, one) for one in seen.pool])
+        rows.append(Question(each.data_set, each.group, seen.found.features[kept], right[kept], weight))
     return rows
+
+
+def _is_right(asked: Asked, hits: Sequence[Hit], one: Candidate) -> bool:
+    if asked.evidence:
+        return _overlaps(asked.evidence, hits, one)
+    return hits[one.segment].segment.document_id == asked.gold and any(answer in one.text for answer in asked.answers)
+
+
+def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: Candidate) -> bool:
+    """Tell whether a candidate shares more than half of the shorter of the two with any of the spans."""
+    segment = hits[one.segment].segment
+    start, end = segment.start + one.start, segment.start + one.end
+    return any(
+        span.document_id == segment.document_id
+        and 2 * (min(end, span.end) - max(start, span.start)) > min(span.end - span.start, end - start)
+        for span in spans
+    )
 
 
 def signal_rows(asked: Sequence[Asked], folds: Sequence[Fold]) -> list[Row]:
@@ -116,7 +140,7 @@ def fit(gathered: Gathered) -> dict[str, Any]:
         "provenance": {
             "fitted_by": "python -m evals.fit_reader",
             "date": datetime.now(UTC).date().isoformat(),
-            "data": "XQuAD en, zh, vi and CLAPnq, the halves that docs/evaluation.md names",
+            "data": "XQuAD en, zh, vi and CLAPnq, the halves that docs/evaluation.md names, and evals/development",
             "questions": {
                 "reader": len(questions),
                 "found": len(gathered.found),
@@ -173,7 +197,11 @@ def _figures(fitted: Mapping[str, Any]) -> dict[str, Any]:
 
 async def _gathered(folder: Path) -> Gathered:
     async with open_library(load_settings()) as library:
-        return await gather(library, folder)
+        gathered = await gather(library, folder)
+        development = await gather_development(library, load_development())
+    gathered.reading += [asked for asked in development if asked.gold is not None]
+    gathered.found += development
+    return gathered
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from evals.datasets.clapnq import CLAPnqQuestion, load_clapnq
 from evals.datasets.xquad import XQuAD, load_xquad
@@ -17,9 +18,21 @@ LANGUAGES = ("en", "zh", "vi")
 CLAPNQ_GROUPS = 60
 
 
+class StoredSpan(NamedTuple):
+    """A span of a stored document's canonical text."""
+
+    document_id: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the hits to read for it. ``gold`` is the document that answers it, None where none is there."""
+    """A question with the hits to read for it. ``gold`` is the document that answers it, None where none is there.
+
+    What is right to quote is told by ``answers`` in the gold document, or by ``evidence``; quoting what is ``accepted``
+    besides is neither right nor wrong.
+    """
 
     data_set: str
     group: str
@@ -27,6 +40,8 @@ class Asked:
     hits: tuple[Hit, ...]
     gold: str | None
     answers: tuple[str, ...] = ()
+    evidence: frozenset[StoredSpan] = frozenset()
+    accepted: frozenset[StoredSpan] = frozenset()
 
 
 @dataclass(slots=True)
@@ -55,7 +70,7 @@ async def _gather_xquad(library: Library, code: str, data: XQuAD, gathered: Gath
         ids = await ingest_texts(library, identity, data.paragraphs, titles)
         pages = await _pages(library, identity, ids)
         for question in data.questions:
-            hits = await _search(library, identity, question.text)
+            hits = await searched(library, identity, question.text)
             group, gold = data.articles[question.paragraph], ids[question.paragraph]
             asked = Asked(f"xquad-{code}", group, question.text, hits, gold, question.answers)
             gathered.reading.append(asked)
@@ -67,7 +82,7 @@ async def _gather_xquad(library: Library, code: str, data: XQuAD, gathered: Gath
             others = [i for i in article if i != index]
             async with without_document(library, identity, document):
                 for question in asking:
-                    hits = await _search(library, identity, question.text)
+                    hits = await searched(library, identity, question.text)
                     gathered.found.append(Asked(f"xquad-{code}", data.articles[index], question.text, hits, None))
             for number, question in enumerate(asking):
                 read = {
@@ -90,14 +105,15 @@ async def _gather_clapnq(library: Library, questions: Sequence[CLAPnqQuestion], 
         for index, (each, document_id) in enumerate(zip(questions, ids, strict=True)):
             group = f"clapnq-{index % CLAPNQ_GROUPS}"
             gold = document_id if each.answerable else None
-            hits = await _search(library, identity, each.text)
+            hits = await searched(library, identity, each.text)
             gathered.found.append(Asked("clapnq", group, each.text, hits, gold))
             page = Asked("page-clapnq", group, each.text, pages[document_id], gold)
             gathered.pages.append(page)
             gathered.passages.append((page, each))
 
 
-async def _search(library: Library, identity: Identity, text: str) -> tuple[Hit, ...]:
+async def searched(library: Library, identity: Identity, text: str) -> tuple[Hit, ...]:
+    """Search as a run does; give the hits, best first."""
     hits = (await library.searcher.search(SearchQuery(text, identity))).hits
     return tuple(sorted(hits, key=lambda hit: -hit.score))
 

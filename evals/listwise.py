@@ -12,12 +12,13 @@ from evals.minimise import Floats, minimise
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question's candidates by their features, and which of them are right."""
+    """A question's candidates by their features, which of them are right, and how much the question weighs."""
 
     data_set: str
     group: str
     features: Floats
     right: NDArray[np.bool_]
+    weight: float = 1.0
 
 
 def fit_softmax(questions: Sequence[Question], penalty: float) -> Floats:
@@ -34,13 +35,16 @@ def fit_softmax(questions: Sequence[Question], penalty: float) -> Floats:
     sizes = [len(question.right) for question in lists]
     starts = np.r_[0, np.cumsum(sizes)[:-1]]
     owner = np.repeat(np.arange(len(sizes)), sizes)
+    weight = np.array([question.weight for question in lists])
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         scores = scaled @ weights
         mass = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
         total, held = np.add.reduceat(mass, starts), np.add.reduceat(mass * right, starts) + 1e-300
-        value = float(np.log(total).sum() - np.log(held).sum() + penalty * (weights @ weights) / 2)
-        return value, scaled.T @ (mass / total[owner] - mass * right / held[owner]) + penalty * weights
+        value = float(weight @ (np.log(total) - np.log(held)) + penalty * (weights @ weights) / 2)
+        return value, scaled.T @ (
+            weight[owner] * (mass / total[owner] - mass * right / held[owner])
+        ) + penalty * weights
 
     fitted: Floats = minimise(loss, np.zeros(features.shape[1])) / spread
     return fitted

@@ -57,10 +57,13 @@ def shape_of(sentence: str) -> Shape:
     return "heading" if bare and len(sentence.split()) <= 8 else "prose"
 
 
-def candidates(segments: Sequence[Segment]) -> list[Candidate]:
-    """List the quotable sentences of the segments, in the order given."""
+def candidates(segments: Sequence[Segment], *, unaccented: bool = False) -> list[Candidate]:
+    """List the quotable sentences of the segments, in the order given.
+
+    ``unaccented`` words them without their accents, for a question whose writer leaves accents out.
+    """
     return [
-        Candidate(index, start, end, segment.text[start:end], shape, worded(segment.text[start:end]))
+        Candidate(index, start, end, segment.text[start:end], shape, worded(segment.text[start:end], unaccented))
         for index, segment in enumerate(segments)
         for start, end, shape in _spans(segment.text)
     ]

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from graph.evidence import Segment
 from tools.extractive.answer_types import asked_type, finds
+from tools.extractive.arrays import Bools, Floats, cover, idf, log_odds, presence
 from tools.extractive.candidates import Candidate
+from tools.extractive.placing import PLACED, placed_features
 from tools.extractive.wording import flattened, question_wording
-
-Floats = NDArray[np.float64]
 
 # Whether there is an answer must mean the same in a library of five sentences, all on one subject, as in one of
 # thousands: rarity is counted as if this many sentences on other subjects stood among the candidates.
 OTHER_SENTENCES = 20
 
-FEATURES = (
+WORDED = (
     "terms",  # share of the question's term weight in the sentence
     "small_grams",  # the same over small and large character grams
     "large_grams",
@@ -38,6 +38,7 @@ FEATURES = (
     "untyped_grams",  # middle gram cover where the question asks for no kind that can be found by form
     "first",  # opens its segment
 )
+FEATURES = (*WORDED, *PLACED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,16 @@ class Evidence:
     """The candidates of one question by their features, and the covers that tell whether it has an answer."""
 
     features: Floats  # (candidates, FEATURES)
+    owner: NDArray[np.int_]  # (candidates,) the segment of each
     small_grams: Floats  # (candidates,) cover by small and by middle grams, steadied
     middle_grams: Floats
     segment_grams: Floats  # (segments,) cover by middle grams of whole segments, steadied
     segment_share: Floats  # (segments,) share of the middle grams in whole segments and their headings, unweighted
     missing_terms: int  # how many of the question's terms no candidate has
+
+    def column(self, name: str) -> Floats:
+        """Give a feature of every candidate."""
+        return np.asarray(self.features[:, FEATURES.index(name)])
 
 
 def evidence(
@@ -61,15 +67,15 @@ def evidence(
     """
     asked = question_wording(question)
     owner = np.array([candidate.segment for candidate in pool])
-    terms = _presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
+    terms = presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
     flats = [candidate.wording.flat for candidate in pool]
-    small, middle, large = (_presence(grams, flats) for grams in asked.grams)
-    term_weight, middle_weight = _idf(terms), _idf(middle)
-    term_cover, grams = _cover(term_weight, terms), _cover(middle_weight, middle)
+    small, middle, large = (presence(grams, flats) for grams in asked.grams)
+    term_weight, middle_weight = idf(terms), idf(middle)
+    term_cover, grams = cover(term_weight, terms), cover(middle_weight, middle)
     follows = np.r_[False, owner[1:] == owner[:-1]]
     before = np.where(follows, np.roll(middle, 1, axis=1), False)
     after = np.where(np.r_[follows[1:], False], np.roll(middle, -1, axis=1), False)
-    heads = _presence(asked.grams[1], [flattened(f"{segment.title} {segment.heading}") for segment in segments])
+    heads = presence(asked.grams[1], [flattened(f"{segment.title} {segment.heading}") for segment in segments])
     context = middle | before | middle[:, np.searchsorted(owner, owner)] | heads[:, owner]
     score = np.asarray(relevance, dtype=np.float64)
     odds = log_odds(score)
@@ -78,13 +84,13 @@ def evidence(
     typed, near = _type_features(question, asked.terms, term_weight, pool)
     columns: dict[str, Floats] = {
         "terms": term_cover,
-        "small_grams": _cover(_idf(small), small),
-        "large_grams": _cover(_idf(large), large),
+        "small_grams": cover(idf(small), small),
+        "large_grams": cover(idf(large), large),
         "bm25": _bm25(asked.terms, term_weight, pool, lengths),
-        "before": _cover(middle_weight, before),
-        "after": _cover(middle_weight, after),
-        "with_context": _cover(middle_weight, context) - grams,
-        "only_here": _cover(middle_weight, middle & ~before & ~after),
+        "before": cover(middle_weight, before),
+        "after": cover(middle_weight, after),
+        "with_context": cover(middle_weight, context) - grams,
+        "only_here": cover(middle_weight, middle & ~before & ~after),
         "search_score": (score / max(score.max(), 1e-9))[owner],
         "search_odds": (odds - odds.max())[owner],
         "search_rank": (1.0 / (1.0 + place))[owner],
@@ -92,45 +98,22 @@ def evidence(
         "asked_type_near": near,
         "untyped_grams": grams * (asked_type(question) == "other"),
         "first": (~follows).astype(np.float64),
+        **placed_features(question, asked, segments, pool),
     }
     by_segment = _by_segment(middle, owner, len(segments))
-    steady = _idf(middle, OTHER_SENTENCES)
+    steady = idf(middle, OTHER_SENTENCES)
     return Evidence(
         features=np.column_stack([columns[name] for name in FEATURES]),
-        small_grams=_cover(_idf(small, OTHER_SENTENCES), small),
-        middle_grams=_cover(steady, middle),
-        segment_grams=_cover(steady, by_segment),
+        owner=owner,
+        small_grams=cover(idf(small, OTHER_SENTENCES), small),
+        middle_grams=cover(steady, middle),
+        segment_grams=cover(steady, by_segment),
         segment_share=(by_segment | heads).mean(axis=0) if len(middle) else np.zeros(len(segments)),
         missing_terms=int((~terms.any(axis=1)).sum()),
     )
 
 
-def _presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> NDArray[np.bool_]:
-    """Tell which text holds which unit: (units, texts)."""
-    return np.array([[unit in text for text in texts] for unit in units], dtype=bool).reshape(len(units), len(texts))
-
-
-def log_odds(score: Floats) -> Floats:
-    """Stretch scores in [0, 1] over the real line; certainty counts as one in ten thousand."""
-    kept = np.clip(score, 1e-4, 1 - 1e-4)
-    return np.asarray(np.log(kept / (1 - kept)), dtype=np.float64)
-
-
-def _idf(present: NDArray[np.bool_], others: int = 0) -> Floats:
-    """Weigh rows by their rarity among the candidates and ``others`` that hold none of them, as BM25 does."""
-    found = present.sum(axis=1)
-    weight: Floats = np.log1p((present.shape[1] + others - found + 0.5) / (found + 0.5))
-    return weight
-
-
-def _cover(weight: Floats, present: NDArray[np.bool_]) -> Floats:
-    """Give the share of the weight that each column holds, 0 where there is no weight."""
-    total = weight.sum()
-    share: Floats = weight @ present / total if total > 0 else np.zeros(present.shape[1])
-    return share
-
-
-def _by_segment(present: NDArray[np.bool_], owner: NDArray[np.int_], count: int) -> NDArray[np.bool_]:
+def _by_segment(present: Bools, owner: NDArray[np.int_], count: int) -> Bools:
     held = np.zeros((present.shape[0], count), dtype=bool)
     for segment in range(count):
         held[:, segment] = present[:, owner == segment].any(axis=1)

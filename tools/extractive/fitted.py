@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tools.extractive.features import FEATURES, Floats
+from tools.extractive.arrays import Floats
+from tools.extractive.features import FEATURES
 from tools.extractive.membership import MEMBERSHIP
 from tools.extractive.signals import FOUND_SIGNALS, PAGE_SIGNALS
 

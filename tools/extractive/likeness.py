@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tools.extractive.features import Floats
+from tools.extractive.arrays import Floats
 from tools.static_embedding import bundled_embedder
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tools.extractive.arrays import Floats
 from tools.extractive.candidates import Candidate
-from tools.extractive.features import FEATURES, Evidence, Floats
+from tools.extractive.features import FEATURES, Evidence
 from tools.extractive.likeness import Likeness
 
 MEMBERSHIP = (

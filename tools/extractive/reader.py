@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph.evidence import Hit
+from tools.extractive.arrays import Floats
 from tools.extractive.candidates import Candidate, Shape, candidates
-from tools.extractive.features import Evidence, Floats, evidence
+from tools.extractive.features import Evidence, evidence
 from tools.extractive.fitted import fitted_weights
 from tools.extractive.likeness import likeness
 from tools.extractive.membership import membership
@@ -21,8 +22,8 @@ from tools.extractive.signals import found_signals, page_signals
 from tools.extractive.whole_page import about_whole_page
 from tools.extractive.wording import question_wording
 
-# Set by hand, since no data set at hand holds such lines: prose wins where both say as much. Headings are never quoted.
-SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.2, "row": 0.5, "code": 1.5, "heading": 6.0}
+# Set by hand: no data set at hand holds code, and headings are never quoted.
+SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.0, "row": 0.0, "code": 1.5, "heading": 6.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Look:
 
     def found_signals(self, scores: Floats) -> Floats:
         """Sum up hits of a search; ``scores`` are the reader's."""
-        return found_signals(question_wording(self.question), self.found, scores, self.relevance)
+        return found_signals(self.question, question_wording(self.question), self.found, scores, self.relevance)
 
     def page_signals(self, scores: Floats) -> Floats:
         """Sum up selected pages."""
@@ -72,7 +73,7 @@ class Look:
 def look(question: str, hits: Sequence[Hit]) -> Look | None:
     """Compute the features of every sentence of the hits; None where they hold none."""
     segments = [hit.segment for hit in hits]
-    pool = candidates(segments)
+    pool = candidates(segments, unaccented=question.isascii())
     if not pool:
         return None
     relevance = relevances(hits)

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tools.extractive.features import Evidence, Floats, log_odds
+from tools.extractive.arrays import Floats, log_odds
+from tools.extractive.features import Evidence
 from tools.extractive.likeness import Likeness
+from tools.extractive.question_names import names_in
 from tools.extractive.wording import QuestionWording
 
 FOUND_SIGNALS = (
@@ -19,7 +21,19 @@ FOUND_SIGNALS = (
     "segment_grams",  # log of the best segment's cover by middle grams
     "question_terms",  # log of how many terms the question has
     "spread",  # entropy of the reader's choice among the candidates
+    "best_score",  # the reader's score of the sentence that it puts first, and what that sentence looks like
+    "best_terms",
+    "best_terms_in_place",
+    "best_small_grams",
+    "best_title",
+    "best_numbers_missing",
+    "best_names_missing",
+    "best_search_odds",
+    "titled",  # whether that sentence's title shares anything with the question
+    "title",  # the best cover by any title
+    "names",  # whether the question names anything
 )
+_OF_BEST = ("terms", "terms_in_place", "small_grams", "title", "numbers_missing", "names_missing")
 PAGE_SIGNALS = (
     "small_grams",
     "segment_share",  # the largest share of the question's middle grams in one segment and its headings, unweighted
@@ -33,10 +47,21 @@ PAGE_SIGNALS = (
 LEAST_COVER = 0.05
 
 
-def found_signals(asked: QuestionWording, found: Evidence, scores: Floats, relevance: Sequence[float]) -> Floats:
+def found_signals(
+    question: str, asked: QuestionWording, found: Evidence, scores: Floats, relevance: Sequence[float]
+) -> Floats:
     """Sum up what a search found, in the order of FOUND_SIGNALS; ``scores`` are the reader's."""
+    best = int(np.argmax(scores))
+    odds = log_odds(np.asarray(relevance, dtype=np.float64))
+    of_best = {f"best_{name}": float(found.column(name)[best]) for name in _OF_BEST}
     values = {
-        "search_odds": float(log_odds(np.asarray(relevance, dtype=np.float64)).max()),
+        **of_best,
+        "best_score": float(scores[best]),
+        "best_search_odds": float(odds[found.owner[best]]),
+        "titled": float(of_best["best_title"] > 0),
+        "title": found.column("title").max(),
+        "names": float(bool(names_in(question))),
+        "search_odds": float(odds.max()),
         "small_grams": found.small_grams.max(),
         "middle_grams": found.middle_grams.max(),
         "segment_grams": np.log(found.segment_grams.max() + LEAST_COVER),

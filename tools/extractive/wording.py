@@ -29,10 +29,18 @@ def flattened(text: str) -> str:
     return f" {_BESIDE_CJK.sub('', _NOT_WORD.sub(' ', folded)).strip()} "
 
 
+def without_accents(flat: str) -> str:
+    """Give a flattened text as somebody types it who leaves accents out."""
+    if flat.isascii():
+        return flat
+    bare = "".join(mark for mark in unicodedata.normalize("NFD", flat) if not unicodedata.combining(mark))
+    return unicodedata.normalize("NFC", bare).replace("đ", "d")
+
+
 @lru_cache(maxsize=8192)
-def worded(text: str) -> Wording:
+def worded(text: str, unaccented: bool = False) -> Wording:
     """Give the comparable form of a sentence; the last few thousand are remembered."""
-    flat = flattened(text)
+    flat = without_accents(flattened(text)) if unaccented else flattened(text)
     terms = tuple(terms_of(flat))
     return Wording(flat, terms, frozenset(terms))
 
