@@ -166,7 +166,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
-    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
+    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
     check_with_model: bool = False
     assess_with_model: bool = False
 

@@ -10,7 +10,7 @@ from graph.spending import Meter
 from tools.extractive.reader import Reading, read_parts
 
 # Below this chance that the answer is there, all candidates are dropped; ADR 0006 has what other points keep.
-ANSWERABLE = 0.4
+ANSWERABLE = 0.5
 # A segment is dropped where its best sentence is this far behind the best of all, in log odds of the reader.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5

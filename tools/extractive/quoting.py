@@ -12,8 +12,10 @@ from tools.extractive.reader import Reading
 
 MOST_QUOTES = 3
 MOST_PAGE_QUOTES = 5
-# Quoting stops where the quoted sentences hold this much of the reader's belief; see ADR 0006.
+# Quoting stops where the quoted sentences hold this much of the reader's belief, and goes beyond the segment of the
+# best sentence only for one that is believed at least this much of what the best is; see ADR 0006.
 ENOUGH = 0.998
+ELSEWHERE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,13 @@ def _likely(reading: Reading) -> list[Candidate]:
     """List the sentences to quote of a reading, best first, until they hold enough of its belief."""
     likely: list[Candidate] = []
     believed = 0.0
-    for candidate, share in zip(reading.candidates, reading.shares, strict=True):
+    shares = reading.shares
+    for candidate, share in zip(reading.candidates, shares, strict=True):
         if believed >= ENOUGH:
             break
         believed += share
-        if candidate.shape != "heading":
+        beside = candidate.segment == reading.candidates[0].segment or share >= ELSEWHERE * shares[0]
+        if beside and candidate.shape != "heading":
             likely.append(candidate)
     return likely
 
