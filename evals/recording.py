@@ -20,7 +20,7 @@ from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
 from graph.events import RunFailed, RunFinished
-from graph.evidence import Citation, Claim, Failure, Spent
+from graph.evidence import Citation, Claim, Failure, Source, Spent
 from graph.ports import SearchQuery
 from tools.runs import RunRequest
 
@@ -133,12 +133,16 @@ class Recorder:
             for claim in followed.first_checked[index]
         ]
         if end.outcome == "answered":
-            record["sections"] = _in_order({i: s for i, s in followed.standing.items() if s.text})
+            standing = _in_order({i: s for i, s in followed.standing.items() if s.text})
+            # A section whose sources were found by matching its text has its ids in the message alone.
+            for section, told in zip(standing, message["sections"], strict=False):
+                section["source_ids"] = told["source_ids"]
+            record["sections"] = standing
             record["claims"] = [
                 self._claim(claim["section_index"], claim, offered) for claim in message.get("claims", [])
             ]
 
-    def _claim(self, section: int, claim: Claim, offered: Iterable[str]) -> ClaimRecord:
+    def _claim(self, section: int, claim: Claim, offered: Mapping[str, Source]) -> ClaimRecord:
         return ClaimRecord(
             section=section,
             text=claim["text"],
@@ -147,9 +151,10 @@ class Recorder:
             citations=[self._citation(citation, offered) for citation in claim["citations"]],
         )
 
-    def _citation(self, citation: Citation, offered: Iterable[str]) -> CitationRecord:
+    def _citation(self, citation: Citation, offered: Mapping[str, Source]) -> CitationRecord:
         document = self._documents.get(citation["document_id"])
         start, end, quote = citation["start"], citation["end"], citation["quote"]
+        source = offered.get(citation["segment_id"])
         return CitationRecord(
             segment_id=citation["segment_id"],
             document=self._name(citation["document_id"]),
@@ -157,9 +162,10 @@ class Recorder:
             end=end,
             quote=quote,
             origin=citation["origin"],
-            sentences=[sentence.index for sentence in document.sentences_in(start, end)] if document else [],
+            sentences=_indices(document, start, end),
+            segment_sentences=_indices(document, source["start"], source["end"]) if source else [],
             exact=document is not None and quote != "" and document.text[start:end] == quote,
-            offered=citation["segment_id"] in offered,
+            offered=source is not None,
         )
 
     async def _retrieved(self, context: Context, question: str) -> list[RetrievedSegment]:
@@ -198,6 +204,10 @@ def _gold_sentence(document: Document, sentence: Sentence) -> GoldSentence:
     return GoldSentence(
         document=document.name, index=sentence.index, start=start, end=end, text=document.text[start:end]
     )
+
+
+def _indices(document: Document | None, start: int, end: int) -> list[int]:
+    return [sentence.index for sentence in document.sentences_in(start, end)] if document is not None else []
 
 
 def _in_order(sections: Mapping[int, WrittenSection]) -> list[SectionRecord]:

@@ -47,8 +47,9 @@ class SourceText(TypedDict):
 class CitationRecord(TypedDict):
     """A citation as it was shown.
 
-    ``sentences`` are the places of the document's sentences that the quote holds; ``exact`` tells whether the quote is
-    the slice of canonical text that it names; ``offered`` whether its segment is among the run's sources.
+    ``sentences`` are the places of the document's sentences that the quote holds, ``segment_sentences`` of those that
+    the cited segment holds, none where it was never offered; ``exact`` whether the quote is the slice of canonical
+    text that it names; ``offered`` whether its segment is among the run's sources.
     """
 
     segment_id: str
@@ -58,6 +59,7 @@ class CitationRecord(TypedDict):
     quote: str
     origin: Origin
     sentences: list[int]
+    segment_sentences: list[int]
     exact: bool
     offered: bool
 

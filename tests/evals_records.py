@@ -41,6 +41,7 @@ def citation(quote: str = FIRST_BOAT, **changes: Any) -> CitationRecord:
         quote=quote,
         origin="cited",
         sentences=[0],
+        segment_sentences=[0, 1],
         exact=True,
         offered=True,
     )

@@ -1,52 +1,65 @@
-"""Citations against the gold evidence, sentence by sentence: no judge has a say in it.
+"""Citations against the gold evidence: no judge has a say in it.
 
-What an answer cites is the set of sentences that its quotes hold; a quote that holds none counts as a sentence that is
-in no evidence. Precision is the share of it that any alternative set of evidence, or what is accepted besides, has;
-recall the share of that alternative which it holds most of; F1 their harmonic mean. An answer that cites nothing has 0
-of all three, since it proves nothing. They are means over the answerable questions that were answered, as measures of
-citations are usually given (ALCE, Gao et al. 2023); ``citation_f1_all`` counts those that were not as 0.
+Two units are measured. A *citation* names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et al.
+2023): it is right where the segment holds evidence. A *quote* is what the citation shows of it, judged sentence by
+sentence; a quote that holds none counts as a sentence that is in no evidence.
+
+Precision is the share of what is cited that any alternative set of evidence, or what is accepted besides, has; recall
+the share of the sentences of that alternative which is cited most of; F1 their harmonic mean. An answer that cites
+nothing has 0 of all three, since it proves nothing. They are means over the answerable questions that were answered;
+``..._f1_all`` counts those that were not as 0.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from evals.metrics import Metric
-from evals.records import GoldSentence, Record, citations_of
+from evals.records import CitationRecord, GoldSentence, Record, citations_of
 
-_Place = tuple[str, int, int]  # of a quote that holds no sentence: document, start, end
 _Named = tuple[str, int]  # a sentence: document, index
+_Unit = frozenset[_Named]  # what is cited at once: the sentences of a segment, or one sentence
+Units = Callable[[Record], Sequence[_Unit]]
 
 
 class Match(NamedTuple):
-    """How a set of cited sentences matches the gold evidence; shares in [0, 1]."""
+    """How what is cited matches the gold evidence; shares in [0, 1]."""
 
     precision: float
     recall: float
     f1: float
 
 
-def match(record: Record) -> Match:
-    """Match the finished answer's citations with the record's evidence, of which there must be some."""
-    cited, strangers = _cited(record)
+def match(record: Record, units: Units) -> Match:
+    """Match what the finished answer cites with the record's evidence, of which there must be some."""
+    cited = units(record)
     alternatives = [_named(chosen) for chosen in record["evidence"]]
     welcome = _named(record["accepted"]).union(*alternatives)
-    count = len(cited) + len(strangers)
-    precision = len(cited & welcome) / count if count else 0.0
-    recall = max(len(cited & each) / len(each) for each in alternatives)
+    held = frozenset[_Named]().union(*cited)
+    precision = sum(bool(unit & welcome) for unit in cited) / len(cited) if cited else 0.0
+    recall = max(len(held & each) / len(each) for each in alternatives)
     both = precision + recall
     return Match(precision, recall, 2 * precision * recall / both if both else 0.0)
 
 
-def _cited(record: Record) -> tuple[set[_Named], set[_Place]]:
-    """Give the sentences cited, and the places of quotes that hold no sentence."""
+def cited_segments(record: Record) -> Sequence[_Unit]:
+    """Give each segment that is cited, once, by the sentences that it holds."""
+    segments = {each["segment_id"]: _sentences(each, each["segment_sentences"]) for each in citations_of(record)}
+    return list(segments.values())
+
+
+def quoted_sentences(record: Record) -> Sequence[_Unit]:
+    """Give each sentence that is quoted, once, and an empty unit for each place whose quote holds no sentence."""
     citations = citations_of(record)
-    return (
-        {(each["document"], index) for each in citations for index in each["sentences"]},
-        {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]},
-    )
+    sentences = {named for each in citations for named in _sentences(each, each["sentences"])}
+    strangers = {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]}
+    return [*(frozenset({named}) for named in sorted(sentences)), *(frozenset() for _ in strangers)]
 
 
-def _named(sentences: Iterable[GoldSentence]) -> frozenset[_Named]:
+def _sentences(citation: CitationRecord, indices: Iterable[int]) -> _Unit:
+    return frozenset((citation["document"], index) for index in indices)
+
+
+def _named(sentences: Iterable[GoldSentence]) -> _Unit:
     return frozenset((each["document"], each["index"]) for each in sentences)
 
 
@@ -55,52 +68,54 @@ def has_evidence(record: Record) -> bool:
     return record["expected"] == "answered" and bool(record["evidence"])
 
 
-def _matched(record: Record) -> Match | None:
-    return match(record) if has_evidence(record) and record["outcome"] == "answered" else None
+def _measures(name: str, title: str, what: str, units: Units) -> tuple[Metric, ...]:
+    def matched(record: Record) -> Match | None:
+        return match(record, units) if has_evidence(record) and record["outcome"] == "answered" else None
 
+    def precision(record: Record) -> Sequence[float]:
+        found = matched(record)
+        return () if found is None else (found.precision,)
 
-def _precision(record: Record) -> Sequence[float]:
-    found = _matched(record)
-    return () if found is None else (found.precision,)
+    def recall(record: Record) -> Sequence[float]:
+        found = matched(record)
+        return () if found is None else (found.recall,)
 
+    def f1(record: Record) -> Sequence[float]:
+        found = matched(record)
+        return () if found is None else (found.f1,)
 
-def _recall(record: Record) -> Sequence[float]:
-    found = _matched(record)
-    return () if found is None else (found.recall,)
+    def f1_of_all(record: Record) -> Sequence[float]:
+        return (f1(record) or (0.0,)) if has_evidence(record) else ()
 
-
-def _f1(record: Record) -> Sequence[float]:
-    found = _matched(record)
-    return () if found is None else (found.f1,)
-
-
-def _f1_of_all(record: Record) -> Sequence[float]:
-    return (_f1(record) or (0.0,)) if has_evidence(record) else ()
+    return (
+        Metric(
+            name=f"{name}_precision",
+            title=f"{title} precision",
+            means=f"{what} gold evidence, over answered questions; 0 where nothing is cited",
+            observe=precision,
+        ),
+        Metric(
+            name=f"{name}_recall",
+            title=f"{title} recall",
+            means="gold sentences, of the best alternative, in what is cited, over answered questions",
+            observe=recall,
+        ),
+        Metric(
+            name=f"{name}_f1",
+            title=f"{title} F1",
+            means="harmonic mean of that precision and recall, over answered questions",
+            observe=f1,
+        ),
+        Metric(
+            name=f"{name}_f1_all",
+            title=f"{title} F1, refusals as 0",
+            means="the same over all answerable questions, those refused or failed counted as 0",
+            observe=f1_of_all,
+        ),
+    )
 
 
 EVIDENCE = (
-    Metric(
-        name="citation_precision",
-        title="Citation precision",
-        means="cited sentences that are gold evidence, over answered questions; 0 where nothing is cited",
-        observe=_precision,
-    ),
-    Metric(
-        name="citation_recall",
-        title="Citation recall",
-        means="gold sentences that are cited, of the best alternative, over answered questions",
-        observe=_recall,
-    ),
-    Metric(
-        name="citation_f1",
-        title="Citation F1",
-        means="harmonic mean of citation precision and recall, over answered questions",
-        observe=_f1,
-    ),
-    Metric(
-        name="citation_f1_all",
-        title="Citation F1, refusals as 0",
-        means="the same over all answerable questions, those refused or failed counted as 0",
-        observe=_f1_of_all,
-    ),
+    *_measures("citation", "Citation", "cited segments that hold", cited_segments),
+    *_measures("quote", "Quote", "quoted sentences that are", quoted_sentences),
 )

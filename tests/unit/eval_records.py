@@ -23,6 +23,7 @@ def quote(document: str, *sentences: int, text: str = "quoted", **changed: Any) 
         quote=text,
         origin="cited",
         sentences=list(sentences),
+        segment_sentences=list(sentences),
         exact=True,
         offered=True,
     )

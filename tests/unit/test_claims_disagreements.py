@@ -1,5 +1,7 @@
 """Sources that say nearly the same, with another number, date, name or sense, are noticed; others are not."""
 
+from dataclasses import replace
+
 import pytest
 
 from graph.ports import WrittenSection
@@ -66,3 +68,34 @@ def test_a_contradicted_claim_is_not_disputed() -> None:
     own, rival = segment("own", 0, "The tower is 120 metres tall."), segment("rival", 0, "The tower is 90 metres tall.")
     (claim,) = check_section(WrittenSection("The tower is 150 metres tall.", (own,), (rival,)))
     assert (claim.verdict, claim.disputes) == ("contradicted", ())
+
+
+GUIDE = "The museum is open to visitors on {} days a week."
+
+
+@pytest.mark.parametrize(
+    ("title", "other_title", "disagree"),
+    [
+        ("House rules", "Visitor leaflet", True),
+        ("Visitor guide of the museum, 2024", "Visitor guide of the museum, 2025", False),
+        ("Askvik ferry line: passengers", "Norholm ferry line: passengers", False),
+        ("清澜 A3 净水器", "清澜 A5 净水器", False),
+        ("澄湖市图书馆借阅规则", "澄湖市图书馆读者问答", True),
+        ("Same title", "Same title", True),
+    ],
+)
+def test_documents_whose_titles_differ_in_a_word_are_about_two_things(
+    title: str, other_title: str, disagree: bool
+) -> None:
+    own = replace(segment("own", 0, GUIDE.format("six")), title=title)
+    rival = replace(segment("rival", 0, GUIDE.format("five")), title=other_title)
+    (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
+    assert bool(claim.disputes) == disagree
+    assert bool(disagreements([own, rival])) == disagree
+
+
+def test_a_document_is_not_held_against_itself() -> None:
+    own, rival = segment("own", 0, GUIDE.format("six")), segment("own", 1, GUIDE.format("five"))
+    (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
+    assert claim.disputes == ()
+    assert disagreements([own, rival]) == []

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import figures
-from evals.metrics.evidence import EVIDENCE, match
+from evals.metrics.evidence import EVIDENCE, Match, cited_segments, quoted_sentences
+from evals.metrics.evidence import match as matched
 from evals.metrics.proof import PROOF
 from evals.records import Record
 from tests.unit.eval_records import citing, claim, gold, quote, record, section
@@ -13,8 +14,13 @@ from tests.unit.eval_records import citing, claim, gold, quote, record, section
 PLACES = st.frozensets(st.integers(0, 9), min_size=1)
 
 
+def match(record: Record) -> Match:
+    """Match quotes; tests of citations say so."""
+    return matched(record, quoted_sentences)
+
+
 def means(*records: Record) -> dict[str, float]:
-    return {name: figure["mean"] for name, figure in figures(records, EVIDENCE).items()}
+    return {name: figure["mean"] for name, figure in figures(records, EVIDENCE).items() if name.startswith("quote")}
 
 
 def test_citations_that_are_the_evidence() -> None:
@@ -56,10 +62,10 @@ def test_a_quote_that_holds_no_sentence_costs_precision() -> None:
 
 def test_an_answer_that_cites_nothing_proves_nothing() -> None:
     assert means(citing(evidence=[gold("a", 1)])) == {
-        "citation_precision": 0.0,
-        "citation_recall": 0.0,
-        "citation_f1": 0.0,
-        "citation_f1_all": 0.0,
+        "quote_precision": 0.0,
+        "quote_recall": 0.0,
+        "quote_f1": 0.0,
+        "quote_f1_all": 0.0,
     }
 
 
@@ -67,10 +73,10 @@ def test_an_answer_that_cites_nothing_proves_nothing() -> None:
 def test_refused_and_failed_questions_count_in_the_last_measure_alone(outcome: str) -> None:
     right = citing(quote("a", 1), evidence=[gold("a", 1)])
     assert means(right, record("q2", evidence=[gold("a", 1)], outcome=outcome)) == {
-        "citation_precision": 1.0,
-        "citation_recall": 1.0,
-        "citation_f1": 1.0,
-        "citation_f1_all": 0.5,
+        "quote_precision": 1.0,
+        "quote_recall": 1.0,
+        "quote_f1": 1.0,
+        "quote_f1_all": 0.5,
     }
 
 
@@ -131,3 +137,18 @@ def test_ids_are_counted_in_what_was_first_written() -> None:
     assert (found["invented_ids"]["mean"], found["invented_ids"]["n"]) == (3.0, 1)
     assert found["repeated_ids"]["mean"] == 1.0
     assert found["uncited_sections"]["mean"] == 0.25
+
+
+def test_a_citation_is_right_where_its_segment_holds_evidence() -> None:
+    beside = quote("a", 3, segment_id="a:0", segment_sentences=[0, 1, 2, 3])
+    elsewhere = quote("a", 7, segment_id="a:1", segment_sentences=[5, 6, 7])
+    answer = citing(beside, elsewhere, evidence=[gold("a", 1)])
+    assert matched(answer, cited_segments) == (0.5, 1.0, pytest.approx(2 / 3))
+    assert matched(answer, quoted_sentences) == (0.0, 0.0, 0.0)
+
+
+def test_a_segment_cited_twice_counts_once_and_one_never_offered_holds_nothing() -> None:
+    first, again = (quote("a", index, segment_id="a:0", segment_sentences=[1, 2]) for index in (1, 2))
+    assert matched(citing(first, again, evidence=[gold("a", 1)]), cited_segments) == (1.0, 1.0, 1.0)
+    stranger = quote("a", 1, segment_id="a:9", segment_sentences=[], offered=False)
+    assert matched(citing(stranger, evidence=[gold("a", 1)]), cited_segments) == (0.0, 0.0, 0.0)

@@ -1,5 +1,11 @@
-"""Notice that two sources disagree: nearly the same sentence, with another number, date, name or sense."""
+"""Notice that two sources disagree: nearly the same sentence, with another number, date, name or sense.
 
+Only documents on the same thing can. Two rows of a page, or the guides of two years, differ because they are about two
+things: so passages of one document are never held against each other, nor those of documents whose titles are the same
+but for a word or two.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +19,7 @@ from tools.claims.sources import Content, Sources, SourceSentence, analyse, cont
 ALIKE = 0.7  # share of the longer sentence's content that both must have in order
 HALF = 0.5
 FEWEST = 3  # content tokens in common
+_WORD = re.compile(r"\w+(?:\.\w+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,10 @@ def disputed(
     """Give the sentences of other sources that conflict with a claim or with the sentence that proves it."""
     texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
     said = [(reading, content_of(reading)) for reading in map(read, dict.fromkeys(texts))]
-    cited = {segment.segment_id for segment in sources.segments}
+    proving = [sources.segments[at] for at, _, _ in places]
     found: list[Dispute] = []
     for other in others:
-        if other.segment_id in cited:
+        if not any(same_subject(one, other) for one in proving):
             continue
         for sentence in analyse(other.text).sentences:
             theirs = sentence.reading, sentence.content
@@ -54,8 +61,24 @@ def disagreements(segments: Sequence[Segment]) -> list[Disagreement]:
     found: list[Disagreement] = []
     for at, one in enumerate(segments):
         for other in segments[at + 1 :]:
-            found.extend(_between(one, other))
+            if same_subject(one, other):
+                found.extend(_between(one, other))
     return found
+
+
+def same_subject(one: Segment, other: Segment) -> bool:
+    """Tell whether two segments can contradict each other, as far as their documents tell.
+
+    Titles are the same but for a word or two where they have as many words and more than half of them in common, place
+    by place: "Visitor guide of the museum, 2024" and "... 2025".
+    """
+    if one.document_id == other.document_id:
+        return False
+    ours, theirs = _WORD.findall(one.title.casefold()), _WORD.findall(other.title.casefold())
+    if len(ours) != len(theirs) or ours == theirs:
+        return True
+    shared = [mine == yours for mine, yours in zip(ours, theirs, strict=True)].count(True)
+    return 2 * shared <= len(ours)
 
 
 def _between(one: Segment, other: Segment) -> list[Disagreement]:

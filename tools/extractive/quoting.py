@@ -12,10 +12,12 @@ from tools.extractive.reader import Reading
 
 MOST_QUOTES = 3
 MOST_PAGE_QUOTES = 5
-# Quoting stops where the quoted sentences hold this much of the reader's belief, and goes beyond the segment of the
-# best sentence only for one that is believed at least this much of what the best is; see ADR 0006.
-ENOUGH = 0.998
-ELSEWHERE = 0.15
+# Quoting stops where the quoted sentences hold this much of the reader's belief; see ADR 0006.
+ENOUGH = 0.9998
+# It goes beyond the part of the document that holds the best sentence only for one that is believed this much of what
+# the best is: another document may say the same, while the parts under other headings are about something else.
+IN_DOCUMENT = 0.33
+IN_ANOTHER = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ def quotes(readings: Sequence[Reading], sources: Sequence[Hit]) -> list[Quote]:
     """
     most = MOST_PAGE_QUOTES if any(reading.members for reading in readings) else MOST_QUOTES
     chosen: dict[str, Quote] = {}
-    for row in zip_longest(*map(_chosen, readings)):
+    for row in zip_longest(*(_chosen(reading, sources) for reading in readings)):
         for candidate in row:
             if candidate is not None and len(chosen) < most:
                 quote = Quote(candidate.text, sources[candidate.segment].segment.segment_id)
@@ -41,11 +43,11 @@ def quotes(readings: Sequence[Reading], sources: Sequence[Hit]) -> list[Quote]:
     return list(chosen.values())
 
 
-def _chosen(reading: Reading) -> list[Candidate]:
-    return _belonging(reading) if reading.members else _likely(reading)
+def _chosen(reading: Reading, sources: Sequence[Hit]) -> list[Candidate]:
+    return _belonging(reading) if reading.members else _likely(reading, sources)
 
 
-def _likely(reading: Reading) -> list[Candidate]:
+def _likely(reading: Reading, sources: Sequence[Hit]) -> list[Candidate]:
     """List the sentences to quote of a reading, best first, until they hold enough of its belief."""
     likely: list[Candidate] = []
     believed = 0.0
@@ -54,10 +56,20 @@ def _likely(reading: Reading) -> list[Candidate]:
         if believed >= ENOUGH:
             break
         believed += share
-        beside = candidate.segment == reading.candidates[0].segment or share >= ELSEWHERE * shares[0]
-        if beside and candidate.shape != "heading":
+        wanted = _least_share(sources[reading.candidates[0].segment], sources[candidate.segment])
+        if candidate.shape != "heading" and share >= wanted * shares[0]:
             likely.append(candidate)
     return likely
+
+
+def _least_share(best: Hit, other: Hit) -> float:
+    """Give how much a sentence must be believed to be quoted beside the best one, of what the best one is."""
+    if best.segment.document_id != other.segment.document_id:
+        return IN_ANOTHER
+    same_part = (
+        best.segment.segment_index == other.segment.segment_index or best.segment.heading == other.segment.heading
+    )
+    return 0.0 if same_part else IN_DOCUMENT
 
 
 def _belonging(reading: Reading) -> list[Candidate]:

@@ -15,6 +15,7 @@ from tools.extractive.arrays import Floats
 from tools.extractive.candidates import Candidate, Shape, candidates
 from tools.extractive.features import Evidence, evidence
 from tools.extractive.fitted import fitted_weights
+from tools.extractive.instructions import speaks_to_machines
 from tools.extractive.likeness import likeness
 from tools.extractive.membership import membership
 from tools.extractive.parts import parts
@@ -24,6 +25,7 @@ from tools.extractive.wording import question_wording
 
 # Set by hand: no data set at hand holds code, and headings are never quoted.
 SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.0, "row": 0.0, "code": 1.5, "heading": 6.0}
+INSTRUCTION_PENALTY = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
     weights = fitted_weights()
     raw = seen.found.features @ weights.reader
     pages = [hit for hit in hits if hit.kind == "page"]
-    penalty = np.array([SHAPE_PENALTY[candidate.shape] for candidate in seen.pool])
+    penalty = np.array([_handicap(candidate) for candidate in seen.pool])
     members: Floats | None = None
     if 2 * len(pages) > len(hits):
         members = weights.membership.chance(seen.membership(raw), handicap=penalty)
@@ -109,6 +111,10 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
         answerable=_answerable(seen, raw, hits, pages),
         members=() if members is None else tuple(float(members[i]) for i in order),
     )
+
+
+def _handicap(candidate: Candidate) -> float:
+    return SHAPE_PENALTY[candidate.shape] + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text)
 
 
 def _answerable(seen: Look, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit]) -> float:
