@@ -14,7 +14,7 @@ from tools.extractive.arrays import Bools, Floats, cover, cover_beyond, idf, pre
 from tools.extractive.asked_quantities import asked_quantity, quantities_in
 from tools.extractive.candidates import Candidate
 from tools.extractive.likeness import likeness
-from tools.extractive.question_names import names_in, numbers_in
+from tools.extractive.question_names import names_in, numbers_in, share_missing
 from tools.extractive.surroundings import Surroundings, surroundings
 from tools.extractive.wording import QuestionWording, flattened, worded
 
@@ -85,10 +85,12 @@ def _terms(asked: QuestionWording, pool: Sequence[Candidate], places: Sequence[S
 
 def _numbers_missing(question: str, pool: Sequence[Candidate], places: Sequence[Surroundings]) -> Floats:
     wanted = numbers_in(question)
-    if not wanted:
-        return np.zeros(len(pool))
-    held = [numbers_in(candidate.text) | numbers_in(place.text) for candidate, place in zip(pool, places, strict=True)]
-    return np.array([len(wanted - numbers) / len(wanted) for numbers in held])
+    return np.array(
+        [
+            share_missing(wanted, numbers_in(candidate.text) | numbers_in(place.text)) if wanted else 0.0
+            for candidate, place in zip(pool, places, strict=True)
+        ]
+    )
 
 
 def _names_missing(question: str, segments: Sequence[Segment], pool: Sequence[Candidate]) -> Floats:
@@ -98,7 +100,7 @@ def _names_missing(question: str, segments: Sequence[Segment], pool: Sequence[Ca
     read: dict[str, str] = defaultdict(str)
     for segment in segments:
         read[segment.document_id] += flattened(f"{segment.title} {segment.heading} {segment.text}")
-    missing = {key: sum(name not in text for name in names) / len(names) for key, text in read.items()}
+    missing = {key: share_missing(names, [name for name in names if name in text]) for key, text in read.items()}
     return np.array([missing[segments[candidate.segment].document_id] for candidate in pool])
 
 

@@ -1,6 +1,9 @@
 """The names and numbers of a question: what an answer's surroundings must have, or it is about something else."""
 
 import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
 from functools import lru_cache
 
 from tools.extractive.wording import CJK, flattened
@@ -28,5 +31,19 @@ def names_in(question: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def numbers_in(text: str) -> frozenset[str]:
-    """List the numbers of a text as they are written."""
-    return frozenset(_NUMBER.findall(text))
+    """List the numbers of a text as they are written, full-width digits as others."""
+    return frozenset(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
+
+
+def share_missing(wanted: Iterable[str], held: Iterable[str]) -> float:
+    """Give the share of what a question names that is missing; 0 where it names nothing.
+
+    What looks alike, such as two years or "A3" and "A5", is compared by the question, and one of them is enough: its
+    answer stands in two places.
+    """
+    kinds: dict[tuple[int, bool, str], list[str]] = defaultdict(list)
+    for each in wanted:
+        kinds[len(each), each.isdigit(), each[:1]].append(each)
+    present = set(held)
+    missing = sum(not present.intersection(alike) for alike in kinds.values())
+    return missing / len(kinds) if kinds else 0.0
