@@ -9,7 +9,7 @@ from evals.metrics import by_tag, figures
 from evals.metrics.alce import ALCE
 from evals.metrics.catalogue import METRICS
 from evals.metrics.support import described
-from evals.records import Record, record_key
+from evals.records import Record, may_pass, record_key
 from evals.report.baseline import Baseline
 from evals.report.page import write_report
 from evals.run_folder import RunFolder
@@ -30,18 +30,15 @@ async def evaluate(
 ) -> Mapping[str, Any]:
     """Run what the folder does not hold yet, then write and give the figures of all of it.
 
-    The report shows them beside the ``baseline``, if there is one. Raises InvalidRequest where the folder holds another
-    run, and as ``run_data_set`` does.
+    A question whose run failed for a reason that may pass is asked again. The report shows the figures beside the
+    ``baseline``, if there is one. Raises UnknownModel, InvalidRequest where the folder holds another run, and as
+    ``run_data_set`` does.
     """
+    citewell.library.families(options.model)  # made now: what it loads would hold up the first runs
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
-
-    def keep(record: Record) -> None:
-        folder.append(record)
-        records.append(record)
-
-    done = frozenset((record["case_id"], record["variant"]) for record in records)
-    await run_data_set(citewell, data, options, keep, done=done, progress=progress)
-    metrics = all_figures(records)
+    done = frozenset((record["case_id"], record["variant"]) for record in records if not may_pass(record))
+    await run_data_set(citewell, data, options, folder.append, done=done, progress=progress)
+    metrics = all_figures(folder.records())
     folder.write_metrics(metrics)
     write_report(folder, baseline)
     return metrics

@@ -4,10 +4,12 @@ A record holds the gold evidence beside what came out, so that every figure, rep
 alone, without the data set or the library.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 from typing_extensions import TypedDict
 
+from graph.errors import CitewellError
 from graph.evidence import Failure, Origin, SourceKind, Spent, Verdict
 
 Variant = Literal["asked", "removed"]  # with the whole library, or without the documents that the answer needs
@@ -140,3 +142,17 @@ def record_key(record: Record) -> tuple[str, str]:
 def citations_of(record: Record) -> list[CitationRecord]:
     """List the citations of the finished answer, in the order shown."""
     return [citation for claim in record["claims"] for citation in claim["citations"]]
+
+
+def may_pass(record: Record) -> bool:
+    """Tell whether a run failed for a reason that may have passed since, so that it is worth asking again."""
+    return record["error"] is not None and record["error"]["code"] in _RETRYABLE
+
+
+def _kinds(kind: type[CitewellError]) -> Iterator[type[CitewellError]]:
+    yield kind
+    for narrower in kind.__subclasses__():
+        yield from _kinds(narrower)
+
+
+_RETRYABLE = frozenset(kind.code for kind in _kinds(CitewellError) if kind.retryable)

@@ -64,6 +64,7 @@ async def _probe(
 ) -> Exit:
     from evals.configuration import configuration_of
     from evals.datasets import load_data_set
+    from evals.patience import patient
     from evals.probe.probing import answerable, probe_data_set
     from evals.probe.scripted import scripted_model
     from evals.run_folder import RunFolder
@@ -72,12 +73,14 @@ async def _probe(
     data = answerable(load_data_set(data_set, path)).sample(most)
     options = RunOptions(model=scripted or model, concurrency=concurrency)
     folder = RunFolder(out or RUNS / f"probe-{data.name}-{options.model}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
-    settings = settings_for()
-    folder.begin(configuration_of(data, options, settings))
+    settings = patient(settings_for())
+    configuration = configuration_of(data, options, settings)
     async with AsyncExitStack() as stack:
         if scripted is not None:
             settings = await stack.enter_async_context(scripted_model(settings, scripted))
         citewell = await stack.enter_async_context(opened(settings, durability="exit"))
+        citewell.library.families(options.model)
+        folder.begin(configuration)
         with progress_bar("Probing") as progress:
             report = await probe_data_set(citewell.library, data, options, progress=progress)
     file = folder.path / "probe.json"

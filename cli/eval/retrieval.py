@@ -29,12 +29,13 @@ def retrieval(
 
 async def _retrieval(data_set: str, path: Path | None, most: int | None, as_json: bool) -> Exit:
     from evals.datasets import load_data_set
+    from evals.patience import patient
     from evals.retrieval_run import run_retrieval
 
     data = load_data_set(data_set, path)
     if most is not None:
         data = data.sample(most)
-    async with opened(settings_for()) as citewell:
+    async with opened(patient(settings_for())) as citewell:
         with progress_bar("Searching") as progress:
             report = await run_retrieval(citewell.library, data, progress=progress)
     if as_json:

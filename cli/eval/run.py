@@ -68,6 +68,7 @@ async def _run_set(
 ) -> Exit:
     from evals.datasets import load_data_set
     from evals.evaluation import evaluate
+    from evals.patience import patient
     from evals.report.baseline import read_baseline
     from evals.run_folder import RunFolder
     from evals.running import RunOptions
@@ -77,7 +78,7 @@ async def _run_set(
         data = data.sample(most)
     beside = None if baseline is None else read_baseline(baseline)
     folder = RunFolder(out or RUNS / f"{data.name}-{model}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
-    settings = settings_for()
+    settings = patient(settings_for())
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
     options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k)

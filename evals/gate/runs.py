@@ -19,6 +19,7 @@ from evals.gate.scripted_writer import ScriptedWriter
 from evals.golden import load_golden
 from evals.metrics import Metric
 from evals.metrics.catalogue import METRICS
+from evals.patience import patient
 from evals.records import Record
 from evals.run_folder import RunFolder
 from evals.running import Progress, RunOptions
@@ -86,12 +87,12 @@ async def _run(
 async def gate_library(settings: Settings, golden: Golden) -> AsyncIterator[Library]:
     """Open the library with the scripted model beside the extractive family, for as long as the runs last.
 
-    What a deployment has set for its own readers is left aside. A busy machine may take its time for a connection.
+    What a deployment has set for its own readers is left aside.
     """
     writer = ScriptedWriter(golden.data, golden.replies)
     async with model_endpoint(writer.reply) as base_url:
         scripted = ModelSettings(name=SCRIPTED, base_url=base_url, model=SCRIPTED, context_tokens=_CONTEXT_TOKENS)
         usual = Settings.model_fields["refuse_below"].default
-        changed = {"models": [scripted], "refuse_below": usual, "pool_timeout_seconds": 30.0, "auto_title": False}
-        async with open_library(settings.model_copy(update=changed)) as library:
+        changed = {"models": [scripted], "refuse_below": usual, "auto_title": False}
+        async with open_library(patient(settings).model_copy(update=changed)) as library:
             yield library

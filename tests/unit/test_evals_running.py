@@ -3,18 +3,20 @@
 import json
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from evals.cases import DataSet
 from evals.datasets import load_data_set
 from evals.evaluation import evaluate
+from evals.patience import patient
 from evals.records import Record, citations_of
 from evals.retrieval_run import run_retrieval
 from evals.run_folder import RunFolder
 from evals.running import RunOptions, run_data_set, stored_data_set
 from graph.entrypoint import open_citewell
-from graph.errors import InvalidRequest
+from graph.errors import InvalidRequest, UnknownModel
 from tests.unit.made_data_sets import write_all
 from tools.settings import Settings
 
@@ -24,8 +26,8 @@ IN_TURN = RunOptions(concurrency=1)
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    """The settings of a deployment whose questions wait for a connection as long as it takes."""
-    return settings.model_copy(update={"pool_timeout_seconds": 30.0})
+    """The settings that evaluations are run with."""
+    return patient(settings)
 
 
 @pytest.fixture
@@ -106,6 +108,38 @@ async def test_a_run_that_was_stopped_goes_on_where_it_stood(
     assert [record["case_id"] for record in folder.records()] == [case.case_id for case in example.cases]
     assert after.count(b"\n") == metrics["questions"] == len(example.cases)
     assert told == [(done, len(example.cases)) for done in range(2, len(example.cases) + 1)]
+
+
+async def test_a_run_that_goes_on_asks_again_what_failed_for_a_reason_that_may_pass(
+    example: DataSet, settings: Settings, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    passing, staying = (
+        {"code": code, "message": "It failed.", "suggestion": "Ask again."}
+        for code in ("database_unavailable", "model_refused")
+    )
+    async with open_citewell(settings) as citewell:
+        await evaluate(citewell, example, IN_TURN, folder)
+        first, second, *rest = folder.records()
+        for record, error in ((first, passing), (second, staying)):
+            folder.append(cast(Record, {**record, "outcome": "failed", "error": error}))
+        metrics = await evaluate(citewell, example, IN_TURN, folder)
+    again = {record["case_id"]: record for record in folder.records()}
+    assert again[first["case_id"]]["answer"] == first["answer"]
+    assert again[first["case_id"]]["error"] is None
+    assert again[second["case_id"]]["error"] == staying
+    assert [again[record["case_id"]] for record in rest] == rest
+    assert metrics["all"]["failed_runs"]["mean"] == 1 / len(again)
+
+
+async def test_an_unknown_model_is_told_before_anything_is_stored_or_written(
+    example: DataSet, settings: Settings, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    async with open_citewell(settings) as citewell:
+        with pytest.raises(UnknownModel, match="extractive"):
+            await evaluate(citewell, example, RunOptions(model="extractiv"), folder)
+    assert not folder.path.exists()
 
 
 async def test_a_folder_goes_on_only_with_what_it_was_begun_with(
