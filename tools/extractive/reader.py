@@ -13,6 +13,7 @@ import numpy as np
 from graph.evidence import Hit
 from tools.extractive.arrays import Floats
 from tools.extractive.candidates import Candidate, Shape, candidates
+from tools.extractive.definitions import defines
 from tools.extractive.features import Evidence, evidence
 from tools.extractive.fitted import fitted_weights
 from tools.extractive.instructions import speaks_to_machines
@@ -23,9 +24,11 @@ from tools.extractive.signals import found_signals, page_signals
 from tools.extractive.whole_page import about_whole_page
 from tools.extractive.wording import question_wording
 
-# Set by hand: no data set at hand holds code, and headings are never quoted.
+# Set by hand, since the data sets at hand hold hardly any code, planted instructions or definitions. Headings are
+# never quoted.
 SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.0, "row": 0.0, "code": 1.5, "heading": 6.0}
 INSTRUCTION_PENALTY = 4.0
+DEFINITION_BONUS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
     weights = fitted_weights()
     raw = seen.found.features @ weights.reader
     pages = [hit for hit in hits if hit.kind == "page"]
-    penalty = np.array([_handicap(candidate) for candidate in seen.pool])
+    penalty = np.array([_handicap(question, candidate) for candidate in seen.pool])
     members: Floats | None = None
     if 2 * len(pages) > len(hits):
         members = weights.membership.chance(seen.membership(raw), handicap=penalty)
@@ -113,8 +116,12 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
     )
 
 
-def _handicap(candidate: Candidate) -> float:
-    return SHAPE_PENALTY[candidate.shape] + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text)
+def _handicap(question: str, candidate: Candidate) -> float:
+    return (
+        SHAPE_PENALTY[candidate.shape]
+        + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text)
+        - DEFINITION_BONUS * defines(question, candidate.text)
+    )
 
 
 def _answerable(seen: Look, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit]) -> float:
