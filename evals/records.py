@@ -4,7 +4,7 @@ A record holds the gold evidence beside what came out, so that every figure, rep
 alone, without the data set or the library.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from typing_extensions import TypedDict
@@ -77,7 +77,10 @@ class ClaimRecord(TypedDict):
 
 
 class SectionRecord(TypedDict):
-    """A section with the ids it cites; ``unknown_ids`` counts those given that the run never offered."""
+    """A section with the ids it cites; ``unknown_ids`` counts those given that the run never offered.
+
+    A section that was written again has 0 of them: what its new version invented is dropped untold.
+    """
 
     text: str
     source_ids: list[str]
@@ -96,7 +99,8 @@ class Record(TypedDict):
     """One question asked once.
 
     ``written`` and ``first_claims`` are the sections as first written and as first checked; ``sections`` and ``claims``
-    what the finished answer shows. ``retrieved`` is of the standalone question, ``retrieved_as_asked`` of the words
+    what the finished answer shows. The last of them may be the run's own: one for each of ``disagreements``, or in
+    ``written`` a refusal. ``retrieved`` is of the standalone question, ``retrieved_as_asked`` of the words
     asked where a follow-up was made standalone, else null. A failed run has ``error`` and neither text nor citations.
     ``ms`` is the whole run's time, ``first_text_ms`` that to the first text of the answer.
     """
@@ -142,6 +146,21 @@ def record_key(record: Record) -> tuple[str, str]:
 def citations_of(record: Record) -> list[CitationRecord]:
     """List the citations of the finished answer, in the order shown."""
     return [citation for claim in record["claims"] for citation in claim["citations"]]
+
+
+def claims_by_writer(record: Record) -> list[ClaimRecord]:
+    """List the claims of the finished answer without those in which the run says itself that sources disagree."""
+    return _by_writer(record["claims"], len(record["sections"]), record)
+
+
+def first_claims_by_writer(record: Record) -> list[ClaimRecord]:
+    """List the claims of the answer as first checked, without those that the run makes itself."""
+    return _by_writer(record["first_claims"], len(record["written"]), record)
+
+
+def _by_writer(claims: Sequence[ClaimRecord], sections: int, record: Record) -> list[ClaimRecord]:
+    by_run = range(sections - len(record["disagreements"]), sections)
+    return [claim for claim in claims if claim["section"] not in by_run]
 
 
 def may_pass(record: Record) -> bool:

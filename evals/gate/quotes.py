@@ -4,7 +4,7 @@ from collections import Counter
 
 from evals.metrics import Metric
 from evals.metrics.wording import words
-from evals.records import ClaimRecord, Record, citations_of
+from evals.records import ClaimRecord, Record, citations_of, claims_by_writer
 
 
 def _whole(record: Record) -> list[float]:
@@ -23,13 +23,7 @@ def _whole(record: Record) -> list[float]:
 
 
 def _own_words(record: Record) -> list[float]:
-    # The last sections say where sources disagree: their words are the service's own, a proof for each side.
-    written = len(record["sections"]) - len(record["disagreements"])
-    return [
-        _share_quoted(claim)
-        for claim in record["claims"]
-        if claim["verdict"] == "supported" and claim["section"] < written
-    ]
+    return [_share_quoted(claim) for claim in claims_by_writer(record) if claim["verdict"] == "supported"]
 
 
 def _share_quoted(claim: ClaimRecord) -> float:

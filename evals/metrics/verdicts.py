@@ -1,9 +1,13 @@
-"""What the claim checker found, first of the answer as written, then of the answer as shown after repair."""
+"""What the claim checker found, first of the answer as written, then of the answer as shown after repair.
+
+Where a run says itself that its sources disagree, that is neither written by the writer nor found by the checker, and
+in none of these measures.
+"""
 
 from collections.abc import Mapping, Sequence
 
 from evals.metrics import Better, Metric
-from evals.records import ClaimRecord, Record
+from evals.records import ClaimRecord, Record, claims_by_writer, first_claims_by_writer
 from graph.evidence import Verdict
 
 _BETTER: Mapping[Verdict, Better] = {
@@ -23,7 +27,7 @@ def _shown(verdict: Verdict, better: Better) -> Metric:
         name=f"claims_{verdict}",
         title=f"Claims {verdict}",
         means=f"claims of finished answers whose verdict is {verdict}",
-        observe=lambda record: _are(verdict, record["claims"]),
+        observe=lambda record: _are(verdict, claims_by_writer(record)),
         better=better,
     )
 
@@ -33,18 +37,18 @@ def _first(verdict: Verdict, better: Better) -> Metric:
         name=f"first_claims_{verdict}",
         title=f"Claims {verdict} at first",
         means=f"claims of answers as first written whose verdict was {verdict}",
-        observe=lambda record: _are(verdict, record["first_claims"]),
+        observe=lambda record: _are(verdict, first_claims_by_writer(record)),
         better=better,
     )
 
 
 def _withdrawn(record: Record) -> Sequence[float]:
     """Tell of each section that was written from sources whether the finished answer is without it."""
-    written = len(record["written"])
+    by_run = len(record["disagreements"])
     if record["outcome"] == "answered":
-        shown = len(record["sections"])
+        written, shown = len(record["written"]) - by_run, len(record["sections"]) - by_run
     elif record["outcome"] == "abstained" and record["first_claims"]:
-        written, shown = written - 1, 0  # the last section is the refusal
+        written, shown = len(record["written"]) - 1, 0  # the last section is the refusal
     else:
         return ()
     return [1.0] * (written - shown) + [0.0] * shown

@@ -115,6 +115,26 @@ def test_verdicts_are_shares_of_claims_before_and_after_repair() -> None:
     }
 
 
+def test_what_a_run_says_itself_of_its_sources_is_no_claim_of_the_writer() -> None:
+    own, by_run = section("a:0"), section("a:0", "b:0")
+    said = [claim(verdict="unverified"), claim(section=1)]
+    found = means(
+        [
+            record(
+                written=[own, own, by_run],
+                first_claims=[claim(verdict="contradicted"), claim(verdict="unverified", section=1), claim(section=2)],
+                sections=[own, by_run],
+                claims=said,
+                disagreements=[["a:0", "b:0"]],
+            )
+        ],
+        VERDICTS,
+    )
+    assert (found["first_claims_supported"], found["first_claims_contradicted"]) == (0.0, 0.5)
+    assert (found["claims_supported"], found["claims_unverified"]) == (0.0, 1.0)
+    assert found["withdrawn_sections"] == 0.5
+
+
 def test_an_answer_given_up_has_all_its_sections_withdrawn_and_a_refusal_has_none() -> None:
     refusal = section()
     given_up = record(outcome="abstained", first_claims=[claim()], written=[section("a:0"), section("a:1"), refusal])
