@@ -3,7 +3,7 @@
 The checker is the one that the extractive family proves its answers with: code alone. No library is opened.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from typing_extensions import TypedDict
@@ -12,6 +12,7 @@ from evals.datasets.xquad import load_xquad
 from evals.mutations.cases import VERBATIM, Case, load_cases
 from evals.mutations.languages import LANGUAGES
 from evals.mutations.making import FRESH, RELATION, Paragraph, make_cases
+from evals.progress import Progress
 from graph.errors import InvalidRequest
 from graph.evidence import Segment, Verdict
 from graph.ports import ClaimChecker, WrittenSection
@@ -19,7 +20,6 @@ from graph.spending import Meter
 from tools.families import configured_families
 from tools.settings import EXTRACTIVE, Settings
 
-Progress = Callable[[int, int], None]
 # The verdict of several sentences is the worst of theirs.
 _WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -9,11 +9,12 @@ from evals.metrics import by_tag, figures
 from evals.metrics.alce import ALCE
 from evals.metrics.catalogue import METRICS
 from evals.metrics.support import described
+from evals.progress import Progress
 from evals.records import Record, may_pass, record_key
 from evals.report.baseline import Baseline
 from evals.report.page import write_report
 from evals.run_folder import RunFolder
-from evals.running import Progress, RunOptions, run_data_set
+from evals.running import RunOptions, run_data_set
 from graph.entrypoint import Citewell
 
 GROUPED_BY = ("set", "language", "kind", "topic")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from evals.datasets.clapnq import CLAPnqQuestion, load_clapnq
 from evals.datasets.xquad import XQuAD, load_xquad
-from evals.removal import without_document
+from evals.removal import without_documents
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
@@ -80,7 +80,7 @@ async def _gather_xquad(library: Library, code: str, data: XQuAD, gathered: Gath
             asking = [question for question in data.questions if question.paragraph == index]
             article = [i for i, name in enumerate(data.articles) if name == data.articles[index]]
             others = [i for i in article if i != index]
-            async with without_document(library, identity, document):
+            async with without_documents(library, identity, [document]):
                 for question in asking:
                     hits = await searched(library, identity, question.text)
                     gathered.found.append(Asked(f"xquad-{code}", data.articles[index], question.text, hits, None))

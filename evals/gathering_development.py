@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from evals.cases import Case, DataSet, Sentence
 from evals.gathering import Asked, StoredSpan, searched
-from evals.recording import StoredDataSet
-from evals.running import stored_data_set, without_documents
+from evals.removal import without_documents
+from evals.stored import StoredDataSet, stored_data_set
 from graph.evidence import Identity
 from tools.resources import Library
 
@@ -24,7 +24,7 @@ async def gather_development(library: Library, data: DataSet) -> list[Asked]:
     async with stored_data_set(library, data) as (stored, identity):
         asked = [await _asked(library, identity, stored, case, case.expected == "answered") for case in cases]
         for names, without in twins.items():
-            async with without_documents(library, identity, stored, names):
+            async with without_documents(library, identity, stored.to_store(names)):
                 asked += [await _asked(library, identity, stored, case, False) for case in without]
     return asked
 

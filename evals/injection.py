@@ -4,7 +4,7 @@ Links are found by rendering the answer with a Markdown renderer and an HTML par
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from html.parser import HTMLParser
@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from evals.datasets.injection import EXFIL, Attack, InjectionData, load_injection
 from evals.endpoint import model_endpoint
 from evals.obedient import ObedientModel
+from evals.progress import Progress
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell, open_citewell
@@ -26,7 +27,6 @@ from tools.llm.neutral import neutralise
 from tools.runs import RunRequest
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
-Progress = Callable[[int, int], None]
 OBEDIENT = "obedient"
 _BARE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?<![\w.-])www\.)[^\s<>\"'`)\]|]+", re.IGNORECASE)
 _LEADING = {"href", "src", "srcset", "action", "formaction", "poster", "background", "data", "style", "content", "ping"}

@@ -1,9 +1,9 @@
 """Ask a case through the real graph and write down what came out, in the data set's own names."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from evals.cases import Case, DataSet, Document, Sentence
+from evals.cases import Case, Document, Sentence
 from evals.following import Followed, WrittenSection, follow
 from evals.records import (
     CitationRecord,
@@ -16,6 +16,7 @@ from evals.records import (
     SourceText,
     Variant,
 )
+from evals.stored import StoredDataSet
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
@@ -23,18 +24,6 @@ from graph.events import RunFailed, RunFinished
 from graph.evidence import Citation, Claim, Failure, Source, Spent
 from graph.ports import SearchQuery
 from tools.runs import RunRequest
-
-
-@dataclass(frozen=True)
-class StoredDataSet:
-    """A data set in a library: its documents' ids there, and their names by those ids."""
-
-    data: DataSet
-    ids: Mapping[str, str]
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        return {document_id: name for name, document_id in self.ids.items()}
 
 
 class Recorder:

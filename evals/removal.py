@@ -1,26 +1,27 @@
-"""A library without one of its documents, so that what it can't answer is asked of a library that never had it."""
+"""A library without some documents, so that what it can't answer is asked of a library that never had them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from graph.errors import CitewellError
+from evals.workspace import ingest
 from graph.evidence import Identity
-from tools.ingestion import Ingested, NewDocument
+from tools.ingestion import NewDocument
 from tools.resources import Library
 
 
 @asynccontextmanager
-async def without_document(library: Library, identity: Identity, document: NewDocument) -> AsyncIterator[None]:
-    """Take a document out of the library and all of its statistics, and put it back in the end.
+async def without_documents(
+    library: Library, identity: Identity, documents: Sequence[NewDocument]
+) -> AsyncIterator[None]:
+    """Take documents out of the library with all of their statistics, and put them back in the end.
 
     A document that is only deleted still counts among the statistics until it is purged, which would tell on it.
-    Raises CitewellError where it can't be put back.
+    Raises CitewellError where one can't be taken out or put back.
     """
-    await library.documents.delete(identity, str(document.document_id))
+    for document in documents:
+        await library.documents.delete(identity, str(document.document_id))
     await library.documents.purge(identity.workspace)
     try:
         yield
     finally:
-        async for report in library.ingestor.ingest_many(identity, [document]):
-            if not isinstance(report, Ingested):
-                raise CitewellError(f"A text of the data set was refused: {report.reason}")
+        await ingest(library, identity, documents)

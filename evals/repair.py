@@ -1,7 +1,7 @@
 """Compare a model's answers before claims are checked and after repair, by gold evidence that no repair has seen."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -9,6 +9,7 @@ from statistics import fmean
 from typing_extensions import TypedDict
 
 from evals.datasets.xquad import load_xquad
+from evals.progress import Progress
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell
@@ -20,7 +21,6 @@ from tools.runs import RunRequest
 
 LANGUAGES = ("en", "zh", "vi")
 TOP_K = 4
-Progress = Callable[[int, int], None]
 
 
 class Side(TypedDict):

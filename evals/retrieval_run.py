@@ -11,7 +11,8 @@ from evals.cases import Case, DataSet
 from evals.evaluation import GROUPED_BY
 from evals.metrics import Figures, as_figure
 from evals.metrics.retrieval import ndcg, recall_at, reciprocal_rank
-from evals.running import Progress, stored_data_set
+from evals.progress import Progress
+from evals.stored import stored_data_set
 from graph.errors import InvalidRequest
 from graph.ports import SearchQuery
 from tools.resources import Library

@@ -1,6 +1,6 @@
 """Measure on RGB how often an answer notices that its sources disagree, through the real graph, family extractive."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -8,6 +8,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from evals.datasets.rgb import RGBQuestion, load_rgb
+from evals.progress import Progress
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell
@@ -16,7 +17,6 @@ from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
 from tools.runs import RunRequest
 
-Progress = Callable[[int, int], None]
 _Pair = Literal["beside", "other_words", "undisputed"]
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from uuid import UUID, uuid4, uuid5
 
-from graph.errors import CitewellError
+from graph.errors import InvalidRequest
 from graph.evidence import Identity
 from tools.ingestion import Ingested, NewDocument
 from tools.resources import Library
@@ -24,12 +24,17 @@ async def throwaway_workspace(library: Library, name: str) -> AsyncIterator[Iden
 
 
 async def ingest_texts(library: Library, identity: Identity, texts: Sequence[str], titles: Sequence[str]) -> list[str]:
-    """Store each text as a document and give their ids, in order. Raises CitewellError where one is refused."""
+    """Store each text as a document and give their ids, in order. Raises InvalidRequest where one is refused."""
     documents = [
         NewDocument(text=text, title=title, document_id=str(uuid5(_NAMES, f"{identity.workspace}/{index}")))
         for index, (text, title) in enumerate(zip(texts, titles, strict=True))
     ]
+    await ingest(library, identity, documents)
+    return [str(document.document_id) for document in documents]
+
+
+async def ingest(library: Library, identity: Identity, documents: Sequence[NewDocument]) -> None:
+    """Store documents of a data set. Raises InvalidRequest where one is refused."""
     async for report in library.ingestor.ingest_many(identity, documents):
         if not isinstance(report, Ingested):
-            raise CitewellError(f"A text of the data set was refused: {report.reason}")
-    return [str(document.document_id) for document in documents]
+            raise InvalidRequest(f"{report.name or 'A document'} of the data set was refused: {report.reason}")

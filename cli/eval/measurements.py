@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.eval.showing import Progress, progress_bar, show_report
+from cli.eval.showing import progress_bar, show_report
 from cli.exits import Exit
 from cli.opening import opened, settings_for
 from cli.options import AsJson
 from cli.running import run
 
 if TYPE_CHECKING:
+    from evals.progress import Progress
     from graph.entrypoint import Citewell
 
-Measure = Callable[["Citewell", Progress], Coroutine[Any, Any, Mapping[str, Any]]]
+Measure = Callable[["Citewell", "Progress"], Coroutine[Any, Any, Mapping[str, Any]]]
 DataSet = Annotated[Path, typer.Option("--path", help="The data set's file.", show_default=False)]
 
 
@@ -30,7 +31,7 @@ def repair(
 ) -> None:
     """Compare a model's answers before claims are checked and after repair."""
 
-    async def measure(citewell: "Citewell", progress: Progress) -> Mapping[str, Any]:
+    async def measure(citewell: "Citewell", progress: "Progress") -> Mapping[str, Any]:
         from evals.repair import run_repair
 
         return await run_repair(
@@ -43,7 +44,7 @@ def repair(
 def rgb(path: DataSet, as_json: AsJson = False) -> None:
     """Measure on RGB how often an answer says that its sources disagree."""
 
-    async def measure(citewell: "Citewell", progress: Progress) -> Mapping[str, Any]:
+    async def measure(citewell: "Citewell", progress: "Progress") -> Mapping[str, Any]:
         from evals.rgb import run_rgb
 
         return await run_rgb(citewell, path, progress=progress)

@@ -1,6 +1,6 @@
 """How measurements are shown: a bar while they run, a table of figures, or JSON."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +8,7 @@ from cli.output import print_json, progress_console, result_console
 
 if TYPE_CHECKING:
     from evals.metrics import Figure
-
-Progress = Callable[[int, int], None]
+    from evals.progress import Progress
 
 
 def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
@@ -31,7 +30,7 @@ def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
 
 
 @contextmanager
-def progress_bar(doing: str = "Asking") -> Iterator[Progress]:
+def progress_bar(doing: str = "Asking") -> "Iterator[Progress]":
     """Show a bar on a terminal; the function given moves it."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar

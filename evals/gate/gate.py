@@ -8,7 +8,7 @@ from evals.gate.judging import Judgement, judge
 from evals.gate.observations import observed
 from evals.gate.runs import RUNS, load_gate_data, run_gate
 from evals.gate.thresholds import load_thresholds
-from evals.running import Progress
+from evals.progress import Progress
 from graph.errors import InvalidRequest
 from tools.settings import Settings
 

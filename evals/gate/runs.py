@@ -20,9 +20,10 @@ from evals.golden import load_golden
 from evals.metrics import Metric
 from evals.metrics.catalogue import METRICS
 from evals.patience import patient
+from evals.progress import Progress
 from evals.records import Record
 from evals.run_folder import RunFolder
-from evals.running import Progress, RunOptions
+from evals.running import RunOptions
 from graph.entrypoint import Citewell, answering
 from graph.errors import InvalidRequest
 from tools.resources import Library, open_library

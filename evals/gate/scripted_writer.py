@@ -15,7 +15,7 @@ from typing import Any
 from evals.cases import Case, DataSet
 from evals.endpoint import ModelRequest
 from evals.gate.replies import Cite, RecordedReply, RecordedSection
-from evals.running import document_ids
+from evals.stored import document_ids
 from tools.llm.neutral import neutralise
 
 _TAG = re.compile(r"^\[SEG=([^\]\s]+)\]", re.MULTILINE)

@@ -16,7 +16,9 @@ from evals.probe.counterfactual import Change, CounterfactualProbe, Effect, Find
 from evals.probe.intervention import intervened
 from evals.probe.metamorphic import Checks, metamorphic_checks
 from evals.probe.replies import Asker, Reply
-from evals.running import Progress, RunOptions, stored_data_set
+from evals.progress import Progress
+from evals.running import RunOptions
+from evals.stored import stored_data_set
 from graph.entrypoint import answering
 from graph.errors import CitewellError
 from tools.resources import Library

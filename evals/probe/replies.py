@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from evals.cases import Case
 from evals.following import Followed, follow
 from evals.probe.intervention import Intervention, intervening
-from evals.recording import StoredDataSet
+from evals.stored import StoredDataSet
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError

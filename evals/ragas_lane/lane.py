@@ -3,9 +3,10 @@
 import json
 from collections.abc import Sequence
 
+from evals.progress import Progress
 from evals.ragas_lane.catalogue import chosen_metrics
 from evals.ragas_lane.judge import judging_model, open_judge
-from evals.ragas_lane.scoring import Progress, RagasReport, score_records
+from evals.ragas_lane.scoring import RagasReport, score_records
 from evals.run_folder import RunFolder
 from tools.settings import Settings
 

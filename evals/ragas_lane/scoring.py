@@ -7,13 +7,14 @@ rest would look like the whole.
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from typing_extensions import TypedDict
 
 from evals.bootstrap import interval
 from evals.metrics import Figure, as_figure
+from evals.progress import Progress
 from evals.ragas_lane.catalogue import RagasMetric, Score
 from evals.ragas_lane.judge import last_failure
 from evals.ragas_lane.loading import load_ragas
@@ -22,7 +23,6 @@ from evals.records import Record, Variant, record_key
 
 SLACK = 1e-6  # by which a sum of shares may pass 1
 LONGEST_REASON = 300
-Progress = Callable[[int, int], None]
 
 
 class RagasScore(TypedDict):

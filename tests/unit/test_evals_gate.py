@@ -19,7 +19,7 @@ from evals.gate.runs import RUNS, load_gate_data, run_gate
 from evals.gate.scripted_writer import ScriptedWriter
 from evals.gate.thresholds import Threshold, load_thresholds
 from evals.metrics import Metric
-from evals.running import document_ids
+from evals.stored import document_ids
 from graph.errors import InvalidRequest
 from tests.conftest import NO_FILE
 from tests.evals_records import claim, record, section

@@ -12,8 +12,9 @@ from evals.gate.judging import judge
 from evals.gate.observations import observed
 from evals.gate.runs import SCRIPTED, gate_library, load_gate_data
 from evals.gate.thresholds import Threshold, load_thresholds
-from evals.recording import Recorder, StoredDataSet
-from evals.running import RunOptions, stored_data_set
+from evals.recording import Recorder
+from evals.running import RunOptions
+from evals.stored import StoredDataSet, stored_data_set
 from graph.entrypoint import answering
 from graph.evidence import Identity
 from tests.conftest import NO_FILE, QUICKLY

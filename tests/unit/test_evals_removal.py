@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.removal import without_document
+from evals.removal import without_documents
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.entrypoint import open_citewell
 from graph.ports import SearchQuery
@@ -31,7 +31,7 @@ async def test_a_document_that_is_left_out_is_in_no_statistic(settings: Settings
             async for _ in library.ingestor.ingest_many(identity, [document]):
                 pass
             before = [hit.score for hit in (await library.searcher.search(query)).hits]
-            async with without_document(library, identity, document):
+            async with without_documents(library, identity, [document]):
                 without = [hit.score for hit in (await library.searcher.search(query)).hits]
             after = [hit.score for hit in (await library.searcher.search(query)).hits]
     assert without == pytest.approx(never)

@@ -14,7 +14,8 @@ from evals.patience import patient
 from evals.records import Record, citations_of
 from evals.retrieval_run import run_retrieval
 from evals.run_folder import RunFolder
-from evals.running import RunOptions, run_data_set, stored_data_set
+from evals.running import RunOptions, run_data_set
+from evals.stored import stored_data_set
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest, UnknownModel
 from tests.unit.made_data_sets import write_all
