@@ -11,7 +11,8 @@ Bools = NDArray[np.bool_]
 
 def presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
     """Tell which text holds which unit: (units, texts)."""
-    return np.array([[unit in text for text in texts] for unit in units], dtype=bool).reshape(len(units), len(texts))
+    held = np.fromiter([unit in text for unit in units for text in texts], dtype=bool, count=len(units) * len(texts))
+    return held.reshape(len(units), len(texts))
 
 
 def idf(present: Bools, others: int = 0) -> Floats:

@@ -62,4 +62,9 @@ def asked_quantity(question: str) -> Quantity | None:
 def quantities_in(text: str, quantity: Quantity, question: str) -> list[tuple[int, int]]:
     """Find the spans of a quantity that the question does not itself name."""
     asked = question.casefold()
-    return [found.span() for found in quantity.gives.finditer(text) if found[0].casefold() not in asked]
+    return [span for span in _given(text, quantity) if text[slice(*span)].casefold() not in asked]
+
+
+@lru_cache(maxsize=4096)
+def _given(text: str, quantity: Quantity) -> tuple[tuple[int, int], ...]:
+    return tuple(found.span() for found in quantity.gives.finditer(text))

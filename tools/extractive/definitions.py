@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from tools.extractive.wording import flattened
+from tools.extractive.wording import flattened, worded
 
 _ASKS_WHAT = re.compile(
     r"(?:what|who) (?:is|are|was|were) (?:an? |the )?(?P<en>.{2,40})|(?P<vi>.{2,40}) là (?:gì|ai)"
@@ -24,4 +24,4 @@ def _definition(question: str) -> re.Pattern[str] | None:
 def defines(question: str, sentence: str) -> bool:
     """Tell whether a question asks what a thing is, and nothing else, and a sentence opens by saying so."""
     definition = _definition(question)
-    return definition is not None and definition.match(flattened(sentence).strip()) is not None
+    return definition is not None and definition.match(worded(sentence).flat.strip()) is not None

@@ -14,7 +14,7 @@ from graph.evidence import Segment
 from tools.extractive.answer_types import asked_type, finds
 from tools.extractive.arrays import Bools, Floats, cover, idf, log_odds, presence
 from tools.extractive.candidates import Candidate
-from tools.extractive.placing import PLACED, placed_features
+from tools.extractive.placing import PLACED, Held, placed_features
 from tools.extractive.wording import flattened, question_wording
 
 # Whether there is an answer must mean the same in a library of five sentences, all on one subject, as in one of
@@ -98,7 +98,7 @@ def evidence(
         "asked_type_near": near,
         "untyped_grams": grams * (asked_type(question) == "other"),
         "first": (~follows).astype(np.float64),
-        **placed_features(question, asked, segments, pool),
+        **placed_features(question, asked, segments, pool, Held(terms, middle)),
     }
     by_segment = _by_segment(middle, owner, len(segments))
     steady = idf(middle, OTHER_SENTENCES)

@@ -5,6 +5,7 @@ nothing else answers: a page on prompt injection is about such sentences.
 """
 
 import re
+from functools import lru_cache
 
 _SPEAKS_TO_MACHINES = re.compile(
     r"\[SEG=|^\s*(?:system|assistant|developer)\s*:"
@@ -19,6 +20,7 @@ _SPEAKS_TO_MACHINES = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def speaks_to_machines(sentence: str) -> bool:
     """Tell whether a sentence tells an assistant what to do."""
     return _SPEAKS_TO_MACHINES.search(sentence) is not None

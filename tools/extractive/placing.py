@@ -5,17 +5,19 @@ sentence under the title of another thing than the question names is none of its
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from graph.evidence import Segment
 from tools.extractive.arrays import Bools, Floats, cover, cover_beyond, idf, presence
 from tools.extractive.asked_quantities import asked_quantity, quantities_in
-from tools.extractive.candidates import Candidate
+from tools.extractive.candidates import Candidate, Shape
 from tools.extractive.likeness import likeness
 from tools.extractive.question_names import names_in, numbers_in, share_missing
-from tools.extractive.surroundings import Surroundings, surroundings
+from tools.extractive.surroundings import Places, places
 from tools.extractive.wording import QuestionWording, flattened, worded
 
 PLACED = (
@@ -37,58 +39,66 @@ PLACED = (
 _NEAR = 40.0  # characters over which nearness falls to a third
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Which candidate holds which of the question's terms and of its middle grams: (units, candidates)."""
+
+    terms: Bools
+    middle: Bools
+
+
 def placed_features(
-    question: str, asked: QuestionWording, segments: Sequence[Segment], pool: Sequence[Candidate]
+    question: str, asked: QuestionWording, segments: Sequence[Segment], pool: Sequence[Candidate], held: Held
 ) -> dict[str, Floats]:
     """Compute the columns of PLACED."""
-    places = surroundings(segments, pool)
-    middle = asked.grams[1]
-    sentences = presence(middle, [candidate.wording.flat for candidate in pool])
-    titles = presence(middle, [flattened(place.title) for place in places])
-    headings = presence(middle, [flattened(place.heading) for place in places])
-    headers = presence(middle, [flattened(place.header) for place in places])
-    weight = idf(sentences)
-    quantity, quantity_near = _quantities(question, asked, pool)
+    standing = places(segments, pool)
     return {
         "heading_line": _shaped(pool, "heading"),
-        "row": _shaped(pool, "row") * np.array([bool(place.header) for place in places]),
-        **_terms(asked, pool, places),
-        "heading_beyond_title": cover_beyond(weight, headings, titles),
-        "header_beyond_title": cover_beyond(weight, headers, titles),
-        "title_repeated": cover_beyond(weight, sentences, ~titles),
-        "title": cover(weight, titles),
-        "numbers_missing": _numbers_missing(question, pool, places),
+        "row": _shaped(pool, "row") * np.array([bool(place.header) for place in standing.around])[standing.of],
+        **_words(asked, held, standing),
+        "numbers_missing": _numbers_missing(question, pool, standing),
         "names_missing": _names_missing(question, segments, pool),
-        "likeness": likeness(question, [candidate.text for candidate in pool]).sentences,
-        "likeness_in_place": likeness(
-            question, [f"{place.text}: {candidate.text}" for place, candidate in zip(places, pool, strict=True)]
-        ).sentences,
-        "quantity": quantity,
-        "quantity_near": quantity_near,
+        **_likeness(question, pool, standing),
+        **_quantities(question, asked, pool),
     }
 
 
-def _shaped(pool: Sequence[Candidate], shape: str) -> Floats:
+def _shaped(pool: Sequence[Candidate], shape: Shape) -> Floats:
     return np.array([candidate.shape == shape for candidate in pool], dtype=np.float64)
 
 
-def _terms(asked: QuestionWording, pool: Sequence[Candidate], places: Sequence[Surroundings]) -> dict[str, Floats]:
-    sentences = presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
-    titles = presence(asked.terms, [worded(place.title).vocabulary for place in places])
-    around: Bools = presence(asked.terms, [worded(place.text).vocabulary for place in places])
-    weight = idf(sentences)
+def _words(asked: QuestionWording, held: Held, standing: Places) -> Mapping[str, Floats]:
+    """Compare the question's words with what stands around each sentence, and with what the sentence adds to it."""
+
+    def around(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
+        return presence(units, texts)[:, standing.of]
+
+    terms, middle = asked.terms, asked.grams[1]
+    title_terms = around(terms, [worded(place.title).vocabulary for place in standing.around])
+    all_terms = around(terms, [worded(place.text).vocabulary for place in standing.around])
+    titles = around(middle, [worded(place.title).flat for place in standing.around])
+    headings = around(middle, [worded(place.heading).flat for place in standing.around])
+    headers = around(middle, [worded(place.header).flat for place in standing.around])
+    term_weight, weight = idf(held.terms), idf(held.middle)
     return {
-        "terms_beyond_title": cover_beyond(weight, sentences, titles),
-        "terms_in_place": cover(weight, sentences | around),
+        "terms_beyond_title": cover_beyond(term_weight, held.terms, title_terms),
+        "terms_in_place": cover(term_weight, held.terms | all_terms),
+        "heading_beyond_title": cover_beyond(weight, headings, titles),
+        "header_beyond_title": cover_beyond(weight, headers, titles),
+        "title_repeated": cover_beyond(weight, held.middle, ~titles),
+        "title": cover(weight, titles),
     }
 
 
-def _numbers_missing(question: str, pool: Sequence[Candidate], places: Sequence[Surroundings]) -> Floats:
+def _numbers_missing(question: str, pool: Sequence[Candidate], standing: Places) -> Floats:
     wanted = numbers_in(question)
+    if not wanted:
+        return np.zeros(len(pool))
+    around = [wanted & numbers_in(place.text) for place in standing.around]
     return np.array(
         [
-            share_missing(wanted, numbers_in(candidate.text) | numbers_in(place.text)) if wanted else 0.0
-            for candidate, place in zip(pool, places, strict=True)
+            share_missing(wanted, wanted & numbers_in(candidate.text) | around[place])
+            for candidate, place in zip(pool, standing.of.tolist(), strict=True)
         ]
     )
 
@@ -97,24 +107,42 @@ def _names_missing(question: str, segments: Sequence[Segment], pool: Sequence[Ca
     names = names_in(question)
     if not names:
         return np.zeros(len(pool))
-    read: dict[str, str] = defaultdict(str)
+    read: dict[str, list[str]] = defaultdict(list)
     for segment in segments:
-        read[segment.document_id] += flattened(f"{segment.title} {segment.heading} {segment.text}")
-    missing = {key: share_missing(names, [name for name in names if name in text]) for key, text in read.items()}
+        read[segment.document_id].append(_flattened_whole(segment.title, segment.heading, segment.text))
+    missing = {
+        document_id: share_missing(names, frozenset(name for name in names if any(name in text for text in texts)))
+        for document_id, texts in read.items()
+    }
     return np.array([missing[segments[candidate.segment].document_id] for candidate in pool])
 
 
-def _quantities(question: str, asked: QuestionWording, pool: Sequence[Candidate]) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=512)
+def _flattened_whole(title: str, heading: str, text: str) -> str:
+    return flattened(f"{title} {heading} {text}")
+
+
+def _likeness(question: str, pool: Sequence[Candidate], standing: Places) -> Mapping[str, Floats]:
+    around = [place.text for place in standing.around]
+    alone = [candidate.text for candidate in pool]
+    in_place = [f"{around[place]}: {text}" for place, text in zip(standing.of.tolist(), alone, strict=True)]
+    return {
+        "likeness": likeness(question, alone).sentences,
+        "likeness_in_place": likeness(question, in_place).sentences,
+    }
+
+
+def _quantities(question: str, asked: QuestionWording, pool: Sequence[Candidate]) -> Mapping[str, Floats]:
+    """Tell which sentences hold the quantity asked for, and how near it stands to words of the question."""
     holds, near = np.zeros(len(pool)), np.zeros(len(pool))
     quantity = asked_quantity(question)
-    if quantity is None:
-        return holds, near
-    for index, candidate in enumerate(pool):
-        spans = quantities_in(candidate.text, quantity, question)
-        if spans:
+    spans = [quantities_in(candidate.text, quantity, question) if quantity else [] for candidate in pool]
+    for index, found in enumerate(spans):
+        if found:
+            folded = pool[index].text.casefold()
             holds[index] = 1.0
-            near[index] = max(_nearness(span, candidate.text.casefold(), asked.terms) for span in spans)
-    return holds * (1.0 - holds.mean()), near
+            near[index] = max(_nearness(span, folded, asked.terms) for span in found)
+    return {"quantity": holds * (1.0 - holds.mean()), "quantity_near": near}
 
 
 def _nearness(span: tuple[int, int], text: str, terms: Sequence[str]) -> float:

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import lru_cache
 
 from tools.extractive.wording import CJK, flattened
@@ -35,7 +34,8 @@ def numbers_in(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
-def share_missing(wanted: Iterable[str], held: Iterable[str]) -> float:
+@lru_cache(maxsize=1024)
+def share_missing(wanted: frozenset[str], held: frozenset[str]) -> float:
     """Give the share of what a question names that is missing; 0 where it names nothing.
 
     What looks alike, such as two years or "A3" and "A5", is compared by the question, and one of them is enough: its
@@ -44,6 +44,5 @@ def share_missing(wanted: Iterable[str], held: Iterable[str]) -> float:
     kinds: dict[tuple[int, bool, str], list[str]] = defaultdict(list)
     for each in wanted:
         kinds[len(each), each.isdigit(), each[:1]].append(each)
-    present = set(held)
-    missing = sum(not present.intersection(alike) for alike in kinds.values())
+    missing = sum(held.isdisjoint(alike) for alike in kinds.values())
     return missing / len(kinds) if kinds else 0.0

@@ -5,14 +5,16 @@ it costs only with the table's header row.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graph.evidence import Segment
 from tools.extractive.candidates import Candidate
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """The document's title, the nearest heading above, and the header row of its table, "" where there is none."""
 
     title: str
@@ -21,23 +23,31 @@ class Surroundings:
 
     @property
     def text(self) -> str:
-        return " ".join(part for part in (self.title, self.heading, self.header) if part)
+        return " ".join(part for part in self if part)
 
 
-def surroundings(segments: Sequence[Segment], pool: Sequence[Candidate]) -> list[Surroundings]:
-    """Give what stands around each candidate. A table's first row is its header, and has none itself."""
-    found: list[Surroundings] = []
-    segment, heading, header, in_table = -1, "", "", False
+class Places(NamedTuple):
+    """The surroundings of some candidates without repeats, and which of them each candidate stands in."""
+
+    around: tuple[Surroundings, ...]
+    of: NDArray[np.int_]  # (candidates,)
+
+
+def places(segments: Sequence[Segment], pool: Sequence[Candidate]) -> Places:
+    """Find what stands around each candidate. A table's first row is its header, and has none itself."""
+    known: dict[Surroundings, int] = {}
+    of: list[int] = []
+    segment, heading, header = -1, "", ""
     for candidate in pool:
         if candidate.segment != segment:
-            segment, in_table = candidate.segment, False
+            segment, header = candidate.segment, ""
             heading = segments[segment].heading
         if candidate.shape == "heading":
             heading = candidate.text
-        opens_table = candidate.shape == "row" and not in_table
-        if opens_table:
-            header = candidate.text
-        in_table = candidate.shape == "row"
-        above = header if in_table and not opens_table else ""
-        found.append(Surroundings(segments[segment].title, heading, above))
-    return found
+        if candidate.shape != "row":
+            header = ""
+        here = Surroundings(segments[segment].title, heading, header)
+        of.append(known.setdefault(here, len(known)))
+        if candidate.shape == "row":
+            header = header or candidate.text
+    return Places(tuple(known), np.array(of, dtype=np.int_))
