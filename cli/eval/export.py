@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.eval.report import RunPath
+from cli.eval.options import RunPath
 from cli.exits import Exit
 from cli.options import AsJson
 from cli.output import print_json, progress_console

@@ -2,14 +2,14 @@
 
 import json
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.eval.run import RUNS
-from cli.eval.showing import progress_bar, show_figures
+from cli.eval.options import Concurrency, DataSetName, DataSetPath, ModelName
+from cli.eval.run_path import new_run_path
+from cli.eval.showing import progress_bar, show_figures, tell_faults
 from cli.exits import Exit
 from cli.opening import opened, settings_for
 from cli.options import AsJson
@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from evals.probe.probing import ProbeReport
 
 MOST = 40
-FAULTS_SHOWN = 5
 
 
 def probe(
-    data_set: Annotated[str, typer.Argument(help="golden, own, or the name of a public set.")] = "golden",
-    path: Annotated[
-        Path | None, typer.Option("--path", help="Where the set lies; golden needs none.", show_default=False)
-    ] = None,
-    model: Annotated[str, typer.Option("--model", help="A configured model's name.")] = "extractive",
+    data_set: DataSetName = "golden",
+    path: DataSetPath = None,
+    model: ModelName = "extractive",
     scripted: Annotated[
         str | None,
         typer.Option(
@@ -41,7 +38,7 @@ def probe(
         int, typer.Option("--most", min=1, help="Ask only so many answerable questions, spread evenly.")
     ] = MOST,
     out: Annotated[Path | None, typer.Option("--out", help="The run's folder.", show_default="runs/probe-...")] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")] = 4,
+    concurrency: Concurrency = 4,
     as_json: AsJson = False,
 ) -> None:
     """Take away or alter what answers cite, and ask again: a citation that makes no difference is decoration.
@@ -72,7 +69,7 @@ async def _probe(
 
     data = answerable(load_data_set(data_set, path)).sample(most)
     options = RunOptions(model=scripted or model, concurrency=concurrency)
-    folder = RunFolder(out or RUNS / f"probe-{data.name}-{options.model}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+    folder = RunFolder(out or new_run_path("probe", data.name, options.model))
     settings = patient(settings_for())
     configuration = configuration_of(data, options, settings)
     async with AsyncExitStack() as stack:
@@ -99,6 +96,6 @@ def _show(report: "ProbeReport") -> None:
     for change, effects in report["effects"].items():
         counts = ", ".join(f"{count} {effect}" for effect, count in effects.items())
         console.print(f"{change}: {counts or 'nothing to probe'}")
-    console.print(f"{report['probed']} of {report['questions']} questions probed, {len(report['failed'])} failed.")
-    for case_id, reason in list(report["failed"].items())[:FAULTS_SHOWN]:
-        console.print(f"{case_id}: the run failed: {reason}")
+    console.print(f"{report['probed']} of {report['questions']} questions probed.")
+    if failed := report["failed"]:
+        tell_faults(f"{len(failed)} runs failed:", list(failed.items()), rest_in="probe.json")

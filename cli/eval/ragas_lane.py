@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.eval.showing import progress_bar
+from cli.eval.options import RunPath
+from cli.eval.showing import progress_bar, tell_faults
 from cli.exits import Exit
 from cli.opening import settings_for
 from cli.options import AsJson
@@ -15,11 +16,9 @@ from cli.running import run
 if TYPE_CHECKING:
     from evals.ragas_lane.scoring import MetricReport, RagasFault, RagasReport
 
-FAULTS_SHOWN = 5
-
 
 def ragas(
-    run_path: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)],
+    run_path: RunPath,
     metrics: Annotated[
         str,
         typer.Option(
@@ -100,9 +99,5 @@ def _cells(metric: "MetricReport") -> list[str]:
 
 
 def _tell(what: str, faults: "list[RagasFault]") -> None:
-    console = progress_console()
-    console.print(what)
-    for fault in faults[:FAULTS_SHOWN]:
-        console.print(f"  {fault['case_id']} ({fault['variant']}): {fault['reason']}")
-    if len(faults) > FAULTS_SHOWN:
-        console.print(f"  and {len(faults) - FAULTS_SHOWN} more, in ragas.json")
+    named = [(f"{fault['case_id']} ({fault['variant']})", fault["reason"]) for fault in faults]
+    tell_faults(what, named, rest_in="ragas.json")

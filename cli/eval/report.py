@@ -1,24 +1,12 @@
 """citewell eval report: a run's page, written again, beside another baseline for instance."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from cli.eval.options import BaselineRun, RunPath
 from cli.exits import Exit
 from cli.options import AsJson
 from cli.output import print_json, progress_console
 from cli.running import run
-
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
-BaselineRun = Annotated[
-    Path | None,
-    typer.Option(
-        "--baseline",
-        help="A run's folder or metrics.json to show the figures beside; the gate's where it has some.",
-        show_default=False,
-    ),
-]
 
 
 def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:

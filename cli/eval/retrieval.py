@@ -1,10 +1,8 @@
 """citewell eval retrieval: search for a data set's questions, without answering them."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from cli.eval.options import DataSetName, DataSetPath, Most
 from cli.eval.showing import progress_bar, show_figures
 from cli.exits import Exit
 from cli.opening import opened, settings_for
@@ -14,13 +12,9 @@ from cli.running import run
 
 
 def retrieval(
-    data_set: Annotated[str, typer.Argument(help="golden, own, or the name of a public set.", show_default=False)],
-    path: Annotated[
-        Path | None, typer.Option("--path", help="Where the set lies; golden needs none.", show_default=False)
-    ] = None,
-    most: Annotated[
-        int | None, typer.Option("--most", min=1, help="Search for only so many questions.", show_default=False)
-    ] = None,
+    data_set: DataSetName,
+    path: DataSetPath = None,
+    most: Most = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure how well the questions' own words find their evidence, without answering."""

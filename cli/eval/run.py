@@ -1,28 +1,29 @@
 """citewell eval run: a data set through the real graph, into a run folder."""
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.eval.report import BaselineRun
-from cli.eval.showing import progress_bar, show_figures
+from cli.eval.options import BaselineRun, Concurrency, DataSetName, DataSetPath, ModelName, Most
+from cli.eval.run_path import new_run_path
+from cli.eval.showing import progress_bar, show_figures, tell_faults
 from cli.exits import Exit
 from cli.opening import opened, settings_for
 from cli.options import AsJson
 from cli.output import print_json, progress_console
 from cli.running import run
 
-RUNS = Path("runs")
+if TYPE_CHECKING:
+    from evals.metrics.support import SupportDescription
+    from evals.run_folder import RunFolder
 
 
 def run_set(
-    data_set: Annotated[str, typer.Argument(help="golden, own, or the name of a public set.", show_default=False)],
-    path: Annotated[
-        Path | None, typer.Option("--path", help="Where the set lies; golden needs none.", show_default=False)
-    ] = None,
-    model: Annotated[str, typer.Option("--model", help="A configured model's name.")] = "extractive",
+    data_set: DataSetName,
+    path: DataSetPath = None,
+    model: ModelName = "extractive",
     out: Annotated[
         Path | None,
         typer.Option("--out", help="The run's folder; a run that was stopped there goes on.", show_default="runs/..."),
@@ -30,7 +31,7 @@ def run_set(
     removed: Annotated[
         bool, typer.Option("--removed", help="Also ask without the documents that each answer needs.")
     ] = False,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")] = 4,
+    concurrency: Concurrency = 4,
     top_k: Annotated[int, typer.Option("--top-k", min=1, max=30, help="Segments that a search brings.")] = 10,
     refuse_below: Annotated[
         float | None,
@@ -38,16 +39,14 @@ def run_set(
             "--refuse-below", min=0.0, max=1.0, help="Chance of an answer below which is refused.", show_default=False
         ),
     ] = None,
-    most: Annotated[
-        int | None, typer.Option("--most", min=1, help="Ask only so many questions, spread evenly.", show_default=False)
-    ] = None,
+    most: Most = None,
     baseline: BaselineRun = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a data set through the real graph and write results, figures and a report.
 
     The folder holds configuration.json, results.jsonl, metrics.json and report.html. Stopped runs go on where --out
-    names their folder.
+    names their folder. Ends with code 5 where every question's run failed.
     """
     arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, baseline)
     run(_run_set(*arguments, as_json), as_json=as_json)
@@ -77,17 +76,40 @@ async def _run_set(
     if most is not None:
         data = data.sample(most)
     beside = None if baseline is None else read_baseline(baseline)
-    folder = RunFolder(out or RUNS / f"{data.name}-{model}-{datetime.now(UTC):%Y%m%d-%H%M%S}")
+    folder = RunFolder(out or new_run_path(data.name, model))
     settings = patient(settings_for())
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
     options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k)
+    if out is None:
+        progress_console().print(f"Running into {folder.path}; after a stop, --out with that name goes on.")
     async with opened(settings, durability="exit") as citewell:
         with progress_bar() as progress:
             metrics = await evaluate(citewell, data, options, folder, baseline=beside, progress=progress)
     if as_json:
         print_json({"run": str(folder.path), **metrics})
     else:
-        show_figures(metrics["all"])
-        progress_console().print(f"Written to {folder.path}; open {folder.report} in a browser.")
-    return Exit.OK
+        _show(folder, metrics)
+    failed = metrics["all"].get("failed_runs")
+    return Exit.UNAVAILABLE if failed and failed["mean"] == 1 else Exit.OK
+
+
+def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
+    show_figures(metrics["all"])
+    console = progress_console()
+    console.print(_rested_on(metrics["support"]))
+    failed = [(record["case_id"], error["message"]) for record in folder.records() if (error := record["error"])]
+    if failed:
+        tell_faults(f"{len(failed)} of {metrics['questions']} runs failed:", failed, rest_in="results.jsonl")
+        console.print(f"With --out {folder.path} the same command asks again what failed for a reason that may pass.")
+    console.print(f"Written to {folder.path}. Open {folder.report} in a browser: it says what each measure means.")
+
+
+def _rested_on(support: "SupportDescription") -> str:
+    name, rating = support["name"], support["rating"]
+    if rating is None:
+        return f"ALCE's measures rest on {name}; how well that agrees with people is not known."
+    return (
+        f"ALCE's measures rest on {name}: AUROC {rating['auroc']:.3f}, balanced accuracy "
+        f"{rating['balanced_accuracy']:.3f} on {rating['claims']} claims that people labelled ({rating['of']})."
+    )

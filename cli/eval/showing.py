@@ -1,6 +1,6 @@
 """How measurements are shown: a bar while they run, a table of figures, or JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,8 @@ from cli.output import print_json, progress_console, result_console
 if TYPE_CHECKING:
     from evals.metrics import Figure
     from evals.progress import Progress
+
+FAULTS_SHOWN = 5
 
 
 def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
@@ -51,3 +53,13 @@ def show_figures(figures: "Mapping[str, Figure]") -> None:
         for name, figure in figures.items()
     ]
     show_table(result_console(), ["Measure", "Mean", "95% interval", "Questions"], rows, numbers=(1, 2, 3))
+
+
+def tell_faults(what: str, faults: Sequence[tuple[str, str]], *, rest_in: str) -> None:
+    """Say what failed, the first few with name and reason, and which file of the run has the rest."""
+    console = progress_console()
+    console.print(what)
+    for name, reason in faults[:FAULTS_SHOWN]:
+        console.print(f"  {name}: {reason}")
+    if len(faults) > FAULTS_SHOWN:
+        console.print(f"  and {len(faults) - FAULTS_SHOWN} more, in {rest_in}")

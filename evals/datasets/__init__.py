@@ -35,11 +35,13 @@ LOADERS: Mapping[str, Loader] = {
 def load_data_set(name: str, path: Path | None) -> DataSet:
     """Load a data set by name: ``golden`` is our own and needs no path, any other is read from one.
 
-    Raises InvalidRequest for a name that no loader has, a path that is missing, and what a loader refuses.
+    Raises InvalidRequest for a name that no loader has, a path that is missing or of no use, and what a loader refuses.
     """
     if name == "golden":
         from evals.golden import load_golden
 
+        if path is not None:
+            raise InvalidRequest("golden is read from no path; `own` is the set of questions of your own.")
         return load_golden()
     if name not in LOADERS:
         raise InvalidRequest(f"There is no data set {name!r}; there are {', '.join(sorted([*LOADERS, 'golden']))}.")

@@ -64,6 +64,8 @@ def load_own(folder: Path, *, more: tuple[Document, ...] = ()) -> DataSet:
     if not files:
         raise InvalidRequest(f"{folder} holds no questions*.jsonl.")
     cases = [_case(question, by_name, where) for file in files for where, question in rows_of_lines(file, Question)]
+    if not cases:
+        raise InvalidRequest(f"{folder}: there is no question in its questions*.jsonl.")
     return DataSet(folder.resolve().name, documents, tuple(cases))
 
 
