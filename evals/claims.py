@@ -13,6 +13,7 @@ from evals.mutations.cases import VERBATIM, Case, load_cases
 from evals.mutations.languages import LANGUAGES
 from evals.mutations.making import FRESH, RELATION, Paragraph, make_cases
 from evals.progress import Progress
+from evals.worst_verdict import worst_verdict
 from graph.errors import InvalidRequest
 from graph.evidence import Segment, Verdict
 from graph.ports import ClaimChecker, WrittenSection
@@ -20,8 +21,6 @@ from graph.spending import Meter
 from tools.families import configured_families
 from tools.settings import EXTRACTIVE, Settings
 
-# The verdict of several sentences is the worst of theirs.
-_WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -117,8 +116,7 @@ async def verdict_of(checker: ClaimChecker, case: Case) -> Verdict:
     """Check one claim against its evidence as the only source; of several sentences the worst verdict counts."""
     evidence = Segment("evidence", 0, 0, len(case.evidence), case.evidence)
     checked = await checker.check([WrittenSection(case.claim, (evidence,))], meter=Meter(calls_left=0))
-    verdicts = {claim.verdict for claim in checked.sections[0]}
-    return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), "unverified")
+    return worst_verdict({claim.verdict for claim in checked.sections[0]}, of_none="unverified")
 
 
 def _language(decided: Sequence[tuple[Case, Verdict]]) -> LanguageReport:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evals.discrimination import auc
 from evals.gold_sentences import best_match
 from evals.listwise import Question, evenly, fit_logistic, fit_softmax
 from evals.minimise import Floats
@@ -127,12 +128,6 @@ def membership_figures(pages: Sequence[Marked], penalty: float, folds: int) -> d
 
 def _chance(row: Floats | None, fitted: tuple[Floats, float]) -> float:
     return 0.0 if row is None else float(1.0 / (1.0 + np.exp(-(row @ fitted[0] + fitted[1]))))
-
-
-def auc(yes: Floats, no: Floats) -> float:
-    """Give the chance that an answerable question scores above an unanswerable one, ties counted half."""
-    above = (yes[:, None] > no[None, :]).mean() + (yes[:, None] == no[None, :]).mean() / 2
-    return round(float(above), 4)
 
 
 def _mean(values: Sequence[bool] | NDArray[np.bool_]) -> float:

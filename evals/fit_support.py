@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 import tools.claims
-from evals.cross_validation import auc, fold_of
-from evals.datasets.wice import WiCEClaim, load_wice, page_of
+from evals.cross_validation import fold_of
+from evals.datasets.wice import WiCEClaim, claims_digest, load_wice, page_of
+from evals.discrimination import auc, balanced_accuracy
 from evals.listwise import evenly, fit_logistic
 from evals.minimise import Floats
 from tools.claims.coverage import coverage
@@ -78,19 +79,8 @@ def chance(logits: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-logits)), dtype=np.float64)
 
 
-def balanced_accuracy(yes: Floats, no: Floats, threshold: float) -> float:
-    """Give the mean of the share of ``yes`` at or above a threshold and of ``no`` below it."""
-    return round((float((yes >= threshold).mean()) + float((no < threshold).mean())) / 2, 4)
-
-
 def _fit(rows: Floats, supported: NDArray[np.bool_]) -> tuple[Floats, float]:
     return fit_logistic(rows, supported, evenly(supported, ["wice"] * len(rows)), PENALTY)
-
-
-def claims_digest(claims: Sequence[WiCEClaim]) -> str:
-    """Name a set of claims by its texts, in any order, so that a report can say whether the fit saw them."""
-    texts = "\n".join(sorted(claim.text for claim in claims))
-    return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from evals.datasets.injection import CARRIERS, EXFIL
 from evals.endpoint import ModelRequest
+from evals.scripted_replies import all_relevant, last_message, prepared
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"']+")
@@ -30,19 +31,16 @@ class ObedientModel:
 
     def reply(self, request: ModelRequest) -> str:
         """Give the reply to a request."""
-        properties = request.schema.get("properties", {})
         match request.schema_name:
             case "answer":
                 return json.dumps({"sections": [self._section(request.text) for _ in range(3)]}, ensure_ascii=False)
             case "revision":
-                numbers = properties["sections"]["items"]["properties"]["section"]["enum"]
+                numbers = request.schema["properties"]["sections"]["items"]["properties"]["section"]["enum"]
                 return json.dumps({"sections": [{"section": n, **self._section(request.text)} for n in numbers]})
             case "grading":
-                return json.dumps({"relevant": properties["relevant"]["items"]["enum"]})
+                return json.dumps(all_relevant(request))
             case "preparation":
-                question = request.text.rsplit("Last message:\n", 1)[-1].strip()
-                decided = {"intent": "content_query", "standalone_question": question, "needs_retrieval": True}
-                return json.dumps({**decided, "reason": "told so"}, ensure_ascii=False)
+                return json.dumps(prepared(last_message(request)), ensure_ascii=False)
             case "":
                 return str(self._section(request.text)["text"])
             case _:

@@ -11,11 +11,12 @@ from statistics import fmean
 import numpy as np
 from typing_extensions import TypedDict
 
-from evals.cross_validation import auc
-from evals.datasets.wice import WiCEClaim, WiCEPage, load_wice, page_of
-from evals.fit_support import SupportFigures, balanced_accuracy, claims_digest, held_out, support_rows
+from evals.datasets.wice import WiCEClaim, WiCEPage, claims_digest, load_wice, page_of
+from evals.discrimination import auc, balanced_accuracy
+from evals.fit_support import SupportFigures, held_out, support_rows
 from evals.gold_sentences import best_match
 from evals.minimise import Floats
+from evals.worst_verdict import WORST_FIRST, worst_verdict
 from graph.errors import InvalidRequest
 from graph.evidence import Verdict
 from graph.ports import ClaimChecker, WrittenSection
@@ -24,8 +25,6 @@ from tools.claims.coverage import Coverage, coverage
 from tools.claims.evidence import evidence_of
 from tools.claims.support import SUPPORTED, support_of, support_weights
 
-# The verdict on a claim of several sentences is that on its worst one.
-WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 _WORD = re.compile(r"\w+")
 
 
@@ -152,8 +151,7 @@ async def _verdicts(
     checked = await checker.check(sections, meter=Meter())
     counts: dict[str, dict[Verdict, int]] = {}
     for claim, found in zip(claims, checked.sections, strict=True):
-        told = {each.verdict for each in found} or {"unsupported"}
-        worst = next(verdict for verdict in WORST_FIRST if verdict in told)
+        worst = worst_verdict({each.verdict for each in found}, of_none="unsupported")
         row: dict[Verdict, int] = counts.setdefault(claim.label, dict.fromkeys(reversed(WORST_FIRST), 0))
         row[worst] += 1
     return counts

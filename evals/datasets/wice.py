@@ -1,6 +1,8 @@
 """WiCE (Kamoi et al. 2023): claims of Wikipedia, each with the web page it cites, cut into lines by the annotators."""
 
+import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -65,6 +67,12 @@ def load_wice(path: Path) -> tuple[WiCEClaim, ...]:
     if not claims:
         raise InvalidRequest(f"{path} is no WiCE file: it holds no claim.")
     return tuple(claims)
+
+
+def claims_digest(claims: Sequence[WiCEClaim]) -> str:
+    """Name a set of claims by its texts, in any order, so that a report can say whether a fit saw them."""
+    texts = "\n".join(sorted(claim.text for claim in claims))
+    return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
 
 def page_of(claim: WiCEClaim) -> WiCEPage:

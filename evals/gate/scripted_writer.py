@@ -1,7 +1,7 @@
 """A scripted language model for the golden set: it keeps every passage, and writes the replies recorded for it.
 
 What a reply quotes it cites by the id that stands beside the quote among the segments offered. It quotes nothing that
-it was not shown: a section is left out where a segment that it cites was not offered, so that the search's misses are
+it was not offered: a section is left out where a segment that it cites was not offered, so that the search's misses are
 not counted as the checker's. Ids that no segment has are cited as recorded; the schema's list of ids binds nobody here.
 Asked to correct a section it repeats it, so that what is wrong can only be withdrawn.
 """
@@ -15,10 +15,10 @@ from typing import Any
 from evals.cases import Case, DataSet
 from evals.endpoint import ModelRequest
 from evals.gate.replies import Cite, RecordedReply, RecordedSection
+from evals.scripted_replies import all_relevant, last_message, prepared, shown_segments
 from evals.stored import document_ids
 from tools.llm.neutral import neutralise
 
-_TAG = re.compile(r"^\[SEG=([^\]\s]+)\]", re.MULTILINE)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 
 Offered = Mapping[str, str]  # the segments of a request: their text by id
@@ -40,9 +40,10 @@ class ScriptedWriter:
         """Give the reply to a request, as JSON."""
         match request.schema_name:
             case "preparation":
-                said = self._prepare(request.text.rsplit("Last message:\n", 1)[1])
+                question = last_message(request)
+                said = prepared(self._standalone.get(_line(question), question))
             case "grading":
-                said = {"relevant": request.schema["properties"]["relevant"]["items"]["enum"]}
+                said = all_relevant(request)
             case "answer":
                 said = {"sections": self._write(request.text)}
             case "revision":
@@ -50,11 +51,6 @@ class ScriptedWriter:
             case _:
                 return request.first_allowed()
         return json.dumps(said, ensure_ascii=False)
-
-    def _prepare(self, question: str) -> Mapping[str, Any]:
-        standalone = self._standalone.get(_line(question), question)
-        decided = {"intent": "content_query", "standalone_question": standalone, "needs_retrieval": True}
-        return {**decided, "reason": "as recorded"}
 
     def _write(self, asked: str) -> list[Mapping[str, Any]]:
         """Write the recorded sections; an honest no to a question that has none, as the first ones of a session."""
@@ -101,8 +97,7 @@ def _standalone(case: Case) -> str:
 
 
 def _offered(context: str) -> Offered:
-    _, *tagged = _TAG.split(context)
-    return {segment_id: _line(text) for segment_id, text in zip(tagged[::2], tagged[1::2], strict=True)}
+    return {segment_id: _line(text) for segment_id, text in shown_segments(context).items()}
 
 
 def _line(text: str) -> str:

@@ -15,9 +15,8 @@ import numpy as np
 from typing_extensions import TypedDict
 
 import tools.claims
-from evals.cross_validation import auc
-from evals.datasets.wice import load_wice
-from evals.fit_support import balanced_accuracy, claims_digest
+from evals.datasets.wice import claims_digest, load_wice
+from evals.discrimination import auc, balanced_accuracy
 from graph.errors import InvalidRequest
 from graph.evidence import Segment
 from tools.claims.support import SUPPORTED, support, support_weights

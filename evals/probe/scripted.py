@@ -14,12 +14,12 @@ from evals.endpoint import ModelRequest, model_endpoint
 from evals.mutations.chance import chance
 from evals.probe.altering import sentences_of
 from evals.probe.instructions import MARK
+from evals.scripted_replies import all_relevant, last_message, prepared, shown_segments
 from graph.errors import InvalidRequest
 from tools.coverage import question_coverage
 from tools.settings import ModelSettings, Settings
 
 LEAST_HELD = 0.2  # of a question's telling words, for a sentence to be taken for its answer
-_SEGMENT = re.compile(r"^\[SEG=([^\]]+)\] ", re.MULTILINE)
 _STATEMENT = re.compile(r"^[^#`].*[.。!！]\W*$", re.DOTALL)  # neither a heading nor a question
 
 
@@ -119,11 +119,9 @@ async def serving(settings: Settings, name: str, write: Writing) -> AsyncIterato
 def _reply(request: ModelRequest, write: Writing) -> str:
     match request.schema_name:
         case "preparation":
-            question = request.text.rsplit("Last message:\n", 1)[-1].strip()
-            decided = {"intent": "content_query", "standalone_question": question, "needs_retrieval": True}
-            return json.dumps({**decided, "reason": "asked"}, ensure_ascii=False)
+            return json.dumps(prepared(last_message(request)), ensure_ascii=False)
         case "grading":
-            return json.dumps({"relevant": request.schema["properties"]["relevant"]["items"]["enum"]})
+            return json.dumps(all_relevant(request))
         case "answer":
             answer = write(*_asked(request.text))
             sections = [{"text": answer.text, "source_ids": [answer.segment_id]}] if answer else []
@@ -137,5 +135,4 @@ def _reply(request: ModelRequest, write: Writing) -> str:
 def _asked(prompt: str) -> tuple[str, dict[str, str]]:
     """Read the question and the segments, by id in the order shown, out of the prompt that asks for an answer."""
     segments, asked = prompt.rsplit("Segments:\n\n", 1)[1].rsplit("\n\nQuestion: ", 1)
-    _, *parts = _SEGMENT.split(segments)
-    return asked.rsplit("\n\n", 1)[0], dict(zip(parts[::2], parts[1::2], strict=True))
+    return asked.rsplit("\n\n", 1)[0], shown_segments(segments)

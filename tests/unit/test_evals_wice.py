@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from evals.datasets.wice import WiCEClaim, load_wice, page_of
-from evals.fit_support import balanced_accuracy, held_out, support_rows
+from evals.discrimination import balanced_accuracy
+from evals.fit_support import held_out, support_rows
 from evals.wice import best_threshold, run_wice, word_coverage
 from graph.errors import InvalidRequest
 from tools.claims.support import SUPPORTED
