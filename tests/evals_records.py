@@ -1,5 +1,6 @@
-"""Records made by hand, for tests of figures, reports and comparisons."""
+"""Records made by hand: of a question that was answered rightly, or bare ones in which a test names every part."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from evals.records import CitationRecord, ClaimRecord, GoldSentence, Record, RetrievedSegment, SectionRecord, SourceText
@@ -22,6 +23,11 @@ def retrieved(*documents: str) -> list[RetrievedSegment]:
         )
         for place, document in enumerate(documents)
     ]
+
+
+def segment(document: str, start: int, end: int) -> RetrievedSegment:
+    """A segment at a place of its document."""
+    return RetrievedSegment(segment_id=f"{document}:{start}", document=document, start=start, end=end, score=0.5)
 
 
 def source(document: str = "ferry", text: str = f"{FIRST_BOAT} {FARE}") -> SourceText:
@@ -128,3 +134,61 @@ def failed(case_id: str = "q1", **changes: Any) -> Record:
         "sources": [],
     }
     return refused(case_id, **{**nothing, **changes})
+
+
+def bare(case_id: str = "q1", evidence: Iterable[Sequence[GoldSentence]] = (), **changes: Any) -> Record:
+    """A question that was answered, of which nothing more is known than a test says."""
+    nothing: dict[str, Any] = {
+        "tags": {},
+        "answers": [],
+        "evidence": [list(chosen) for chosen in evidence],
+        "retrieved": [],
+        "sources": [],
+        "answer": "",
+        "written": [],
+        "first_claims": [],
+        "sections": [],
+        "claims": [],
+        "spent": {},
+    }
+    return record(case_id, **{**nothing, **changes})
+
+
+def citing(*citations: CitationRecord, evidence: Iterable[Sequence[GoldSentence]], **changes: Any) -> Record:
+    """A bare answer of one claim with these citations."""
+    return bare(evidence=evidence, claims=[stated(*citations)], **changes)
+
+
+def sentences(document: str, *indices: int) -> list[GoldSentence]:
+    """Sentences of a document, each 10 code points long."""
+    return [gold(f"{document} {i}".ljust(10), document=document, index=i, start=10 * i) for i in indices]
+
+
+def quote(document: str, *places: int, text: str = "quoted", **changes: Any) -> CitationRecord:
+    """A quote of such sentences, and of a segment that holds no others."""
+    plain: dict[str, Any] = {
+        "segment_id": f"{document}:0",
+        "document": document,
+        "start": 10 * min(places, default=0),
+        "end": 10 * max(places, default=0) + 10,
+        "sentences": list(places),
+        "segment_sentences": list(places),
+    }
+    return citation(text, **{**plain, **changes})
+
+
+def stated(
+    *citations: CitationRecord, text: str = "claimed", section: int = 0, verdict: Verdict = "supported"
+) -> ClaimRecord:
+    """A claim with these citations and no others."""
+    return ClaimRecord(section=section, text=text, verdict=verdict, reasons=[], citations=list(citations))
+
+
+def section_of(*source_ids: str, unknown_ids: int = 0) -> SectionRecord:
+    """A section that cites these ids and no others."""
+    return SectionRecord(text="written", source_ids=list(source_ids), unknown_ids=unknown_ids)
+
+
+def passage(segment_id: str, text: str, title: str = "Page") -> SourceText:
+    """A segment that the writer was given, by its id."""
+    return SourceText(segment_id=segment_id, document="page", title=title, text=text, kind="search", score=1.0)

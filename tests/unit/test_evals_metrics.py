@@ -10,13 +10,13 @@ from evals.metrics.pages import PAGES
 from evals.metrics.verdicts import VERDICTS
 from evals.records import Record
 from graph.evidence import Spent
-from tests.unit.eval_records import claim, record, section
+from tests.evals_records import bare, section_of, stated
 
 RIGHT = Metric("right", "Right", "right ones", lambda each: (float(each["outcome"] == each["expected"]),))
 
 
 def removed(case_id: str, outcome: str, **changed: object) -> Record:
-    return record(case_id, variant="removed", expected="abstained", outcome=outcome, **changed)
+    return bare(case_id, variant="removed", expected="abstained", outcome=outcome, **changed)
 
 
 def means(records: list[Record], metrics: tuple[Metric, ...]) -> dict[str, float]:
@@ -29,7 +29,7 @@ def test_every_measure_has_a_name_of_its_own_and_applies_to_something() -> None:
 
 
 def test_the_two_askings_of_a_question_are_one_question() -> None:
-    records = [record("a"), removed("a", "abstained"), record("b"), removed("b", "answered")]
+    records = [bare("a"), removed("a", "abstained"), bare("b"), removed("b", "answered")]
     figure = figures(records, [RIGHT])["right"]
     assert (figure["mean"], figure["n"]) == (0.75, 2)
     assert RIGHT.parted(records) == [[[1.0, 1.0], [1.0, 0.0]]]
@@ -37,24 +37,24 @@ def test_the_two_askings_of_a_question_are_one_question() -> None:
 
 def test_a_measure_that_applies_to_nothing_is_left_out() -> None:
     nothing = Metric("nothing", "Nothing", "nothing", lambda _: ())
-    assert figures([record()], [nothing, RIGHT]).keys() == {"right"}
+    assert figures([bare()], [nothing, RIGHT]).keys() == {"right"}
     assert figures([], [RIGHT]) == {}
-    assert nothing.change([record()], [record()]) is None
+    assert nothing.change([bare()], [bare()]) is None
 
 
 def test_groups_are_of_records_with_the_same_tag() -> None:
     records = [
-        record("a", tags={"language": "en"}),
-        record("b", tags={"language": "vi"}, outcome="abstained"),
-        record("c"),
+        bare("a", tags={"language": "en"}),
+        bare("b", tags={"language": "vi"}, outcome="abstained"),
+        bare("c"),
     ]
     found = by_tag(records, [RIGHT], "language")
     assert {value: each["right"]["mean"] for value, each in found.items()} == {"en": 1.0, "vi": 0.0}
 
 
 def test_a_change_is_taken_question_by_question() -> None:
-    before = [record(f"q{n}", outcome="abstained" if n % 2 else "answered") for n in range(20)]
-    after = [record(f"q{n}") for n in range(20)]
+    before = [bare(f"q{n}", outcome="abstained" if n % 2 else "answered") for n in range(20)]
+    after = [bare(f"q{n}") for n in range(20)]
     found = RIGHT.change(before, after)
     assert found is not None
     change, p_value = found
@@ -65,14 +65,14 @@ def test_a_change_is_taken_question_by_question() -> None:
 
 def test_abstention_is_right_on_either_side() -> None:
     records = [
-        record("a"),
+        bare("a"),
         removed("a", "abstained"),
-        record("b", outcome="abstained"),
+        bare("b", outcome="abstained"),
         removed("b", "abstained"),
-        record("c"),
-        record("d"),
-        record("e", outcome="failed"),
-        record("f", expected="abstained", outcome="answered"),
+        bare("c"),
+        bare("d"),
+        bare("e", outcome="failed"),
+        bare("f", expected="abstained", outcome="answered"),
     ]
     assert means(records, ABSTENTION) == {
         "abstention_accuracy": 5 / 8,
@@ -86,22 +86,22 @@ def test_abstention_is_right_on_either_side() -> None:
 
 
 def test_refusing_everything_is_half_right_and_no_more() -> None:
-    records = [each for n in range(4) for each in (record(f"q{n}", outcome="abstained"), removed(f"q{n}", "abstained"))]
+    records = [each for n in range(4) for each in (bare(f"q{n}", outcome="abstained"), removed(f"q{n}", "abstained"))]
     found = means(records, ABSTENTION)
     assert (found["abstention_balanced_accuracy"], found["paired_balanced_accuracy"]) == (0.5, 0.5)
 
 
 def test_without_pairs_and_without_unanswerable_questions_nothing_is_balanced() -> None:
-    records = [record("a"), record("b", outcome="abstained")]
+    records = [bare("a"), bare("b", outcome="abstained")]
     assert pairs(records) == []
     assert means(records, ABSTENTION).keys() == {"abstention_accuracy", "answered_when_answerable"}
 
 
 def test_verdicts_are_shares_of_claims_before_and_after_repair() -> None:
-    shown = [claim(), claim(), claim(verdict="unverified")]
-    first = [claim(), claim(verdict="contradicted"), claim(verdict="unsupported"), claim(verdict="unverified")]
-    written = [section("a:0"), section("a:1"), section("a:2"), section("a:3")]
-    found = means([record(claims=shown, first_claims=first, written=written, sections=written[:3])], VERDICTS)
+    shown = [stated(), stated(), stated(verdict="unverified")]
+    first = [stated(), stated(verdict="contradicted"), stated(verdict="unsupported"), stated(verdict="unverified")]
+    written = [section_of("a:0"), section_of("a:1"), section_of("a:2"), section_of("a:3")]
+    found = means([bare(claims=shown, first_claims=first, written=written, sections=written[:3])], VERDICTS)
     assert found == {
         "claims_supported": 0.6667,
         "claims_unverified": 0.3333,
@@ -116,13 +116,17 @@ def test_verdicts_are_shares_of_claims_before_and_after_repair() -> None:
 
 
 def test_what_a_run_says_itself_of_its_sources_is_no_claim_of_the_writer() -> None:
-    own, by_run = section("a:0"), section("a:0", "b:0")
-    said = [claim(verdict="unverified"), claim(section=1)]
+    own, by_run = section_of("a:0"), section_of("a:0", "b:0")
+    said = [stated(verdict="unverified"), stated(section=1)]
     found = means(
         [
-            record(
+            bare(
                 written=[own, own, by_run],
-                first_claims=[claim(verdict="contradicted"), claim(verdict="unverified", section=1), claim(section=2)],
+                first_claims=[
+                    stated(verdict="contradicted"),
+                    stated(verdict="unverified", section=1),
+                    stated(section=2),
+                ],
                 sections=[own, by_run],
                 claims=said,
                 disagreements=[["a:0", "b:0"]],
@@ -136,10 +140,12 @@ def test_what_a_run_says_itself_of_its_sources_is_no_claim_of_the_writer() -> No
 
 
 def test_an_answer_given_up_has_all_its_sections_withdrawn_and_a_refusal_has_none() -> None:
-    refusal = section()
-    given_up = record(outcome="abstained", first_claims=[claim()], written=[section("a:0"), section("a:1"), refusal])
-    refused = record("q2", outcome="abstained", written=[refusal])
-    failed = record("q3", outcome="failed", written=[section("a:0")], first_claims=[claim()])
+    refusal = section_of()
+    given_up = bare(
+        outcome="abstained", first_claims=[stated()], written=[section_of("a:0"), section_of("a:1"), refusal]
+    )
+    refused = bare("q2", outcome="abstained", written=[refusal])
+    failed = bare("q3", outcome="failed", written=[section_of("a:0")], first_claims=[stated()])
     figure = figures([given_up, refused, failed], VERDICTS)["withdrawn_sections"]
     assert (figure["mean"], figure["n"]) == (1.0, 1)
 
@@ -150,14 +156,14 @@ def test_pages_are_covered_by_the_segments_that_were_read() -> None:
         {"document": "b", "read": 3, "of": 3},
         {"document": "empty", "read": 0, "of": 0},
     ]
-    assert means([record(pages_read=pages), record("q2")], PAGES) == {"page_coverage": 0.75}
+    assert means([bare(pages_read=pages), bare("q2")], PAGES) == {"page_coverage": 0.75}
 
 
 def test_cost_is_of_runs_that_ended() -> None:
     spent = {"write": Spent(calls=2, tokens=300, ms=5.0), "check": Spent(calls=1, tokens=100, ms=1.0)}
-    records = [record(f"q{n}", ms=float(n), first_text_ms=n / 2) for n in range(1, 100)]
-    records.append(record("q100", ms=100.0, first_text_ms=None, spent=spent))
-    records.append(record("failed", outcome="failed", ms=90_000.0, first_text_ms=80_000.0))
+    records = [bare(f"q{n}", ms=float(n), first_text_ms=n / 2) for n in range(1, 100)]
+    records.append(bare("q100", ms=100.0, first_text_ms=None, spent=spent))
+    records.append(bare("failed", outcome="failed", ms=90_000.0, first_text_ms=80_000.0))
     found = means(records, COST)
     assert found == {
         "ms": 50.5,

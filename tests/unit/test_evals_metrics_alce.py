@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.wice import load_wice
-from evals.fit_support import claims_digest
+from evals.datasets.wice import claims_digest, load_wice
 from evals.metrics import figures
 from evals.metrics.alce import ALCE, Alce
 from evals.metrics.support import SupportFunction, described, rated, shipped
 from evals.records import Record
 from graph.errors import InvalidRequest
-from tests.unit.eval_records import claim, record, section, source
+from tests.evals_records import bare, passage, section_of, stated
 
 
 def share_of_words(premise: str, statement: str) -> float:
@@ -83,8 +82,8 @@ def test_an_invented_id_never_helps(passages: list[str]) -> None:
 
 
 def answer(*sections: object, claims: list[object], **changed: object) -> Record:
-    sources = [source("p:0", "a b"), source("p:1", "c"), source("p:2", "x", title="Herring")]
-    return record(sections=list(sections), claims=claims, sources=sources, **changed)
+    sources = [passage("p:0", "a b"), passage("p:1", "c"), passage("p:2", "x", title="Herring")]
+    return bare(sections=list(sections), claims=claims, sources=sources, **changed)
 
 
 def means(*records: Record) -> tuple[float, float, int]:
@@ -95,36 +94,38 @@ def means(*records: Record) -> tuple[float, float, int]:
 
 def test_a_claim_cites_what_its_section_does() -> None:
     one = answer(
-        section("p:0"),
-        section("p:1", "p:2"),
-        claims=[claim(text="a"), claim(text="b"), claim(text="c", section=1), claim(text="d", section=1)],
+        section_of("p:0"),
+        section_of("p:1", "p:2"),
+        claims=[stated(text="a"), stated(text="b"), stated(text="c", section=1), stated(text="d", section=1)],
     )
     # recalled: a, b, c of four; precise: p:0 twice, p:1 once, of the six times that an id is cited
     assert means(one) == (0.75, 0.5, 1)
 
 
 def test_titles_are_part_of_a_passage() -> None:
-    assert means(answer(section("p:2"), claims=[claim(text="Title: Herring x")])) == (1.0, 1.0, 1)
+    assert means(answer(section_of("p:2"), claims=[stated(text="Title: Herring x")])) == (1.0, 1.0, 1)
 
 
 def test_means_are_of_answers_whatever_their_length() -> None:
-    long = answer(section("p:0"), claims=[claim(text=word) for word in "aaaa"])
-    wrong = answer(section("p:1"), claims=[claim(text="a")], case_id="q2")
+    long = answer(section_of("p:0"), claims=[stated(text=word) for word in "aaaa"])
+    wrong = answer(section_of("p:1"), claims=[stated(text="a")], case_id="q2")
     assert means(long, wrong) == (0.5, 0.5, 2)
 
 
 def test_ids_that_name_no_source_are_invented() -> None:
-    dropped = answer(section("p:0", unknown=1), claims=[claim(text="a")])
-    foreign = answer(section("p:0", "elsewhere:4"), claims=[claim(text="a")], case_id="q2")
+    dropped = answer(section_of("p:0", unknown_ids=1), claims=[stated(text="a")])
+    foreign = answer(section_of("p:0", "elsewhere:4"), claims=[stated(text="a")], case_id="q2")
     assert means(dropped, foreign) == (0.0, 0.0, 2)
-    half = answer(section("p:0", unknown=1), section("p:0"), claims=[claim(text="a"), claim(text="b", section=1)])
+    half = answer(
+        section_of("p:0", unknown_ids=1), section_of("p:0"), claims=[stated(text="a"), stated(text="b", section=1)]
+    )
     assert means(half) == (0.5, 0.3333, 1)
 
 
 def test_refusals_and_answers_without_claims_are_not_scored() -> None:
-    uncited = answer(section(), claims=[claim(text="a")])
-    refused = answer(section("p:0"), claims=[claim(text="a")], case_id="q2", outcome="abstained")
-    greeting = answer(section(), claims=[], case_id="q3")
+    uncited = answer(section_of(), claims=[stated(text="a")])
+    refused = answer(section_of("p:0"), claims=[stated(text="a")], case_id="q2", outcome="abstained")
+    greeting = answer(section_of(), claims=[], case_id="q3")
     assert means(uncited, refused, greeting) == (0.0, 0.0, 1)
 
 

@@ -8,7 +8,7 @@ from evals.metrics import figures
 from evals.metrics.answers import ANSWERS, contains, token_f1
 from evals.metrics.wording import folded, words
 from evals.records import Record
-from tests.unit.eval_records import claim, gold, quote, record
+from tests.evals_records import bare, quote, sentences, stated
 
 TEXT = st.text(alphabet="abC 1é，。北京市\n", max_size=20)
 
@@ -70,12 +70,12 @@ def test_folding_settles_and_f1_is_symmetric(one: str, other: str) -> None:
 
 
 def test_refused_and_failed_questions_are_misses() -> None:
-    right = record("q1", answers=["1911"], answer="In 1911.")
-    wrong = record("q2", answers=["1911"], answer="Long ago.")
-    refused = record("q3", answers=["1911"], answer="No 1911 was found.", outcome="abstained")
-    failed = record("q4", answers=["1911"], outcome="failed")
-    removed = record("q1", answers=["1911"], answer="In 1911.", variant="removed", expected="abstained")
-    unknown = record("q5", answer="In 1911.")
+    right = bare("q1", answers=["1911"], answer="In 1911.")
+    wrong = bare("q2", answers=["1911"], answer="Long ago.")
+    refused = bare("q3", answers=["1911"], answer="No 1911 was found.", outcome="abstained")
+    failed = bare("q4", answers=["1911"], outcome="failed")
+    removed = bare("q1", answers=["1911"], answer="In 1911.", variant="removed", expected="abstained")
+    unknown = bare("q5", answer="In 1911.")
     found = means(right, wrong, refused, failed, removed, unknown)
     assert found["answer_containment"] == 0.25
     assert found["answer_containment_answered"] == 0.5
@@ -86,8 +86,11 @@ def test_refused_and_failed_questions_are_misses() -> None:
 def test_a_quote_has_to_be_of_a_gold_document_and_hold_the_answer() -> None:
     def quoting(case_id: str, *quotes: tuple[str, str]) -> Record:
         citations = [quote(document, 1, text=text) for document, text in quotes]
-        return record(
-            case_id, [gold("a", 1), gold("b", 1)], answers=["1911"], claims=[claim(each) for each in citations]
+        return bare(
+            case_id,
+            [sentences("a", 1), sentences("b", 1)],
+            answers=["1911"],
+            claims=[stated(each) for each in citations],
         )
 
     found = means(
@@ -101,6 +104,6 @@ def test_a_quote_has_to_be_of_a_gold_document_and_hold_the_answer() -> None:
 
 
 def test_a_refusal_is_a_miss_for_quotes_and_has_none() -> None:
-    found = means(record(evidence=[gold("a", 1)], answers=["1911"], outcome="abstained"))
+    found = means(bare(evidence=[sentences("a", 1)], answers=["1911"], outcome="abstained"))
     assert (found["answer_in_first_quote"], found["answer_in_quotes"]) == (0.0, 0.0)
     assert "quotes_per_answer" not in found

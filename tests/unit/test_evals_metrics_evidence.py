@@ -9,7 +9,7 @@ from evals.metrics.evidence import EVIDENCE, Match, cited_segments, quoted_sente
 from evals.metrics.evidence import match as matched
 from evals.metrics.proof import PROOF
 from evals.records import Record
-from tests.unit.eval_records import citing, claim, gold, quote, record, section
+from tests.evals_records import bare, citing, quote, section_of, sentences, stated
 
 PLACES = st.frozensets(st.integers(0, 9), min_size=1)
 
@@ -24,44 +24,44 @@ def means(*records: Record) -> dict[str, float]:
 
 
 def test_citations_that_are_the_evidence() -> None:
-    assert match(citing(quote("a", 1), quote("a", 2), evidence=[gold("a", 1, 2)])) == (1.0, 1.0, 1.0)
+    assert match(citing(quote("a", 1), quote("a", 2), evidence=[sentences("a", 1, 2)])) == (1.0, 1.0, 1.0)
 
 
 def test_precision_and_recall_by_sentence() -> None:
-    found = match(citing(quote("a", 1, 2), quote("b", 7), evidence=[gold("a", 1, 4)]))
+    found = match(citing(quote("a", 1, 2), quote("b", 7), evidence=[sentences("a", 1, 4)]))
     assert found == (pytest.approx(1 / 3), 0.5, pytest.approx(0.4))
 
 
 def test_the_same_place_of_another_document_is_no_evidence() -> None:
-    assert match(citing(quote("b", 1), evidence=[gold("a", 1)])) == (0.0, 0.0, 0.0)
+    assert match(citing(quote("b", 1), evidence=[sentences("a", 1)])) == (0.0, 0.0, 0.0)
 
 
 def test_any_alternative_is_precise_and_the_best_one_is_recalled() -> None:
-    alternatives = [gold("a", 1, 2), gold("b", 5)]
+    alternatives = [sentences("a", 1, 2), sentences("b", 5)]
     assert match(citing(quote("b", 5), evidence=alternatives)) == (1.0, 1.0, 1.0)
     assert match(citing(quote("a", 1), evidence=alternatives)) == (1.0, 0.5, pytest.approx(2 / 3))
     assert match(citing(quote("a", 1), quote("b", 5), evidence=alternatives)) == (1.0, 1.0, 1.0)
 
 
 def test_accepted_sentences_cost_nothing_and_prove_nothing() -> None:
-    accepted = gold("a", 8)
-    assert match(citing(quote("a", 1), quote("a", 8), evidence=[gold("a", 1)], accepted=accepted)).f1 == 1.0
-    assert match(citing(quote("a", 8), evidence=[gold("a", 1)], accepted=accepted)) == (1.0, 0.0, 0.0)
+    accepted = sentences("a", 8)
+    assert match(citing(quote("a", 1), quote("a", 8), evidence=[sentences("a", 1)], accepted=accepted)).f1 == 1.0
+    assert match(citing(quote("a", 8), evidence=[sentences("a", 1)], accepted=accepted)) == (1.0, 0.0, 0.0)
 
 
 def test_a_sentence_cited_twice_counts_once() -> None:
-    assert match(citing(quote("a", 1), quote("a", 1), quote("a", 5), evidence=[gold("a", 1)])).precision == 0.5
+    assert match(citing(quote("a", 1), quote("a", 1), quote("a", 5), evidence=[sentences("a", 1)])).precision == 0.5
 
 
 def test_a_quote_that_holds_no_sentence_costs_precision() -> None:
     web = quote("https://example.org", start=3, end=9)
-    assert match(citing(quote("a", 1), web, evidence=[gold("a", 1)])).precision == 0.5
-    assert match(citing(quote("a", 1), web, web, evidence=[gold("a", 1)])).precision == 0.5
-    assert match(citing(web, evidence=[gold("a", 1)])) == (0.0, 0.0, 0.0)
+    assert match(citing(quote("a", 1), web, evidence=[sentences("a", 1)])).precision == 0.5
+    assert match(citing(quote("a", 1), web, web, evidence=[sentences("a", 1)])).precision == 0.5
+    assert match(citing(web, evidence=[sentences("a", 1)])) == (0.0, 0.0, 0.0)
 
 
 def test_an_answer_that_cites_nothing_proves_nothing() -> None:
-    assert means(citing(evidence=[gold("a", 1)])) == {
+    assert means(citing(evidence=[sentences("a", 1)])) == {
         "quote_precision": 0.0,
         "quote_recall": 0.0,
         "quote_f1": 0.0,
@@ -71,8 +71,8 @@ def test_an_answer_that_cites_nothing_proves_nothing() -> None:
 
 @pytest.mark.parametrize("outcome", ["abstained", "failed", "cancelled"])
 def test_refused_and_failed_questions_count_in_the_last_measure_alone(outcome: str) -> None:
-    right = citing(quote("a", 1), evidence=[gold("a", 1)])
-    assert means(right, record("q2", evidence=[gold("a", 1)], outcome=outcome)) == {
+    right = citing(quote("a", 1), evidence=[sentences("a", 1)])
+    assert means(right, bare("q2", evidence=[sentences("a", 1)], outcome=outcome)) == {
         "quote_precision": 1.0,
         "quote_recall": 1.0,
         "quote_f1": 1.0,
@@ -81,14 +81,14 @@ def test_refused_and_failed_questions_count_in_the_last_measure_alone(outcome: s
 
 
 def test_questions_without_an_answer_to_cite_are_not_measured() -> None:
-    removed = citing(quote("a", 1), evidence=[gold("a", 1)], variant="removed", expected="abstained")
-    assert means(removed, record("q2", claims=[claim(quote("a", 1))])) == {}
+    removed = citing(quote("a", 1), evidence=[sentences("a", 1)], variant="removed", expected="abstained")
+    assert means(removed, bare("q2", claims=[stated(quote("a", 1))])) == {}
 
 
 @settings(max_examples=40)
 @given(PLACES, PLACES)
 def test_measures_agree_with_sets(cited: frozenset[int], evidence: frozenset[int]) -> None:
-    found = match(citing(*(quote("a", place) for place in cited), evidence=[gold("a", *evidence)]))
+    found = match(citing(*(quote("a", place) for place in cited), evidence=[sentences("a", *evidence)]))
     shared = len(cited & evidence)
     assert found.precision == shared / len(cited)
     assert found.recall == shared / len(evidence)
@@ -99,8 +99,8 @@ def test_measures_agree_with_sets(cited: frozenset[int], evidence: frozenset[int
 @given(PLACES, PLACES, st.integers(10, 99))
 def test_citing_one_sentence_too_many_costs(cited: frozenset[int], evidence: frozenset[int], extra: int) -> None:
     quotes = [quote("a", place) for place in cited]
-    before = match(citing(*quotes, evidence=[gold("a", *evidence)]))
-    after = match(citing(*quotes, quote("a", extra), evidence=[gold("a", *evidence)]))
+    before = match(citing(*quotes, evidence=[sentences("a", *evidence)]))
+    after = match(citing(*quotes, quote("a", extra), evidence=[sentences("a", *evidence)]))
     assert after.recall == before.recall
     if before.precision:
         assert after.precision < before.precision
@@ -113,8 +113,8 @@ def test_another_alternative_never_costs(
     cited: frozenset[int], alternatives: list[frozenset[int]], more: frozenset[int]
 ) -> None:
     quotes = [quote("a", place) for place in cited]
-    few = match(citing(*quotes, evidence=[gold("a", *each) for each in alternatives]))
-    many = match(citing(*quotes, evidence=[gold("a", *each) for each in [*alternatives, more]]))
+    few = match(citing(*quotes, evidence=[sentences("a", *each) for each in alternatives]))
+    many = match(citing(*quotes, evidence=[sentences("a", *each) for each in [*alternatives, more]]))
     assert many.precision >= few.precision
     assert many.recall >= few.recall
     assert many.f1 >= few.f1 - 1e-9
@@ -122,17 +122,17 @@ def test_another_alternative_never_costs(
 
 def test_proofs_are_counted_by_citation() -> None:
     good, shifted, foreign = quote("a", 1), quote("a", 2, exact=False), quote("b", 3, offered=False)
-    found = figures([record(claims=[claim(good, shifted), claim(good, foreign)])], PROOF)
+    found = figures([bare(claims=[stated(good, shifted), stated(good, foreign)])], PROOF)
     assert (found["quote_exactness"]["mean"], found["id_validity"]["mean"]) == (0.75, 0.75)
 
 
 def test_ids_are_counted_in_what_was_first_written() -> None:
-    wrote = record(
-        written=[section("a:0", "a:0", unknown=2), section(unknown=1), section("a:0")],
-        first_claims=[claim()],
-        sections=[section("a:0"), section(), section("a:0"), section("a:0")],
+    wrote = bare(
+        written=[section_of("a:0", "a:0", unknown_ids=2), section_of(unknown_ids=1), section_of("a:0")],
+        first_claims=[stated()],
+        sections=[section_of("a:0"), section_of(), section_of("a:0"), section_of("a:0")],
     )
-    refused = record("q2", outcome="abstained", written=[section()])
+    refused = bare("q2", outcome="abstained", written=[section_of()])
     found = figures([wrote, refused], PROOF)
     assert (found["invented_ids"]["mean"], found["invented_ids"]["n"]) == (3.0, 1)
     assert found["repeated_ids"]["mean"] == 1.0
@@ -142,13 +142,13 @@ def test_ids_are_counted_in_what_was_first_written() -> None:
 def test_a_citation_is_right_where_its_segment_holds_evidence() -> None:
     beside = quote("a", 3, segment_id="a:0", segment_sentences=[0, 1, 2, 3])
     elsewhere = quote("a", 7, segment_id="a:1", segment_sentences=[5, 6, 7])
-    answer = citing(beside, elsewhere, evidence=[gold("a", 1)])
+    answer = citing(beside, elsewhere, evidence=[sentences("a", 1)])
     assert matched(answer, cited_segments) == (0.5, 1.0, pytest.approx(2 / 3))
     assert matched(answer, quoted_sentences) == (0.0, 0.0, 0.0)
 
 
 def test_a_segment_cited_twice_counts_once_and_one_never_offered_holds_nothing() -> None:
     first, again = (quote("a", index, segment_id="a:0", segment_sentences=[1, 2]) for index in (1, 2))
-    assert matched(citing(first, again, evidence=[gold("a", 1)]), cited_segments) == (1.0, 1.0, 1.0)
+    assert matched(citing(first, again, evidence=[sentences("a", 1)]), cited_segments) == (1.0, 1.0, 1.0)
     stranger = quote("a", 1, segment_id="a:9", segment_sentences=[], offered=False)
-    assert matched(citing(stranger, evidence=[gold("a", 1)]), cited_segments) == (0.0, 0.0, 0.0)
+    assert matched(citing(stranger, evidence=[sentences("a", 1)]), cited_segments) == (0.0, 0.0, 0.0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evals.metrics import figures
 from evals.metrics.retrieval import RETRIEVAL, ndcg, recall_at, reciprocal_rank
 from evals.records import Record
-from tests.unit.eval_records import gold, record, retrieved, segment
+from tests.evals_records import bare, retrieved, segment, sentences
 
 NAMES = st.sampled_from("abcdefgh")
 RANKED = st.lists(NAMES, unique=True)
@@ -21,41 +21,43 @@ def means(*records: Record) -> dict[str, float]:
 
 
 def test_ranks_are_of_documents_each_counted_once() -> None:
-    found = means(record(evidence=[gold("c", 0)], retrieved=retrieved("a", "a", "b", "b", "c", "c")))
+    found = means(bare(evidence=[sentences("c", 0)], retrieved=retrieved("a", "a", "b", "b", "c", "c")))
     assert (found["recall_at_1"], found["recall_at_3"], found["mrr"]) == (0.0, 1.0, 0.3333)
     assert found["ndcg_at_10"] == 0.5  # 1 / log2(3 + 1)
 
 
 def test_evidence_in_two_documents() -> None:
-    both = [gold("a", 0) + gold("b", 1)]
-    found = means(record(evidence=both, retrieved=retrieved("a", "x", "y", "b")))
+    both = [sentences("a", 0) + sentences("b", 1)]
+    found = means(bare(evidence=both, retrieved=retrieved("a", "x", "y", "b")))
     assert [found[f"recall_at_{k}"] for k in (1, 3, 5, 10)] == [0.5, 0.5, 1.0, 1.0]
     assert found["ndcg_at_10"] == round((1 + 1 / log2(5)) / (1 + 1 / log2(3)), 4)
     assert (found["mrr"], found["all_gold_at_10"]) == (1.0, 1.0)
-    missing = means(record(evidence=both, retrieved=retrieved("a", *"klmnopqrs", "b")))
+    missing = means(bare(evidence=both, retrieved=retrieved("a", *"klmnopqrs", "b")))
     assert (missing["recall_at_10"], missing["all_gold_at_10"]) == (0.5, 0.0)
 
 
 def test_the_alternative_that_does_best_counts() -> None:
-    found = means(record(evidence=[gold("a", 0) + gold("b", 0), gold("c", 0)], retrieved=retrieved("c", "a")))
+    found = means(
+        bare(evidence=[sentences("a", 0) + sentences("b", 0), sentences("c", 0)], retrieved=retrieved("c", "a"))
+    )
     assert (found["recall_at_1"], found["ndcg_at_10"]) == (1.0, 1.0)
     assert "all_gold_at_10" not in found  # one document is enough
 
 
 def test_a_sentence_is_found_where_segments_hold_it_whole() -> None:
-    evidence = [gold("a", 0, 1, 2, 3)]  # at 0-10, 10-20, 20-30, 30-40
+    evidence = [sentences("a", 0, 1, 2, 3)]  # at 0-10, 10-20, 20-30, 30-40
     parts = [segment("a", 25, 37), segment("a", 0, 15), segment("b", 0, 90), segment("a", 15, 25)]
-    assert means(record(evidence=evidence, retrieved=parts))["evidence_recall_at_10"] == 0.75
+    assert means(bare(evidence=evidence, retrieved=parts))["evidence_recall_at_10"] == 0.75
     late = [*(segment("b", n, n + 1) for n in range(10)), segment("a", 0, 40)]
-    assert means(record(evidence=evidence, retrieved=late))["evidence_recall_at_10"] == 0.0
+    assert means(bare(evidence=evidence, retrieved=late))["evidence_recall_at_10"] == 0.0
 
 
 def test_rewriting_a_follow_up_is_seen_beside_the_words_asked() -> None:
-    follow_up = {"evidence": [gold("a", 0)], "before": ["Which town?"]}
-    helped = record("q1", retrieved=retrieved("a"), retrieved_as_asked=retrieved("x"), **follow_up)
-    unchanged = record("q2", retrieved=retrieved("a"), retrieved_as_asked=None, **follow_up)
-    nothing = record("q3", retrieved=retrieved("a"), retrieved_as_asked=[], **follow_up)
-    first = record("q4", evidence=[gold("a", 0)], retrieved=retrieved("x"))
+    follow_up = {"evidence": [sentences("a", 0)], "before": ["Which town?"]}
+    helped = bare("q1", retrieved=retrieved("a"), retrieved_as_asked=retrieved("x"), **follow_up)
+    unchanged = bare("q2", retrieved=retrieved("a"), retrieved_as_asked=None, **follow_up)
+    nothing = bare("q3", retrieved=retrieved("a"), retrieved_as_asked=[], **follow_up)
+    first = bare("q4", evidence=[sentences("a", 0)], retrieved=retrieved("x"))
     found = means(helped, unchanged, nothing, first)
     assert found["follow_up_recall_at_5"] == 1.0
     assert found["follow_up_recall_at_5_as_asked"] == 0.3333
@@ -68,7 +70,7 @@ def test_rewriting_a_follow_up_is_seen_beside_the_words_asked() -> None:
     ids=["no evidence", "evidence removed", "page selected"],
 )
 def test_only_a_search_that_can_find_evidence_is_measured(changed: dict[str, object]) -> None:
-    assert means(record(**{"evidence": [gold("a", 0)], "retrieved": retrieved("a"), **changed})) == {}
+    assert means(bare(**{"evidence": [sentences("a", 0)], "retrieved": retrieved("a"), **changed})) == {}
 
 
 @settings(max_examples=40)
