@@ -25,7 +25,10 @@ from tools.runs import RunRequest
 
 @dataclass(slots=True)
 class WrittenSection:
-    """A section as it stands: its text, the ids it cites, and how many it gave that were never offered."""
+    """A section as it stands: its text, the ids it cites, and how many it gave that were never offered.
+
+    Of a section that was written again nobody tells how many ids were dropped, so that it counts none.
+    """
 
     text: str
     source_ids: list[str]

@@ -1,10 +1,10 @@
 """Ask a case through the real graph and write down what came out, in the data set's own names."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
+from evals.asking import ask_case, context_of
 from evals.cases import Case, Document, Sentence
-from evals.following import Followed, WrittenSection, follow
+from evals.following import Followed, WrittenSection
 from evals.records import (
     CitationRecord,
     ClaimRecord,
@@ -23,7 +23,6 @@ from graph.errors import CitewellError
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Citation, Claim, Failure, Source, Spent
 from graph.ports import SearchQuery
-from tools.runs import RunRequest
 
 
 class Recorder:
@@ -37,14 +36,9 @@ class Recorder:
 
     async def ask(self, case: Case, variant: Variant = "asked") -> Record:
         """Ask a case, its earlier questions first. A run that fails gives a record that says why."""
-        context = _context(self._context, case)
-        pages = tuple(self._stored.ids[name] for name in case.pages)
+        context = context_of(case, self._context)
         try:
-            session = await self._citewell.library.sessions.create(context.identity, ephemeral=True)
-            for earlier in case.before:
-                await follow(self._citewell.runner, session.session_id, RunRequest(earlier, context))
-            request = RunRequest(case.question, context, pages)
-            followed = await follow(self._citewell.runner, session.session_id, request)
+            followed = await ask_case(self._citewell, self._stored, case, context)
         except CitewellError as error:
             failure = RunFailed(
                 code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
@@ -182,10 +176,6 @@ class Recorder:
     def _name(self, document_id: str) -> str:
         document = self._documents.get(document_id)
         return document.name if document is not None else document_id
-
-
-def _context(context: Context, case: Case) -> Context:
-    return replace(context, only_selected_pages=True) if case.only_selected_pages else context
 
 
 def _gold_sentence(document: Document, sentence: Sentence) -> GoldSentence:

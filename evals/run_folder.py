@@ -115,7 +115,10 @@ def _read(line: str, where: str) -> Record:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise InvalidRequest(f"{where}: {field}: {first['msg']}.") from error
+        raise InvalidRequest(
+            f"{where}: {field}: {first['msg']}.",
+            suggestion="The run was recorded by another version of Citewell, or changed since: make it again.",
+        ) from error
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:

@@ -76,7 +76,7 @@ async def _probe(
         if scripted is not None:
             settings = await stack.enter_async_context(scripted_model(settings, scripted))
         citewell = await stack.enter_async_context(opened(settings, durability="exit"))
-        citewell.library.families(options.model)
+        citewell.library.families(options.model)  # an unknown model is told before there is a folder
         folder.begin(configuration)
         with progress_bar("Probing") as progress:
             report = await probe_data_set(citewell.library, data, options, progress=progress)

@@ -1,10 +1,11 @@
 """What a model wrote in one run, as it was first checked, and what of it was shown in the end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from evals.asking import ask_case, context_of
 from evals.cases import Case
-from evals.following import Followed, follow
+from evals.following import Followed
 from evals.probe.intervention import Intervention, intervening
 from evals.stored import StoredDataSet
 from graph.context import Context
@@ -12,7 +13,6 @@ from graph.entrypoint import Citewell
 from graph.errors import CitewellError
 from graph.events import RunFinished
 from graph.evidence import Claim, Segment, Verdict
-from tools.runs import RunRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,9 @@ class Asker:
 
     async def ask(self, case: Case, intervention: Intervention | None = None) -> Reply:
         """Ask a case, its earlier questions first and as ever. A run that fails is a reply that says so."""
-        context = self._context if not case.only_selected_pages else _only_pages(self._context)
-        pages = tuple(self._stored.ids[name] for name in case.pages)
-        runner = self._citewell.runner
+        context, changed = context_of(case, self._context), intervening(intervention or Intervention())
         try:
-            session = await self._citewell.library.sessions.create(context.identity, ephemeral=True)
-            for earlier in case.before:
-                await follow(runner, session.session_id, RunRequest(earlier, context))
-            with intervening(intervention or Intervention()):
-                followed = await follow(runner, session.session_id, RunRequest(case.question, context, pages))
+            followed = await ask_case(self._citewell, self._stored, case, context, under=changed)
         except CitewellError as error:
             return Reply(failure=error.message)
         return _reply(followed)
@@ -78,10 +72,6 @@ class Asker:
         """Read segments as the library holds them, by id."""
         found = await self._citewell.library.reader.read_segments(segment_ids, self._context.identity)
         return {segment.segment_id: segment for segment in found}
-
-
-def _only_pages(context: Context) -> Context:
-    return replace(context, only_selected_pages=True)
 
 
 def _reply(followed: Followed) -> Reply:
