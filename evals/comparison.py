@@ -12,6 +12,7 @@ from typing import Literal
 
 from evals.bootstrap import Interval
 from evals.configuration import differences
+from evals.false_discovery import false_discovery_adjusted
 from evals.metrics import Figure, Metric, Unit, as_figure
 from evals.metrics.catalogue import METRICS
 from evals.mistakes import is_right, mistakes_of
@@ -151,16 +152,6 @@ def metric_changes(pairs: Pairs, metrics: Sequence[Metric]) -> list[MetricChange
         )
         for (metric, old, new, (difference, p_value)), corrected in zip(taken, adjusted, strict=True)
     ]
-
-
-def false_discovery_adjusted(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values by the step-up procedure of Benjamini and Hochberg, in the order given; none exceeds 1."""
-    count, smallest = len(p_values), 1.0
-    adjusted = [0.0] * count
-    for rank, place in sorted(enumerate(sorted(range(count), key=lambda i: p_values[i]), 1), reverse=True):
-        smallest = min(smallest, p_values[place] * count / rank)
-        adjusted[place] = round(smallest, 4)
-    return adjusted
 
 
 def _judged(metric: Metric, difference: Interval, adjusted: float) -> Judgement:

@@ -7,7 +7,7 @@ from evals.cases import DataSet
 from evals.configuration import configuration_of
 from evals.metrics import by_tag, figures
 from evals.metrics.alce import ALCE
-from evals.metrics.catalogue import METRICS
+from evals.metrics.catalogue import METRICS, TAGS
 from evals.metrics.support import described
 from evals.progress import Progress
 from evals.records import Record, may_pass, record_key
@@ -16,8 +16,6 @@ from evals.report.page import write_report
 from evals.run_folder import RunFolder
 from evals.running import RunOptions, run_data_set
 from graph.entrypoint import Citewell
-
-GROUPED_BY = ("set", "language", "kind", "topic")
 
 
 async def evaluate(
@@ -51,10 +49,10 @@ def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
     ``support`` names the function that ALCE's measures rest on, and how well it agrees with people.
     """
     ordered = sorted(records, key=record_key)  # concurrency must not change which resamples are drawn
-    groups = {tag: by_tag(ordered, METRICS, tag) for tag in GROUPED_BY}
+    groups = {tag: by_tag(ordered, METRICS, tag) for tag in TAGS}
     return {
         "questions": len(ordered),
         "all": figures(ordered, METRICS),
         "support": described(ALCE.support),
-        "by": {tag: groups[tag] for tag in GROUPED_BY if len(groups[tag]) > 1},
+        "by": {tag: groups[tag] for tag in TAGS if len(groups[tag]) > 1},
     }

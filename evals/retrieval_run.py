@@ -8,8 +8,8 @@ from typing_extensions import TypedDict
 
 from evals.bootstrap import mean_interval
 from evals.cases import Case, DataSet
-from evals.evaluation import GROUPED_BY
 from evals.metrics import Figures, as_figure
+from evals.metrics.catalogue import TAGS
 from evals.metrics.retrieval import ndcg, recall_at, reciprocal_rank
 from evals.progress import Progress
 from evals.stored import stored_data_set
@@ -55,7 +55,7 @@ async def run_retrieval(library: Library, data: DataSet, *, progress: Progress |
             searched.append(_Searched(case, list(dict.fromkeys(names[hit.segment.document_id] for hit in hits))))
             if progress is not None:
                 progress(len(searched), len(cases))
-    groups = {tag: _by_tag(searched, tag) for tag in GROUPED_BY}
+    groups = {tag: _by_tag(searched, tag) for tag in TAGS}
     return RetrievalReport(
         documents=len(data.documents),
         questions=len(searched),

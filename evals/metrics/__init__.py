@@ -56,7 +56,7 @@ class Metric:
     def measured(self, records: Sequence[Record]) -> Interval | None:
         """Take the measure of some records; None where it does not apply to them."""
         parts = self.parted(records)
-        return balanced_interval(parts, quantile=self.quantile) if _apply(parts) else None
+        return balanced_interval(parts, quantile=self.quantile) if has_all(parts) else None
 
     def change(self, before: Sequence[Record], after: Sequence[Record]) -> tuple[Interval, float] | None:
         """Give how much it differs between two runs and the p-value of that; None where one has no figure.
@@ -64,11 +64,12 @@ class Metric:
         Raises ValueError where the records are not of the same questions in the same order.
         """
         old, new = self.parted(before), self.parted(after)
-        return balanced_difference(old, new, quantile=self.quantile) if _apply(old) and _apply(new) else None
+        return balanced_difference(old, new, quantile=self.quantile) if has_all(old) and has_all(new) else None
 
 
-def _apply(parts: Iterable[Observations]) -> bool:
-    return all(any(len(each) for each in part) for part in parts)
+def has_all(parts: Sequence[Observations]) -> bool:
+    """Tell whether there are strata, and an observation in each: there is no figure otherwise."""
+    return bool(parts) and all(any(map(len, part)) for part in parts)
 
 
 class Figure(TypedDict):

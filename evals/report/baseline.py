@@ -9,7 +9,7 @@ from typing import Any
 from evals.configuration import Configuration
 from evals.gate.baseline import load_baseline
 from evals.gate.observations import figure_of
-from evals.report.groups import BY_NAME
+from evals.metrics.catalogue import BY_NAME
 from evals.run_folder import RunFolder
 from graph.errors import InvalidRequest
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evals.comparison import SIGNIFICANT, Comparison, MetricChange, QuestionChange, Turn
+from evals.metrics.catalogue import GROUPS
 from evals.report.charts import difference_bar
 from evals.report.document import document, folded, section, table
-from evals.report.groups import GROUPS
 from evals.report.markup import Markup, element, joined
 from evals.report.navigation import navigation
 from evals.report.numbers import counted, shown, signed

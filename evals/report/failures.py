@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from evals.metrics.catalogue import TAGS
 from evals.mistakes import KINDS, TITLES, Mistake, MistakeKind, mistakes_of
 from evals.records import Record
 from evals.report.answers import came_out, expected
@@ -10,7 +11,6 @@ from evals.report.document import folded
 from evals.report.markup import Markup, element, joined
 from evals.report.numbers import counted
 
-FILTERED_BY = ("set", "language", "kind", "topic")  # tags; fixed, as names of attributes can't be escaped
 OPEN_AT_FIRST = 8
 MOST = 300  # of one kind; a browser shows some thousands of folded cards, and nobody reads them
 
@@ -33,7 +33,7 @@ def _filters(list_id: str, mistaken: Sequence[Mistaken]) -> Markup:
     """Make the choices that narrow a list of cards; the page's script shows them."""
     present = {mistake.kind for _, found in mistaken for mistake in found}
     choices = [_choice("why", "Why", [(kind, TITLES[kind]) for kind in KINDS if kind in present])]
-    for tag in FILTERED_BY:
+    for tag in TAGS:
         values = sorted({record["tags"][tag] for record, _ in mistaken if tag in record["tags"]})
         if len(values) > 1:
             choices.append(_choice(tag, tag.capitalize(), [(value, value) for value in values]))
@@ -94,5 +94,6 @@ def _card(record: Record, found: Sequence[Mistake]) -> Markup:
         class_="card",
         data_card=True,
         data_why="\n".join(mistake.kind for mistake in found),
-        **{f"data_{tag}": record["tags"].get(tag, "") for tag in FILTERED_BY},
+        # Names of attributes can't be escaped: these are ours, not a data set's.
+        **{f"data_{tag}": record["tags"].get(tag, "") for tag in TAGS},
     )

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from evals.metrics import Figure, Figures, Metric
+from evals.metrics.catalogue import BY_NAME, GROUPS, KEY_FIGURES
 from evals.report.baseline import Baseline
 from evals.report.charts import interval_bar
 from evals.report.document import folded, table
-from evals.report.groups import BY_NAME, GROUPS, KEY_FIGURES
 from evals.report.markup import Markup, element, joined
 from evals.report.numbers import counted, shown
 

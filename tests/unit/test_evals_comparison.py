@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
-from evals.comparison import Comparison, Pairs, compare, false_discovery_adjusted, metric_changes, question_changes
+from evals.comparison import Comparison, Pairs, compare, metric_changes, question_changes
+from evals.false_discovery import false_discovery_adjusted
 from evals.metrics import Metric
 from evals.records import Record
 from evals.report.comparison_page import comparison_page

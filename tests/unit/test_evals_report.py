@@ -16,12 +16,11 @@ from typer.testing import CliRunner
 from cli.eval import evaluate
 from evals.configuration import Configuration
 from evals.evaluation import all_figures
-from evals.metrics.catalogue import METRICS
+from evals.metrics.catalogue import BY_NAME, KEY_FIGURES, METRICS
 from evals.mistakes import is_right, mistakes_of
 from evals.records import Record
 from evals.report.baseline import Baseline, committed_baseline, read_baseline
 from evals.report.charts import Bin, even_ticks, histogram, interval_bar
-from evals.report.groups import BY_NAME, KEY_FIGURES
 from evals.report.markup import Markup, element
 from evals.report.numbers import shown, signed
 from evals.report.page import Run, report_page, write_report
