@@ -1,5 +1,6 @@
 """What is quoted: what answers, of a search; what belongs to the answer, of a page."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -7,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
+from tools.extractive.candidates import candidates
 from tools.extractive.quoting import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, quotes
-from tools.extractive.reader import read_parts
+from tools.extractive.reader import Reading, read_parts
 
 PAGE = """# Ferry timetable
 
@@ -50,3 +52,38 @@ def test_what_answers_best_comes_first_on_a_page_too() -> None:
     source = hit(PAGE, "page")
     chosen = quotes(read_parts("How much does a ticket for the ferry cost?", [source]), [source])
     assert "six\neuros" in chosen[0].text
+
+
+BEST = Segment("a", 0, 0, 22, "The ferry sails daily.", heading="Ferries")
+OTHER_TEXT = "A boat sails too."
+
+
+def quoted_beside(best: Segment, behind: float, **place: object) -> bool:
+    """Tell whether a sentence is quoted whose score is so far behind the best one, in log odds."""
+    other = replace(BEST, end=len(OTHER_TEXT), text=OTHER_TEXT, **place)
+    reading = Reading(tuple(candidates([best, other])), (0.0, -behind), 0.9)
+    chosen = [quote.text for quote in quotes([reading], [Hit(best, 0.9, "search"), Hit(other, 0.9, "search")])]
+    assert chosen[0] == best.text
+    return chosen[1:] == [other.text]
+
+
+@pytest.mark.parametrize(
+    ("place", "behind", "is_quoted"),
+    [
+        ({"segment_index": 1}, 8.0, True),
+        ({"segment_index": 1}, 9.0, False),
+        ({"segment_index": 1, "heading": "Boats"}, 1.0, True),
+        ({"segment_index": 1, "heading": "Boats"}, 1.3, False),
+        ({"document_id": "b", "heading": "Boats"}, 3.0, True),
+        ({"document_id": "b", "heading": "Boats"}, 4.0, False),
+    ],
+)
+def test_how_far_behind_the_best_a_sentence_may_be_depends_on_where_it_stands(
+    place: dict[str, object], behind: float, is_quoted: bool
+) -> None:
+    assert quoted_beside(BEST, behind, **place) == is_quoted
+
+
+def test_a_heading_is_never_quoted() -> None:
+    source = hit("# Opening hours\n\nWe are open all day.", "search")
+    assert [quote.text for quote in quotes(read_parts("opening hours", [source]), [source])] == ["We are open all day."]
