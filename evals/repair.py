@@ -1,15 +1,12 @@
 """Compare a model's answers before claims are checked and after repair, by gold evidence that no repair has seen."""
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from statistics import fmean
-
-from typing_extensions import TypedDict
 
 from evals.datasets.xquad import load_xquad
 from evals.progress import Progress
+from evals.repair_report import LANGUAGES, Answer, Asked, Gold, RepairReport, repair_report
 from evals.workspace import ingest_texts, throwaway_workspace
 from graph.context import Context
 from graph.entrypoint import Citewell
@@ -19,70 +16,7 @@ from graph.evidence import Claim, Identity, Message
 from graph.state import answer_text
 from tools.runs import RunRequest
 
-LANGUAGES = ("en", "zh", "vi")
 TOP_K = 4
-
-
-class Side(TypedDict):
-    """Answers at one moment. Claims and citations are counted, the shares are of all questions."""
-
-    claims: int
-    supported: int
-    unverified: int
-    contradicted: int
-    unsupported: int
-    supported_share: float
-    answers_right: float
-    citations: int
-    citations_right: int
-    answers_cited_right: float
-
-
-class RepairReport(TypedDict):
-    """``revised`` and ``withdrawn`` count sections, ``calls_mean`` model calls a question, ``seconds_p50`` a run."""
-
-    model: str
-    questions: int
-    failed_runs: int
-    before: Side
-    after: Side
-    abstained: int
-    revised: int
-    withdrawn: int
-    calls_mean: float
-    calls_most: int
-    seconds_p50: float
-    languages: dict[str, dict[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Gold:
-    """What is right: the document that answers, and the answers as they stand there."""
-
-    language: str
-    question: str
-    document_id: str
-    answers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer at one moment: its text, and its claims with their citations."""
-
-    text: str
-    claims: tuple[Claim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    gold: _Gold
-    before: Answer
-    after: Answer
-    abstained: bool
-    revised: int
-    withdrawn: int
-    calls: int
-    seconds: float
 
 
 async def run_repair(
@@ -101,7 +35,7 @@ async def run_repair(
     paragraph and contains one. ``settle`` lets the model settle claims that code leaves open. A run that fails is
     counted and left out. Raises InvalidRequest where a file can't be read.
     """
-    asked: list[_Asked] = []
+    asked: list[Asked] = []
     failed = 0
     total = per_language * len(LANGUAGES)
     for language in LANGUAGES:
@@ -116,19 +50,19 @@ async def run_repair(
                     progress(len(asked) + failed, total)
     if not asked:
         raise CitewellError("Every run failed; see the log.")
-    return _report(asked, failed, model)
+    return repair_report(asked, failed, model)
 
 
-async def _ingest(citewell: Citewell, identity: Identity, path: Path, language: str, count: int) -> list[_Gold]:
+async def _ingest(citewell: Citewell, identity: Identity, path: Path, language: str, count: int) -> list[Gold]:
     data = load_xquad(path)
     titles = [f"Paragraph {number}" for number in range(1, len(data.paragraphs) + 1)]
     ids = await ingest_texts(citewell.library, identity, data.paragraphs, titles)
     stride = max(1, len(data.questions) // count)
     chosen = data.questions[::stride][:count]
-    return [_Gold(language, each.text, ids[each.paragraph], each.answers) for each in chosen]
+    return [Gold(language, each.text, ids[each.paragraph], each.answers) for each in chosen]
 
 
-async def _ask(citewell: Citewell, identity: Identity, gold: _Gold, model: str, settle: bool) -> _Asked | None:
+async def _ask(citewell: Citewell, identity: Identity, gold: Gold, model: str, settle: bool) -> Asked | None:
     context = Context(
         workspace=identity.workspace,
         user=identity.user,
@@ -145,7 +79,7 @@ async def _ask(citewell: Citewell, identity: Identity, gold: _Gold, model: str, 
         return None
     before, revisions = first_written([envelope.event async for envelope in run.events()])
     abstained = end.outcome == "abstained"
-    return _Asked(
+    return Asked(
         gold=gold,
         before=before,
         after=Answer("", ()) if abstained else finished(end.message),
@@ -186,73 +120,3 @@ def finished(message: Message) -> Answer:
     standing = len(message["sections"]) - len(message.get("disagreements", []))
     claims = (claim for claim in message.get("claims", []) if claim["section_index"] < standing)
     return Answer(answer_text(message["sections"][:standing]), tuple(claims))
-
-
-def _report(asked: Sequence[_Asked], failed: int, model: str) -> RepairReport:
-    return RepairReport(
-        model=model,
-        questions=len(asked) + failed,
-        failed_runs=failed,
-        before=_side([(each.gold, each.before) for each in asked]),
-        after=_side([(each.gold, each.after) for each in asked]),
-        abstained=sum(each.abstained for each in asked),
-        revised=sum(each.revised for each in asked),
-        withdrawn=sum(each.withdrawn for each in asked),
-        calls_mean=round(fmean(each.calls for each in asked), 2),
-        calls_most=max(each.calls for each in asked),
-        seconds_p50=round(sorted(each.seconds for each in asked)[len(asked) // 2], 1),
-        languages={
-            language: _tally([each for each in asked if each.gold.language == language]) for language in LANGUAGES
-        },
-    )
-
-
-def _tally(asked: Sequence[_Asked]) -> dict[str, int]:
-    return {
-        "questions": len(asked),
-        "right_before": sum(_right(each.gold, each.before) for each in asked),
-        "right_after": sum(_right(each.gold, each.after) for each in asked),
-    }
-
-
-def _side(answers: Sequence[tuple[_Gold, Answer]]) -> Side:
-    claims = [claim for _, answer in answers for claim in answer.claims]
-    counted = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in _VERDICTS}
-    right = [[_proves(gold, quote) for quote in _quotes(answer.claims)] for gold, answer in answers]
-    return Side(
-        claims=len(claims),
-        supported=counted["supported"],
-        unverified=counted["unverified"],
-        contradicted=counted["contradicted"],
-        unsupported=counted["unsupported"],
-        supported_share=_share(counted["supported"], len(claims)),
-        answers_right=_share(sum(_right(gold, answer) for gold, answer in answers), len(answers)),
-        citations=sum(map(len, right)),
-        citations_right=sum(map(sum, right)),
-        answers_cited_right=_share(sum(map(any, right)), len(answers)),
-    )
-
-
-_VERDICTS = ("supported", "unverified", "contradicted", "unsupported")
-
-
-def _quotes(claims: Iterable[Claim]) -> list[tuple[str, str]]:
-    return [(citation["document_id"], citation["quote"]) for claim in claims for citation in claim["citations"]]
-
-
-def _proves(gold: _Gold, quote: tuple[str, str]) -> bool:
-    return quote[0] == gold.document_id and _contains(quote[1], gold.answers)
-
-
-def _right(gold: _Gold, answer: Answer) -> bool:
-    return _contains(answer.text, gold.answers)
-
-
-def _contains(text: str, answers: Sequence[str]) -> bool:
-    """Look for any gold answer in a text, case and white space aside."""
-    flat = "".join(text.casefold().split())
-    return any("".join(answer.casefold().split()) in flat for answer in answers)
-
-
-def _share(part: int, of: int) -> float:
-    return round(part / of, 4) if of else 0.0

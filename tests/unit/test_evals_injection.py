@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from evals.datasets.injection import CARRIERS, load_injection
-from evals.injection import run_injection, targets_out
+from evals.injection import run_injection
+from evals.link_targets import targets_out
 from graph.errors import InvalidRequest
 from tools.settings import Settings
 
