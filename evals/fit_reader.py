@@ -1,8 +1,9 @@
 """Fit the extractive family's models, and report them by cross-validation.
 
-``python -m evals.fit_reader --data FOLDER [--write]`` reads XQuAD (en, zh, vi) and CLAPnq below the folder, searches
-them as a deployment would, and prints figures of held-out folds: XQuAD in folds of whole articles, an article in its
-three languages in one fold, CLAPnq in folds of questions. ``--write`` then fits on everything and writes the weights.
+``python -m evals.fit_reader --data FOLDER [--write]`` reads XQuAD (en, zh, vi) and CLAPnq below the folder and our own
+development set, searches them as a deployment would, and prints figures of held-out folds: XQuAD in folds of whole
+articles, an article in its three languages in one fold, CLAPnq in folds of questions, the development set in folds of
+documents. ``--write`` then fits on everything and writes the weights.
 
 For unanswerable questions XQuAD's paragraphs leave the library one by one, and with them every statistic of theirs; a
 page without the answer is another paragraph of the same article, or the whole article but for that paragraph.
@@ -59,11 +60,10 @@ def reader_rows(asked: Sequence[Asked]) -> list[Question]:
     """Compute the features of each question's candidates, and which of them are right to quote."""
     rows: list[Question] = []
     for each in asked:
-        marked = bool(each.evidence)
         # Of XQuAD's paragraphs as many as the writer is left with; of whole documents all that the grader chooses from.
-        hits = each.hits if marked else each.hits[:KEPT_AT_MOST]
+        hits = each.hits if each.evidence else each.hits[:KEPT_AT_MOST]
+        weight = WEIGHT["development" if each.evidence else "xquad"]
         seen = look(each.text, hits)
-        weight = WEIGHT["development" if marked else "xquad"]
         if seen is None:
             rows.append(Question(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
             continue

@@ -28,7 +28,7 @@ class StoredSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the hits to read for it. ``gold`` is the document that answers it, None where none is there.
+    """A question with the hits to read for it. ``gold`` is the id of the document that answers it, or None.
 
     What is right to quote is told by ``answers`` in the gold document, or by ``evidence``; quoting what is ``accepted``
     besides is neither right nor wrong.

@@ -38,7 +38,7 @@ async def _asked(library: Library, identity: Identity, stored: StoredDataSet, ca
         group=documents[0] if documents else case.case_id,
         text=case.question,
         hits=await searched(library, identity, case.question),
-        gold=documents[0] if answerable else None,
+        gold=stored.ids[documents[0]] if answerable else None,
         evidence=_spans(stored, evidence),
         accepted=_spans(stored, case.accepted),
     )

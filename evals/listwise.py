@@ -24,8 +24,9 @@ class Question:
 def fit_softmax(questions: Sequence[Question], penalty: float) -> Floats:
     """Fit weights under which the right candidates of each question hold most of its softmax's mass.
 
-    The loss is the negative log of that mass plus ``penalty`` / 2 times the squared weights of standardised features;
-    questions without a right candidate teach nothing and are left out. The weights are for features as they are.
+    The loss is the negative log of that mass, times the question's weight, plus ``penalty`` / 2 times the squared
+    weights of standardised features; questions without a right candidate teach nothing and are left out. The weights
+    are for features as they are.
     """
     lists = [question for question in questions if question.right.any()]
     features = np.concatenate([question.features for question in lists])
@@ -42,9 +43,8 @@ def fit_softmax(questions: Sequence[Question], penalty: float) -> Floats:
         mass = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
         total, held = np.add.reduceat(mass, starts), np.add.reduceat(mass * right, starts) + 1e-300
         value = float(weight @ (np.log(total) - np.log(held)) + penalty * (weights @ weights) / 2)
-        return value, scaled.T @ (
-            weight[owner] * (mass / total[owner] - mass * right / held[owner])
-        ) + penalty * weights
+        slope = weight[owner] * (mass / total[owner] - mass * right / held[owner])
+        return value, scaled.T @ slope + penalty * weights
 
     fitted: Floats = minimise(loss, np.zeros(features.shape[1])) / spread
     return fitted

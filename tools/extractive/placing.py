@@ -21,8 +21,8 @@ from tools.extractive.surroundings import Places, places
 from tools.extractive.wording import QuestionWording, flattened, worded
 
 PLACED = (
-    "heading_line",  # is a heading, or a row of a table
-    "row",
+    "heading_line",  # is a heading
+    "row",  # is a row of a table, below its header row
     "terms_beyond_title",  # share of the weight of the terms which the title lacks
     "terms_in_place",  # share of all terms, surroundings read along
     "heading_beyond_title",  # middle grams, which the title lacks, in the heading and in the header row
