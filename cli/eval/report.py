@@ -15,16 +15,12 @@ def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = Fa
 
 
 async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
-    from evals.evaluation import all_figures
+    from evals.evaluation import write_figures
     from evals.report.baseline import read_baseline
-    from evals.report.page import write_report
     from evals.run_folder import RunFolder
 
     folder = RunFolder(run_path)
-    folder.configuration()
-    beside = None if baseline is None else read_baseline(baseline)
-    folder.write_metrics(all_figures(folder.records()))
-    write_report(folder, beside)
+    write_figures(folder, None if baseline is None else read_baseline(baseline))
     if as_json:
         print_json({"report": str(folder.report)})
     else:

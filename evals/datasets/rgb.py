@@ -11,6 +11,7 @@ from typing import Any
 
 from evals.cases import Case, DataSet, Document
 from evals.datasets.evidence import answer_evidence
+from evals.datasets.reading import text_of
 from graph.errors import InvalidRequest
 
 
@@ -33,13 +34,7 @@ def load_rgb(path: Path) -> tuple[RGBQuestion, ...]:
 
     Raises InvalidRequest where the file cannot be read, naming the line and the field at fault.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidRequest(f"{path} is not UTF-8 text.") from error
-    questions = tuple(_question(path, number, row) for number, row in _rows(path, text))
+    questions = tuple(_question(path, number, row) for number, row in _rows(path, text_of(path)))
     if not questions:
         raise InvalidRequest(f"{path} holds no question.")
     return questions

@@ -451,3 +451,13 @@ def test_a_folder_without_a_run_has_no_report(tmp_path: Path) -> None:
     result = CliRunner().invoke(evaluate, ["report", str(tmp_path), "--json"])
 
     assert result.exit_code == 2
+
+
+def test_a_run_without_results_has_no_figures_and_gets_none(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "probe")
+    folder.begin(configuration())
+    result = CliRunner().invoke(evaluate, ["report", str(folder.path), "--json"])
+
+    assert result.exit_code == 2
+    assert "holds no results" in json.loads(result.stdout)["error"]["message"]
+    assert [file.name for file in folder.path.iterdir()] == ["configuration.json"]
