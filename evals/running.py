@@ -1,11 +1,11 @@
 """Run a data set through the real graph: ingest it into a library of its own, ask every question, record each."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from evals.cases import Case, DataSet
+from evals.in_flight import each_in_flight
 from evals.progress import Progress
 from evals.recording import Recorder
 from evals.records import Record, Variant
@@ -88,15 +88,10 @@ async def run_data_set(
 
 
 async def _ask_all(recorder: Recorder, cases: Sequence[Case], variant: Variant, at_once: int, keep: Keep) -> None:
-    waiting = iter(cases)
+    async def ask(case: Case) -> None:
+        keep(await recorder.ask(case, variant))
 
-    async def ask_next() -> None:
-        for case in waiting:
-            keep(await recorder.ask(case, variant))
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(at_once, len(cases))):
-            group.create_task(ask_next())
+    await each_in_flight(cases, ask, at_once=at_once)
 
 
 def _by_removal(cases: Iterable[Case]) -> dict[tuple[str, ...], list[Case]]:

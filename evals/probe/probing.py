@@ -1,6 +1,5 @@
 """Probe a data set: every answer's citations, and the checks that need no label, with intervals over questions."""
 
-import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +10,7 @@ from typing_extensions import TypedDict
 
 from evals.bootstrap import interval
 from evals.cases import Case, DataSet
+from evals.in_flight import each_in_flight
 from evals.metrics import Figures, as_figure
 from evals.probe.counterfactual import Change, CounterfactualProbe, Effect, Finding
 from evals.probe.intervention import intervened
@@ -65,10 +65,15 @@ async def probe_data_set(
     """
     probed: dict[str, _Probed] = {}
     failed: dict[str, str] = {}
-    waiting, count = iter(data.cases), itertools.count(1)
+    resources = intervened(library.resources)
+    resources.families(options.model)  # made now: what it loads would hold up the first runs, and their connections
+    async with (
+        stored_data_set(library, data) as (stored, identity),
+        answering(library, library.settings, durability="exit", resources=resources) as citewell,
+    ):
+        asker, count = Asker(citewell, stored, options.context(identity)), itertools.count(1)
 
-    async def probe_next(asker: Asker) -> None:
-        for case in waiting:
+        async def probe(case: Case) -> None:
             reply = await asker.ask(case)
             if reply.failure:
                 failed[case.case_id] = reply.failure
@@ -78,16 +83,7 @@ async def probe_data_set(
             if progress is not None:
                 progress(done, len(data.cases))
 
-    resources = intervened(library.resources)
-    resources.families(options.model)  # made now: what it loads would hold up the first runs, and their connections
-    async with (
-        stored_data_set(library, data) as (stored, identity),
-        answering(library, library.settings, durability="exit", resources=resources) as citewell,
-        asyncio.TaskGroup() as group,
-    ):
-        asker = Asker(citewell, stored, options.context(identity))
-        for _ in range(min(options.concurrency, len(data.cases))):
-            group.create_task(probe_next(asker))
+        await each_in_flight(data.cases, probe, at_once=options.concurrency)
     if data.cases and len(failed) == len(data.cases):
         raise CitewellError(f"Every run failed, the first because: {next(iter(failed.values()))}")
     in_order = [probed[case.case_id] for case in data.cases if case.case_id in probed]
