@@ -95,7 +95,7 @@ def _show(report: "ProbeReport") -> None:
     console = progress_console()
     for change, effects in report["effects"].items():
         counts = ", ".join(f"{count} {effect}" for effect, count in effects.items())
-        console.print(f"{change}: {counts or 'nothing to probe'}")
+        console.print(f"Where cited text was {change}: {counts or 'nothing to probe'}.")
     console.print(f"{report['probed']} of {report['questions']} questions probed.")
     if failed := report["failed"]:
         tell_faults(f"{len(failed)} runs failed:", list(failed.items()), rest_in="probe.json")

@@ -16,9 +16,11 @@ from evals.ragas_lane.judge import judging_model, open_judge
 from evals.ragas_lane.loading import load_ragas
 from evals.ragas_lane.samples import sample_of, write_samples
 from evals.ragas_lane.scoring import MetricReport, RagasReport, is_whole, score_records
-from evals.records import GoldSentence, Record, SourceText
+from evals.records import GoldSentence, Record
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
 from graph.evidence import Failure
+from tests import evals_records
+from tests.evals_records import source
 from tests.scripted_openai import Reply, ScriptedOpenAI, say, scripted_openai, status
 from tools.settings import ModelSettings, Settings
 
@@ -30,50 +32,20 @@ JUDGED = ["faithfulness", "context_precision", "context_recall", "response_groun
 
 
 def gold(text: str = PARIS, document: str = "france", index: int = 0) -> GoldSentence:
-    return GoldSentence(document=document, index=index, start=0, end=len(text), text=text)
-
-
-def source(document: str, text: str) -> SourceText:
-    return SourceText(
-        segment_id=f"{document}:0", document=document, title=document, text=text, kind="search", score=1.0
-    )
+    return evals_records.gold(text, document=document, index=index)
 
 
 def record(case_id: str = "capital", **changes: Any) -> Record:
     """An answered question whose second source holds the evidence."""
-    plain = {
-        "case_id": case_id,
-        "variant": "asked",
+    plain: dict[str, Any] = {
         "question": "What is the capital of France?",
-        "before": [],
-        "pages": [],
-        "tags": {},
-        "expected": "answered",
+        "standalone_question": "What is the capital of France?",
         "answers": ["Paris"],
         "evidence": [[gold()]],
-        "accepted": [],
-        "outcome": "answered",
-        "stop_reason": "answered",
-        "error": None,
-        "standalone_question": "What is the capital of France?",
-        "queries": [],
-        "retrieved": [],
-        "retrieved_as_asked": None,
-        "pages_read": [],
         "sources": [source("animals", ZEBRAS), source("france", PARIS)],
         "answer": PARIS,
-        "written": [],
-        "first_claims": [],
-        "sections": [],
-        "claims": [],
-        "disagreements": [],
-        "family": "extractive",
-        "model": "extractive",
-        "ms": 1.0,
-        "first_text_ms": None,
-        "spent": {},
     }
-    return {**plain, **changes}  # type: ignore[return-value]
+    return evals_records.bare(case_id, **{**plain, **changes})
 
 
 def abstained(case_id: str = "abstained") -> Record:

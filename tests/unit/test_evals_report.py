@@ -16,17 +16,13 @@ from typer.testing import CliRunner
 from cli.eval import evaluate
 from evals.configuration import Configuration
 from evals.evaluation import all_figures
-from evals.metrics.catalogue import BY_NAME, KEY_FIGURES, METRICS
-from evals.mistakes import is_right, mistakes_of
 from evals.records import Record
 from evals.report.baseline import Baseline, committed_baseline, read_baseline
-from evals.report.charts import Bin, even_ticks, histogram, interval_bar
-from evals.report.markup import Markup, element
-from evals.report.numbers import shown, signed
+from evals.report.markup import element
 from evals.report.page import Run, report_page, write_report
 from evals.run_folder import RunFolder
 from graph.errors import InvalidRequest
-from tests.evals_records import FARE, citation, claim, failed, gold, record, refused, retrieved, section
+from tests.evals_records import FARE, citation, claim, failed, gold, record, refused, retrieved
 
 ATTACK = "</style></script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 WITHOUT_END = {"meta", "input", "br"}
@@ -97,102 +93,6 @@ def run_folder(path: Path, *records: Record) -> RunFolder:
         folder.append(each)
     folder.write_metrics(all_figures(records))
     return folder
-
-
-def kinds(record: Record) -> list[str]:
-    return [mistake.kind for mistake in mistakes_of(record)]
-
-
-# Mistakes
-
-
-def test_a_right_answer_and_a_right_refusal_have_no_mistake() -> None:
-    assert kinds(record()) == []
-    assert kinds(refused(expected="abstained", variant="removed")) == []
-    assert is_right(record())
-    assert is_right(refused(expected="abstained", evidence=[], answers=[]))
-
-
-def test_a_refusal_of_an_answerable_question_tells_where_the_evidence_ranked() -> None:
-    found = refused(retrieved=retrieved("museum", "ferry"))
-
-    assert kinds(found) == ["refused"]
-    assert (
-        mistakes_of(found)[0].why == "It was refused (nothing relevant). The search had ranked a gold document 2 of 2."
-    )
-    assert not is_right(found)
-
-
-def test_a_gold_document_that_was_not_retrieved_is_named() -> None:
-    found = refused(retrieved=retrieved("museum", "bakery"))
-
-    assert kinds(found) == ["refused", "gold_not_retrieved"]
-    assert mistakes_of(found)[1].why == "ferry: not among the 2 documents that the search brought."
-
-
-def test_an_answer_without_evidence_in_the_library_is_wrong_in_both_variants() -> None:
-    for variant, why in (("asked", "no document has the answer"), ("removed", "were removed")):
-        found = record(expected="abstained", variant=variant)
-        assert kinds(found) == ["answered_without_evidence"]
-        assert why in mistakes_of(found)[0].why
-
-
-def test_quotes_that_are_not_gold_count_and_are_told_from_a_late_one() -> None:
-    other = citation(FARE, sentences=[1])
-    late = record(claims=[claim(FARE, other), claim()])
-    never = record(claims=[claim(FARE, other)])
-
-    assert kinds(late) == ["first_quote_not_gold"]
-    assert mistakes_of(late)[0].why == "Quote 2 of 2 is the first that holds gold evidence."
-    assert is_right(late)
-    assert kinds(never) == ["no_gold_quoted"]
-    assert not is_right(never)
-
-
-def test_an_accepted_sentence_is_as_good_as_gold() -> None:
-    assert kinds(record(accepted=[gold(FARE, index=1)], claims=[claim(FARE, citation(FARE, sentences=[1]))])) == []
-
-
-def test_an_answer_that_quotes_nothing_is_wrong() -> None:
-    found = record(claims=[{**claim(), "citations": []}])
-
-    assert [mistake.why for mistake in mistakes_of(found)] == ["The answer quotes nothing."]
-
-
-def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
-    found = record(claims=[claim("x", citation(exact=False), citation(offered=False))])
-
-    assert kinds(found) == ["citation_not_exact", "citation_not_offered"]
-    assert not is_right(found)
-
-
-def test_an_invented_id_is_told_and_leaves_the_rest_right() -> None:
-    found = record(sections=[section(unknown_ids=2)])
-
-    assert [mistake.why for mistake in mistakes_of(found)] == [
-        "2 of the ids that the answer was written with name no source."
-    ]
-    assert is_right(found)
-
-
-def test_a_claim_that_failed_is_given_with_its_reasons() -> None:
-    found = record(claims=[claim(), claim("It is 13 kroner.", verdict="contradicted", reasons=("12, not 13",))])
-
-    assert [mistake.why for mistake in mistakes_of(found)] == ["“It is 13 kroner.” is contradicted: 12, not 13."]
-
-
-def test_a_missing_gold_answer_is_no_wrong_proof() -> None:
-    found = record(answers=["7:15", "quarter past seven"])
-
-    assert [mistake.why for mistake in mistakes_of(found)] == [
-        "The answer does not hold “7:15” or “quarter past seven”."
-    ]
-    assert is_right(found)
-
-
-def test_a_failed_run_says_its_error_and_a_cancelled_one_its_reason() -> None:
-    assert mistakes_of(failed())[0].why == "model_unavailable: The model did not answer."
-    assert kinds(refused(outcome="cancelled", stop_reason="server_stopped")) == ["run_failed"]
 
 
 # The page
@@ -382,49 +282,6 @@ def test_the_gate_holds_figures_of_its_own_runs_alone() -> None:
     assert held is not None
     assert held.means["id_validity"] == 1.0
     assert committed_baseline(configuration()) is None
-
-
-# Parts
-
-
-def test_every_measure_has_a_place_in_the_report() -> None:
-    assert set(BY_NAME) == {metric.name for metric in METRICS}
-    assert set(KEY_FIGURES) <= set(BY_NAME)
-
-
-def test_text_is_escaped_and_markup_is_not() -> None:
-    assert element("p", "a < b", element("b", "&"), None, class_="x", hidden=True, title=None, data_x='"') == (
-        '<p class="x" hidden data-x="&quot;">a &lt; b<b>&amp;</b></p>'
-    )
-    assert isinstance(element("br"), Markup)
-
-
-def test_bars_keep_to_their_scale() -> None:
-    bar = interval_bar({"mean": 0.5, "low": 0.25, "high": 1.5, "n": 4}, most=1.0, says="half", baseline=2.0)
-
-    assert 'class="bar" x="0" y="4" width="120.0"' in bar
-    assert 'x1="60.0" x2="240.0"' in bar
-    assert 'class="baseline" x1="240.0"' in bar
-    assert 'width="0.0"' in interval_bar({"mean": 0.0, "low": 0.0, "high": 0.0, "n": 4}, most=0.0, says="none")
-
-
-def test_a_histogram_draws_each_count_in_proportion() -> None:
-    chart = histogram([Bin("a", "of a", 4), Bin("b", "of b", 2), Bin("c", "of c", 0)], title="Counts", says="4, 2, 0")
-    heights = [float(height) for height in re.findall(r' height="([\d.]+)" rx', chart)]
-
-    assert heights[0] == 2 * heights[1]
-    assert heights[2] == 0
-    assert "<title>of a: 4</title>" in chart
-
-
-def test_ticks_name_the_ends_of_even_parts() -> None:
-    assert even_ticks(200.0, 4) == {"0": 0.0, "50": 0.25, "100": 0.5, "150": 0.75, "200": 1.0}
-
-
-def test_numbers_are_written_by_their_unit() -> None:
-    assert [shown(0.5, "share"), shown(2.5, "count"), shown(1234.0, "count")] == ["0.500", "2.50", "1,234"]
-    assert [shown(12.4, "ms"), shown(1500.0, "ms")] == ["12 ms", "1.50 s"]
-    assert [signed(0.1, "share"), signed(-3.0, "ms"), signed(-0.0001, "share")] == ["+0.100", "−3 ms", "0.000"]
 
 
 # The files and the command
