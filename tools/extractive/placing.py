@@ -123,12 +123,11 @@ def _flattened_whole(title: str, heading: str, text: str) -> str:
 
 
 def _likeness(question: str, pool: Sequence[Candidate], standing: Places) -> Mapping[str, Floats]:
-    around = [place.text for place in standing.around]
-    alone = [candidate.text for candidate in pool]
-    in_place = [f"{around[place]}: {text}" for place, text in zip(standing.of.tolist(), alone, strict=True)]
+    texts = [candidate.text for candidate in pool]
+    openings = [f"{place.text}:" for place in standing.around]
     return {
-        "likeness": likeness(question, alone).sentences,
-        "likeness_in_place": likeness(question, in_place).sentences,
+        "likeness": likeness(question, texts).sentences,
+        "likeness_in_place": likeness(question, texts, [openings[place] for place in standing.of.tolist()]).sentences,
     }
 
 
