@@ -242,6 +242,14 @@ def test_a_set_is_asked_for_by_a_name_and_a_path(tmp_path: Path) -> None:
         load_data_set("squad", tmp_path)
     with pytest.raises(InvalidRequest, match="give --path"):
         load_data_set("xquad", None)
+    with pytest.raises(InvalidRequest, match="golden is read from no path"):
+        load_data_set("golden", tmp_path)
+
+
+def test_a_set_without_a_question_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "questions.jsonl", "\n")
+    with pytest.raises(InvalidRequest, match="there is no question in its questions"):
+        load_data_set("own", tmp_path)
 
 
 DOCUMENT = {"name": "town", "title": "Town", "text": BRIDGE}

@@ -1,0 +1,50 @@
+"""The command that evaluates, as its users run it: over questions of their own, with a model that is there or not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.exits import Exit
+from tests.e2e.conftest import Home, Writer
+
+FERRY = {"name": "ferry", "title": "Ferry", "text": "The first boat leaves Askvik at 6:40. A single fare is 12 kroner."}
+QUESTION = {
+    "id": "first-boat",
+    "question": "When does the first boat leave Askvik?",
+    "answers": ["6:40"],
+    "evidence": [[{"document": "ferry", "quote": "The first boat leaves Askvik at 6:40."}]],
+    "paired": True,
+}
+NOBODY_THERE = json.dumps([{"name": "gone", "base_url": "http://127.0.0.1:9/v1", "model": "any"}])
+
+
+@pytest.fixture
+def questions(write: Writer) -> Path:
+    """A folder of one question over one document."""
+    write("ferries/documents.jsonl", json.dumps(FERRY) + "\n")
+    return write("ferries/questions.jsonl", json.dumps(QUESTION) + "\n").parent
+
+
+def test_a_run_shows_its_figures_and_what_they_rest_on(home: Home, questions: Path) -> None:
+    done = home.citewell("eval", "run", "own", "--path", str(questions), "--removed", "--out", "ferry-run")
+    assert done.code == Exit.OK
+    assert "abstention_accuracy\t1.000\t1.000 - 1.000\t1\n" in done.out
+    told = " ".join(done.err.split())
+    assert "ALCE's measures rest on word coverage: AUROC 0." in told
+    assert "Written to ferry-run. Open ferry-run/report.html in a browser" in told
+    assert {file.name for file in (home.folder / "ferry-run").iterdir()} == {
+        "configuration.json",
+        "metrics.json",
+        "report.html",
+        "results.jsonl",
+    }
+
+
+def test_a_run_of_which_every_question_failed_says_why_and_ends_with_a_code(home: Home, questions: Path) -> None:
+    asked = ("eval", "run", "own", "--path", str(questions), "--model", "gone", "--out", "gone-run")
+    done = home.citewell(*asked, CITEWELL_MODELS=NOBODY_THERE)
+    assert done.code == Exit.UNAVAILABLE
+    told = " ".join(done.err.split())
+    assert "1 of 1 runs failed: first-boat: " in told
+    assert "With --out gone-run the same command asks again" in told
