@@ -41,7 +41,16 @@ _CHINESE = (
 _SPEAKS_TO_MACHINES = re.compile("|".join((_FORGED, _ENGLISH, _VIETNAMESE, _CHINESE)), re.IGNORECASE | re.DOTALL)
 
 
+# Nothing matches without one of these, which most sentences lack and which are looked for ten times as fast.
+_CUES = (
+    *("[seg=", "system", "developer", "ignore", "disregard", "forget", "override", "assistant", "agent", "model"),
+    *("bot", "llm", "bỏ qua", "lờ", "quên", "trợ lý", "mô hình"),
+    *("忽略", "无视", "忘记", "忘掉", "助手", "机器人", "模型", "人工智能"),
+)
+
+
 @lru_cache(maxsize=8192)
 def speaks_to_machines(sentence: str) -> bool:
     """Tell whether a sentence tells an assistant what to do."""
-    return _SPEAKS_TO_MACHINES.search(sentence) is not None
+    folded = sentence.casefold()
+    return any(cue in folded for cue in _CUES) and _SPEAKS_TO_MACHINES.search(sentence) is not None

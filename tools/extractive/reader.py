@@ -95,7 +95,10 @@ def relevances(hits: Sequence[Hit]) -> list[float]:
 
 
 def read(question: str, hits: Sequence[Hit]) -> Reading:
-    """Score every sentence of the hits against the question. About 2 ms for ten segments of 300 tokens."""
+    """Score every sentence of the hits against the question.
+
+    About 2 ms for ten segments of 300 tokens that were read lately, 10 ms for others.
+    """
     seen = look(question, hits)
     if seen is None:
         return Reading((), (), 0.0)
