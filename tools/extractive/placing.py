@@ -75,14 +75,14 @@ def _words(asked: QuestionWording, held: Held, standing: Places) -> Mapping[str,
 
     terms, middle = asked.terms, asked.grams[1]
     title_terms = around(terms, [worded(place.title).vocabulary for place in standing.around])
-    all_terms = around(terms, [worded(place.text).vocabulary for place in standing.around])
+    surrounding_terms = around(terms, [worded(place.text).vocabulary for place in standing.around])
     titles = around(middle, [worded(place.title).flat for place in standing.around])
     headings = around(middle, [worded(place.heading).flat for place in standing.around])
     headers = around(middle, [worded(place.header).flat for place in standing.around])
     term_weight, weight = idf(held.terms), idf(held.middle)
     return {
         "terms_beyond_title": cover_beyond(term_weight, held.terms, title_terms),
-        "terms_in_place": cover(term_weight, held.terms | all_terms),
+        "terms_in_place": cover(term_weight, held.terms | surrounding_terms),
         "heading_beyond_title": cover_beyond(weight, headings, titles),
         "header_beyond_title": cover_beyond(weight, headers, titles),
         "title_repeated": cover_beyond(weight, held.middle, ~titles),
