@@ -53,14 +53,6 @@ def balanced_interval(strata: Sequence[Observations], *, quantile: float | None 
     return Interval(float(found), low, high, len(giving))
 
 
-def paired_difference(before: Observations, after: Observations, *, seed: int = 0) -> tuple[Interval, float]:
-    """Give the change of a mean between two runs over the same questions, and its p-value.
-
-    As ``balanced_difference`` of a single stratum.
-    """
-    return balanced_difference([before], [after], seed=seed)
-
-
 def balanced_difference(
     before: Sequence[Observations], after: Sequence[Observations], *, quantile: float | None = None, seed: int = 0
 ) -> tuple[Interval, float]:

@@ -124,7 +124,7 @@ def _asks(record: Record) -> tuple[object, ...]:
     return record["question"], record["before"], record["pages"], record["expected"], record["evidence"]
 
 
-def _named(keys: set[tuple[str, str]]) -> list[str]:
+def _named(keys: set[tuple[str, Variant]]) -> list[str]:
     return sorted(case_id if variant == "asked" else f"{case_id} ({variant})" for case_id, variant in keys)
 
 

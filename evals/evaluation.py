@@ -36,7 +36,7 @@ async def evaluate(
     """
     citewell.library.families(options.model)  # made now: what it loads would hold up the first runs
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
-    done = frozenset((record["case_id"], record["variant"]) for record in records if not may_pass(record))
+    done = frozenset(record_key(record) for record in records if not may_pass(record))
     await run_data_set(citewell, data, options, folder.append, done=done, progress=progress)
     return write_figures(folder, baseline)
 

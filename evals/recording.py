@@ -181,7 +181,7 @@ class Recorder:
 def _gold_sentence(document: Document, sentence: Sentence) -> GoldSentence:
     start, end = document.spans[sentence.index]
     return GoldSentence(
-        document=document.name, index=sentence.index, start=start, end=end, text=document.text[start:end]
+        document=document.name, index=sentence.index, start=start, end=end, text=document.sentence_text(sentence)
     )
 
 

@@ -138,7 +138,7 @@ class Record(TypedDict):
     spent: dict[str, Spent]
 
 
-def record_key(record: Record) -> tuple[str, str]:
+def record_key(record: Record) -> tuple[str, Variant]:
     """Give what tells a record apart from the others of its run."""
     return record["case_id"], record["variant"]
 

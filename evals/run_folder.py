@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from evals.configuration import Configuration, differences
-from evals.records import Record, record_key
+from evals.records import Record, Variant, record_key
 from graph.errors import InvalidRequest
 
 _RECORD = TypeAdapter(Record)
@@ -73,7 +73,7 @@ class RunFolder:
         file = self.path / "results.jsonl"
         if not file.exists():
             return []
-        found: dict[tuple[str, str], Record] = {}
+        found: dict[tuple[str, Variant], Record] = {}
         for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
             if line:
                 record = _read(line, f"{file}, line {number}")

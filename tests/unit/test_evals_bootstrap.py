@@ -5,11 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.bootstrap import balanced_difference, balanced_interval, interval, mean_interval, paired_difference
+from evals.bootstrap import Interval, Observations, balanced_difference, balanced_interval, interval, mean_interval
 
 SHARES = st.integers(0, 4).map(lambda quarters: quarters / 4)
 QUESTIONS = st.lists(st.lists(SHARES, max_size=4), min_size=1, max_size=30).filter(any)
 few = settings(max_examples=40, deadline=None)
+
+
+def paired_difference(before: Observations, after: Observations) -> tuple[Interval, float]:
+    """The change of a plain mean: of a single stratum."""
+    return balanced_difference([before], [after])
 
 
 @few
