@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _FREQUENCY = (
-    r"how often|how many times|bao lâu một lần|(?:mấy|bao nhiêu) lần|bao lâu .{0,12}lần|多久.{0,6}一次|几次|多少次",
+    r"how often|how many times|bao lâu một lần|(?:mấy|bao nhiêu) lần|bao lâu .{0,30}lần|多久.{0,6}一次|几次|多少次",
     r"\bevery\b|\beach\b|\bper\b|\bonce\b|\btwice\b|\b(?:daily|weekly|monthly|yearly|annually|times)\b"
     r"|\ba (?:day|week|month|year)\b|mỗi|lần|hằng|hàng (?:ngày|tuần|tháng|năm)|每|次",
 )
@@ -26,7 +26,8 @@ _COUNT = (
 )
 _DURATION = (
     r"how long|how many (?:seconds|minutes|hours|days|weeks|months|years|nights)|how (?:quickly|soon|fast)|bao lâu"
-    r"|(?:bao nhiêu|mấy) (?:giây|phút|giờ|tiếng|ngày|tuần|tháng|năm)|多久|多长时间"
+    r"|(?:bao nhiêu|mấy) (?:giây|phút|tiếng|ngày|tuần|tháng|năm)|(?:bao nhiêu|mất mấy|trong mấy|sau mấy) giờ"
+    r"|多久|多长时间"
     r"|(?:几|多少)(?:分钟|小时|天|日|周|个月|年)",
     _COUNT
     + r"[\s-]?(?:(?:working|calendar|full|whole) )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|nights?"

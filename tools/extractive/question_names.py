@@ -7,11 +7,13 @@ from functools import lru_cache
 
 from tools.extractive.wording import CJK, flattened
 
+_LETTER = rf"[^\W{CJK}]"
 _NAME = re.compile(
-    r"(?<!^)(?<![.!?:;。！？]\s)(?<!\w)(?!I\b|I'|OK\b)(?:[A-ZÀ-ÝĐ][\w'’-]*|\w*\d\w*[A-Za-z]\w*|[A-Za-z]+\d\w*)"
+    rf"(?<!^)(?<![.!?:;。！？]\s)(?<!\w)(?!I\b|I'|OK\b)"
+    rf"(?:[A-ZÀ-ÝĐ](?:{_LETTER}|['’-])*|{_LETTER}*\d{_LETTER}*[A-Za-z]{_LETTER}*|[A-Za-z]+\d{_LETTER}*)"
     r"|[\"“《「`]([^\"”》」`]{1,40})[\"”》」`]"
 )
-_LATIN_IN_CJK = re.compile(r"[A-Za-z][\w.-]*")
+_LATIN_IN_CJK = re.compile(rf"[A-Za-z](?:{_LETTER}|[.-])*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -21,6 +23,7 @@ def names_in(question: str) -> frozenset[str]:
 
     Among Chinese or Japanese characters every Latin word is a name.
     """
+    question = unicodedata.normalize("NFKC", question)
     found = {(match[1] or match[0]).removesuffix("'s").removesuffix("’s") for match in _NAME.finditer(question)}
     if re.search(f"[{CJK}]", question):
         found |= {match[0] for match in _LATIN_IN_CJK.finditer(question)}
