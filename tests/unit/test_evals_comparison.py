@@ -36,7 +36,7 @@ def score(better: str) -> Metric:
         title="Score",
         means="first digit of the answer",
         observe=lambda each: [float(each["answer"][0])],
-        better=better,  # type: ignore[arg-type]
+        better=better,
     )
 
 

@@ -305,7 +305,7 @@ def test_metrics_are_named_as_ragas_names_them() -> None:
 
 def test_a_judge_is_a_configured_model() -> None:
     model = ModelSettings(name="judge", base_url="http://127.0.0.1:1/v1", model="any")
-    settings = Settings(_env_file=None, models=[model])  # type: ignore[call-arg]
+    settings = Settings(_env_file=None, models=[model])
     assert judging_model(settings, "judge") == model
     with pytest.raises(UnknownModel, match="there are: judge"):
         judging_model(settings, "extractive")

@@ -72,7 +72,7 @@ def configuration(**changes: Any) -> Configuration:
         "versions": {"python": "3.11.7", "citewell": "0.1.0"},
         "prompts": {"generate_answer": "abc123"},
     }
-    return Configuration(**{**plain, **changes})  # type: ignore[typeddict-item]
+    return Configuration(**{**plain, **changes})
 
 
 def run_of(*records: Record, **changes: Any) -> Run:
