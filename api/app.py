@@ -11,6 +11,7 @@ from api.identity import SCHEMES, Identification, identify_by
 from api.limits import BodyLimit, LoopbackOnly
 from api.openapi import describe
 from api.origins import allow_origins, listed_origins
+from api.page_files import read_page
 from api.routes import (
     ag_ui,
     ai_sdk,
@@ -21,6 +22,7 @@ from api.routes import (
     health,
     id_citations,
     openai,
+    page,
     run_lists,
     runs,
     search,
@@ -62,12 +64,13 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings
     app.state.citewell = citewell
+    app.state.page = read_page()
     app.add_middleware(BodyLimit, document_bytes=settings.max_document_bytes)
     app.add_middleware(Identification, identify=identify)
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackOnly, origins=origins)
     allow_origins(app, origins)
-    for routes in (sessions, runs, run_lists, documents, search, health):
+    for routes in (sessions, runs, run_lists, documents, search, health, page):
         app.include_router(routes.router)
     for spoken in (docmost, docs_chatbot, conversation, id_citations, self_rag, openai, ai_sdk, ag_ui):
         app.include_router(spoken.router)

@@ -19,8 +19,10 @@ from tools.resources import Library
 from tools.settings import Settings
 from tools.tokens import TokenVerifier
 
-# The probes of an orchestrator bring no credentials, and the description is the same in every deployment.
-OPEN = frozenset({"/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+# The probes of an orchestrator bring no credentials, the description is the same in every deployment, and so is the
+# page, which asks for a key only once it is open.
+OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+PAGE_FILES = "/page/"
 CHALLENGE = 'Bearer realm="citewell"'
 SCHEMES: dict[str, dict[str, Any]] = {
     "none": {},
@@ -43,7 +45,7 @@ class Identification:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its identity, or answer it here."""
-        if scope["type"] == "http" and scope["path"] not in OPEN:
+        if scope["type"] == "http" and not _is_open(scope["path"]):
             headers = Headers(scope=scope)
             try:
                 identity = await self._identify(headers, scope["app"].state.citewell.library)
@@ -69,6 +71,10 @@ def identify_by(settings: Settings) -> Identify:
             return _by_key
         case "jwt":
             return _by_token(TokenVerifier(settings.auth))
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN or path.startswith(PAGE_FILES)
 
 
 def _as(identity: Identity) -> Identify:

@@ -24,7 +24,18 @@ from tools.settings import AuthSettings, Settings
 SECRET = "not a word of it is known to anybody"
 KEYS = AuthSettings(mode="keys")
 JWT = AuthSettings(mode="jwt", jwt_secret=SecretStr(SECRET))
-OPEN = ["/healthz", "/readyz", "/docs", "/openapi.json"]
+OPEN = ["/", "/healthz", "/readyz", "/docs", "/openapi.json", "/page/any/main.js"]
+SHUT = [
+    "/nowhere",
+    "/v1/nowhere",
+    "/page",
+    "/pages/any/main.js",
+    "//",
+    "/healthz/",
+    "//healthz",
+    "/docs/x",
+    "/OPENAPI.json",
+]
 
 
 def by(settings: Settings, auth: AuthSettings) -> Settings:
@@ -63,13 +74,13 @@ def bearer(key: str) -> dict[str, str]:
 async def test_without_credentials_nothing_answers_but_what_is_open(
     settings: Settings, citewell: Citewell, auth: AuthSettings
 ) -> None:
-    ids = dict.fromkeys(NAMES, "00000000-0000-4000-8000-000000000000")
+    ids = dict.fromkeys(NAMES, "00000000-0000-4000-8000-000000000000") | {"version": "any", "page_file": "main.js"}
     async with client_by(settings, citewell, auth) as client:
         for attempt in ATTEMPTS:
             path, sent = attempt.filled(ids)
             response = await client.request(attempt.method, path, **sent)
             assert response.status_code == (200 if path in OPEN else 401), (attempt.name, response.text)
-        for path in ("/nowhere", "/v1/nowhere", "/", "/healthz/", "//healthz", "/docs/x", "/OPENAPI.json"):
+        for path in SHUT:
             assert (await client.get(path)).status_code == 401, path
         for path in OPEN:
             assert (await client.get(path)).status_code == 200, path

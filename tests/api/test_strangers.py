@@ -87,6 +87,8 @@ async def belongings(
             "workspace_id": "default",
             "shared": SHARED,
             "model": "extractive",
+            "version": "any",
+            "page_file": "main.js",
         }
         strangers = ids | {"own_session_id": await new_session(stranger)}
         yield Belongings(ids, owner, stranger, strangers, workspace != "default")

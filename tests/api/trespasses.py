@@ -156,7 +156,7 @@ AI_SDK = [
     apart("DELETE", "/api/chat/{shared}/stream", silent=True),
 ]
 AG_UI = [apart("POST", "/agui", json=AGUI)]
-OPEN = [public("GET", path) for path in ("/healthz", "/readyz")]
+OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{version}/{page_file}")]
 ATTEMPTS = [
     *NATIVE,
     *DOCUMENTS,
