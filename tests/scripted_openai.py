@@ -148,6 +148,10 @@ class ScriptedOpenAI:
         """Queue replies, in order; each is given once."""
         self._scripts.extend((to, when, reply) for reply in replies)
 
+    def unscript(self) -> None:
+        """Take back what is scripted and was not asked for."""
+        self._scripts.clear()
+
     def asked(self, prompt: str) -> list[Exchange]:
         """Give the requests made with a prompt."""
         return [exchange for exchange in self.requests if exchange.prompt == prompt]

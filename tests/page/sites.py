@@ -1,0 +1,121 @@
+"""Deployments that browser tests visit: one in the test's own process, and one that can be killed."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from api.app import create_app
+from graph.entrypoint import Citewell, open_citewell
+from graph.evidence import Identity
+from tests.api.conftest import LIBRARY
+from tests.api.serving import served
+from tests.scripted_openai import ScriptedOpenAI
+from tools.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+SERVE = "from cli.main import main; main()"
+STARTING_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A served app over a real database, with its documents in it. ``server`` is its model, where it has one."""
+
+    url: str
+    client: httpx.AsyncClient
+    citewell: Citewell
+    settings: Settings
+    model: ScriptedOpenAI | None = None
+
+    @property
+    def server(self) -> ScriptedOpenAI:
+        """Give the model, to script what it says."""
+        assert self.model is not None
+        return self.model
+
+
+@asynccontextmanager
+async def site_of(settings: Settings, model: ScriptedOpenAI | None = None) -> AsyncIterator[Site]:
+    """Serve the documents of the API's tests, under the settings."""
+    async with open_citewell(settings) as opened:
+        for document in LIBRARY:
+            await opened.library.ingestor.ingest(Identity(), document)
+        async with (
+            served(create_app(settings, citewell=opened)) as url,
+            httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client,
+        ):
+            yield Site(url, client, opened, settings, model)
+
+
+class MortalSite:
+    """A `citewell serve` of its own process, killed and started again under one address and over one database."""
+
+    def __init__(self, environment: dict[str, str], folder: Path, server: ScriptedOpenAI) -> None:
+        self.server = server
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.client = httpx.AsyncClient(base_url=self.url, timeout=20, trust_env=False)
+        self._environment = environment
+        self._folder = folder
+        self._process: Process | None = None
+
+    async def start(self) -> None:
+        """Start the process, and wait until it listens."""
+        command = [sys.executable, "-c", SERVE, "serve", "--port", str(self.port), "--json"]
+        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, env=self._environment, cwd=self._folder)
+        self._process = process
+        assert process.stdout is not None
+        said = b""
+        async with asyncio.timeout(STARTING_SECONDS):
+            while not said.rstrip().endswith(b"}"):
+                line = await process.stdout.readline()
+                assert line, f"citewell serve ended as it started: {said.decode()}"
+                said += line
+        assert json.loads(said)["url"] == self.url
+
+    async def kill(self) -> None:
+        """End the process where it stands, as a power cut would."""
+        assert self._process is not None
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+
+    async def end(self) -> None:
+        """Leave nothing running."""
+        await self.client.aclose()
+        if self._process is not None and self._process.returncode is None:
+            await self.kill()
+
+
+def environment_of(settings: Settings, server: ScriptedOpenAI, **more: str) -> dict[str, str]:
+    """Give the environment of a process under the settings, whose model is ``server``; its runs are soon taken over."""
+    assert settings.database_url is not None
+    model: dict[str, Any] = {"name": "scripted", "base_url": server.base_url, "model": "any", "timeout_seconds": 20}
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "CITEWELL_DATABASE_URL": settings.database_url.get_secret_value(),
+        "CITEWELL_DATA_DIR": str(settings.data_dir),
+        "CITEWELL_POOL_SIZE": "4",
+        "CITEWELL_MODELS": json.dumps([model]),
+        "CITEWELL_DEFAULT_MODEL": "scripted",
+        "CITEWELL_LOG_LEVEL": "error",
+        "CITEWELL_RUNS__LEASE_SECONDS": "1",
+        "CITEWELL_RUNS__DRAIN_SECONDS": "0",
+        **more,
+    }
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
