@@ -1,0 +1,185 @@
+/** Requests to the HTTP API, and its problems as errors. */
+
+/** @typedef {import("./types.js").Ask} Ask */
+/** @typedef {import("./types.js").Document} Document */
+/** @typedef {import("./types.js").Session} Session */
+
+/** A reply that is no success (RFC 9457), or no reply at all; then its `code` is "unreachable". */
+export class Problem extends Error {
+  /**
+   * @param {string} code
+   * @param {string} message
+   * @param {{suggestion?: string, retryable?: boolean, status?: number, after?: number}} [more] `after` in seconds.
+   */
+  constructor(code, message, { suggestion = "", retryable = false, status = 0, after = 0 } = {}) {
+    super(message);
+    this.name = "Problem";
+    this.code = code;
+    this.suggestion = suggestion;
+    this.retryable = retryable;
+    this.status = status;
+    this.after = after;
+  }
+}
+
+/** Speaks to the API that this page was served by, with a key where the deployment asks for one. */
+export class Client {
+  /**
+   * @param {URL} home Where the API's paths begin.
+   * @param {() => string} key Gives the key to send, or nothing.
+   */
+  constructor(home, key) {
+    this.home = home;
+    this.key = key;
+  }
+
+  /** @param {string} path */
+  url(path) {
+    return new URL(path, this.home);
+  }
+
+  /** @returns {Record<string, string>} */
+  credentials() {
+    const key = this.key();
+    return key ? { Authorization: `Bearer ${key}` } : {};
+  }
+
+  /**
+   * Send a request and give its reply, once that is a success.
+   * @param {string} path
+   * @param {{method?: string, json?: unknown, headers?: Record<string, string>, signal?: AbortSignal}} [request]
+   * @returns {Promise<Response>}
+   * @throws {Problem}
+   */
+  async send(path, { method = "GET", json, headers = {}, signal } = {}) {
+    /** @type {RequestInit} */
+    const init = { method, headers: { ...this.credentials(), ...headers }, cache: "no-store" };
+    if (signal) init.signal = signal;
+    if (json !== undefined) {
+      init.body = JSON.stringify(json);
+      init.headers = { ...init.headers, "Content-Type": "application/json" };
+    }
+    let response;
+    try {
+      response = await fetch(this.url(path), init);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new Problem("unreachable", "", { retryable: true });
+    }
+    if (!response.ok) throw await problemOf(response);
+    return response;
+  }
+
+  /**
+   * Send a request and read its reply as JSON.
+   * @param {string} path
+   * @param {Parameters<Client["send"]>[1]} [request]
+   * @returns {Promise<any>}
+   */
+  async json(path, request) {
+    const response = await this.send(path, request);
+    return response.json();
+  }
+
+  /** @param {string[]} [page_ids] @returns {Promise<Session>} */
+  createSession(page_ids = []) {
+    return this.json("api/sessions", { method: "POST", json: { page_ids } });
+  }
+
+  /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next_cursor: string | null}>} */
+  sessions(cursor) {
+    return this.json(`api/sessions?${query({ limit: 50, cursor })}`);
+  }
+
+  /**
+   * @param {string} id
+   * @param {{cursor?: string | undefined, branch?: string | undefined}} [part]
+   * @returns {Promise<import("./types.js").SessionDetail>}
+   */
+  session(id, part = {}) {
+    return this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`);
+  }
+
+  /** @param {string} id @param {{title?: string, page_ids?: string[]}} change @returns {Promise<Session>} */
+  changeSession(id, change) {
+    return this.json(`api/sessions/${id}`, { method: "PATCH", json: change });
+  }
+
+  /** @param {string} id */
+  deleteSession(id) {
+    return this.send(`api/sessions/${id}`, { method: "DELETE" });
+  }
+
+  /**
+   * List the runs of a session that have not ended, the newest first.
+   * @param {string} id
+   * @returns {Promise<import("./types.js").RunStatus[]>}
+   */
+  async unfinishedRuns(id) {
+    const { runs } = await this.json(`api/sessions/${id}/runs?limit=50`);
+    return runs.filter((/** @type {import("./types.js").RunStatus} */ run) => run.status !== "finished");
+  }
+
+  /** @param {string} runId @returns {Promise<import("./types.js").RunStatus>} */
+  cancelRun(runId) {
+    return this.json(`api/runs/${runId}/cancel`, { method: "POST" });
+  }
+
+  /**
+   * @param {{title?: string | undefined, cursor?: string | undefined}} [part]
+   * @returns {Promise<{documents: Document[], next_cursor: string | null}>}
+   */
+  documents(part = {}) {
+    return this.json(`api/documents?${query({ limit: 50, ...part })}`);
+  }
+
+  /** @param {string} id @returns {Promise<Document>} */
+  document(id) {
+    return this.json(`api/documents/${id}`);
+  }
+
+  /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RawText>} */
+  rawText(id, signal) {
+    return this.json(`api/documents/${id}/raw-text`, signal ? { signal } : {});
+  }
+
+  /** @param {string} id */
+  deleteDocument(id) {
+    return this.send(`api/documents/${id}`, { method: "DELETE" });
+  }
+
+  /** @param {string} words @returns {Promise<{results: import("./types.js").Source[]}>} */
+  search(words) {
+    return this.json(`api/search?${query({ q: words, top_k: 10, min_score: 0.3 })}`);
+  }
+
+  /** @returns {Promise<import("./types.js").Model[]>} The deployment's default first. */
+  async models() {
+    return (await this.json("v1/models")).data;
+  }
+}
+
+/**
+ * Write parameters, leaving out what is not given.
+ * @param {Record<string, string | number | null | undefined>} parameters
+ */
+function query(parameters) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null);
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+}
+
+/**
+ * Read a reply that is no success; one that is not ours, as a proxy's may be, is told by its status.
+ * @param {Response} response
+ * @returns {Promise<Problem>}
+ */
+export async function problemOf(response) {
+  const body = await response.json().catch(() => null);
+  const after = Number(response.headers.get("Retry-After")) || 0;
+  const { status } = response;
+  if (typeof body?.code !== "string") {
+    return new Problem("unexpected", `${status} ${response.statusText}`.trim(), { status, after, retryable: status >= 500 });
+  }
+  const { code, detail = "", suggestion = "", retryable = false } = body;
+  return new Problem(code, String(detail), { suggestion, retryable, status, after });
+}

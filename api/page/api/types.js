@@ -1,0 +1,210 @@
+/**
+ * The wire's words as types: what the native dialect sends and takes. Payloads: docs/api.md.
+ *
+ * Offsets count Unicode code points, end exclusive: those of citations into a document's canonical text, those of
+ * claims into their section's text.
+ */
+
+/** @typedef {"supported" | "contradicted" | "unsupported" | "unverified"} Verdict */
+/** @typedef {"page" | "search" | "web"} SourceKind */
+/** @typedef {"fresh" | "moved" | "changed" | "deleted"} Freshness */
+/** @typedef {"answered" | "abstained" | "failed" | "cancelled"} Outcome */
+/** @typedef {{id: string | null, slug: string | null}} Space */
+/** @typedef {{code: string, message: string, suggestion?: string}} Fallback */
+/** @typedef {{calls: number, tokens: number, ms: number}} Spent */
+/** @typedef {{model_calls: number, tokens: number | null, seconds?: number | null}} Budget */
+/** @typedef {{text: string, source_ids: string[]}} Section */
+/** @typedef {{segment_ids: string[], reason: string}} Disagreement */
+/** @typedef {{segment_id: string, reason: string}} Dropped */
+/** @typedef {{document_id: string, title: string, segments: number, of: number}} PageUse */
+
+/**
+ * @typedef {object} Source
+ * @property {number} index Counts from 1.
+ * @property {string} segment_id
+ * @property {string} document_id
+ * @property {number} segment_index
+ * @property {number | null} page_idx Counts from 0.
+ * @property {string} title
+ * @property {string} heading
+ * @property {SourceKind} kind
+ * @property {string} source_type
+ * @property {string | null} slug
+ * @property {Space | null} space
+ * @property {string | null} url
+ * @property {number} score In [0, 1].
+ * @property {string} excerpt
+ * @property {number} start
+ * @property {number} end
+ * @property {Record<string, unknown>} metadata
+ */
+
+/** @typedef {{segment_id: string, segment_index: number, page_idx: number | null, start: number, end: number}} Place */
+
+/**
+ * @typedef {object} Citation
+ * @property {string} segment_id
+ * @property {string} document_id
+ * @property {number} segment_index
+ * @property {number | null} page_idx
+ * @property {number} start
+ * @property {number} end
+ * @property {string} quote
+ * @property {"cited" | "matched"} origin
+ * @property {Verdict} verdict
+ * @property {number} source_index
+ * @property {number} section_index
+ * @property {Freshness} [freshness] What has become of the quote since; only where a session is read.
+ * @property {Place} [now] Where the quote stands today, if elsewhere.
+ */
+
+/**
+ * @typedef {object} Claim
+ * @property {number} start
+ * @property {number} end
+ * @property {string} text
+ * @property {Verdict} verdict
+ * @property {string[]} reasons
+ * @property {Citation[]} citations
+ */
+/** @typedef {Claim & {section_index: number}} SectionClaim */
+
+/**
+ * @typedef {object} Assessment
+ * @property {boolean} supported
+ * @property {number} utility In [0, 1].
+ * @property {Partial<Record<Verdict, number>>} claims
+ * @property {string} reason
+ * @property {number | null} model_score
+ */
+
+/**
+ * The finished answer.
+ * @typedef {object} Message
+ * @property {string} answer
+ * @property {Section[]} sections
+ * @property {Citation[]} citations
+ * @property {Source[]} sources
+ * @property {Source[]} [nearest]
+ * @property {string} [family]
+ * @property {SectionClaim[]} [claims]
+ * @property {Assessment} [assessment]
+ * @property {Disagreement[]} [disagreements]
+ */
+
+/** @typedef {{schema: number, run_id: string, session_id: string, seq: number, at: string}} Envelope */
+/**
+ * @typedef {Envelope & (
+ *   | {type: "queued", position: number}
+ *   | {type: "run_started", question: string, message_id: string, family: string, model: string, budget: Budget}
+ *   | {type: "run_resumed", attempt: number, sections: number[]}
+ *   | {type: "step_started", step: string}
+ *   | {type: "step_finished", step: string, ms: number}
+ *   | {type: "retrieval_decided", needs_retrieval: boolean, reason: string, standalone_question: string,
+ *      intent: "content_query" | "small_talk", fallback: Fallback | null}
+ *   | {type: "pages_loaded", used: PageUse[], cut: PageUse[], unused: string[]}
+ *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null}
+ *   | {type: "search_failed", kind: SourceKind, code: string, message: string}
+ *   | {type: "sources_graded", sources: Source[], dropped: Dropped[], fallback: Fallback | null}
+ *   | {type: "sources_disagree", segment_ids: string[], reason: string}
+ *   | {type: "query_rewritten", query: string, reason: string, attempt: number, fallback: Fallback | null}
+ *   | {type: "thinking_delta", delta: string}
+ *   | {type: "section_started", section_index: number, fallback: Fallback | null}
+ *   | {type: "text_delta", section_index: number, delta: string}
+ *   | {type: "section_finished", section_index: number, text: string, source_ids: string[], unknown_ids: number}
+ *   | {type: "section_checked", section_index: number, claims: Claim[], fallback: Fallback | null}
+ *   | {type: "section_revised", section_index: number, text: string, source_ids: string[], claims: Claim[]}
+ *   | {type: "content_removed", section_index: number, kind: string, target: string}
+ *   | {type: "answer_assessed", supported: boolean, utility: number, claims: Partial<Record<Verdict, number>>,
+ *      reason: string, model_score: number | null, fallback: Fallback | null}
+ *   | {type: "title_changed", title: string}
+ *   | {type: "run_finished", outcome: "answered" | "abstained" | "cancelled", stop_reason: string, message: Message,
+ *      spent: Record<string, Spent>}
+ *   | {type: "run_failed", code: string, message: string, suggestion: string, retryable: boolean}
+ * )} RunEvent
+ */
+
+/**
+ * @typedef {object} Session
+ * @property {string} session_id
+ * @property {string} title
+ * @property {string[]} page_ids
+ * @property {string} created_at
+ * @property {string} updated_at
+ */
+
+/**
+ * @typedef {object} SessionMessage
+ * @property {string} message_id
+ * @property {string | null} run_id
+ * @property {string | null} parent_message_id
+ * @property {"user" | "assistant"} role
+ * @property {string} content
+ * @property {string} created_at
+ * @property {string[]} versions
+ * @property {string[]} page_ids
+ * @property {string | null} selected_text
+ * @property {Outcome | null} outcome
+ * @property {string | null} stop_reason
+ * @property {string | null} family
+ * @property {Section[]} sections
+ * @property {Citation[]} citations
+ * @property {Source[]} sources
+ * @property {Source[]} nearest
+ * @property {SectionClaim[]} claims
+ * @property {Assessment | null} assessment
+ * @property {Disagreement[]} disagreements
+ * @property {Record<string, Spent>} spent
+ */
+
+/** @typedef {{session: Session, messages: SessionMessage[], next_cursor: string | null}} SessionDetail */
+
+/**
+ * @typedef {object} RunStatus
+ * @property {string} run_id
+ * @property {string} session_id
+ * @property {string} question
+ * @property {"queued" | "running" | "finished"} status
+ * @property {Outcome | null} outcome
+ * @property {string | null} stop_reason
+ * @property {string} created_at
+ */
+
+/**
+ * @typedef {object} Document
+ * @property {string} document_id
+ * @property {string} title
+ * @property {string | null} slug
+ * @property {Space | null} space
+ * @property {string | null} url
+ * @property {string} source_type
+ * @property {string | null} owner
+ * @property {string} media_type
+ * @property {number | null} page_count
+ * @property {number} segments
+ * @property {string} updated_at
+ * @property {string | null} expires_at
+ */
+
+/** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
+/** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
+/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number}} Ingested */
+/** @typedef {{id: string, name: string}} Model */
+
+/**
+ * What a question is asked with. Left out is what the server does by default.
+ * @typedef {object} Ask
+ * @property {string} [question]
+ * @property {string} [edit]
+ * @property {string} [regenerate]
+ * @property {string[]} [page_ids]
+ * @property {boolean} [only_selected_pages]
+ * @property {string} [selected_text]
+ * @property {"auto" | "always" | "off"} [search]
+ * @property {"off" | "fallback" | "also" | "first"} [web]
+ * @property {string} [model]
+ * @property {boolean} [thinking]
+ * @property {"reject" | "enqueue" | "interrupt"} [while_running]
+ */
+
+export {};

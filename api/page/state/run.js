@@ -1,0 +1,241 @@
+/**
+ * A run as it can be shown: its events folded into one value.
+ *
+ * Folding never changes what it was given; what is still the same object has not changed, so a view compares by `===`.
+ */
+
+import { foldSection, noSections } from "./sections.js";
+
+/** @typedef {import("../api/types.js").RunEvent} RunEvent */
+/** @typedef {import("../api/types.js").Source} Source */
+/** @typedef {import("./sections.js").SectionView} SectionView */
+
+/**
+ * A step that the run took. One that is taken again, as in a repair, is there again.
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {number | null} ms Null while it goes on.
+ * @property {RunEvent[]} told What it told while it went on, but for text and thinking.
+ */
+
+/**
+ * An answer, whether it is being written or was stored.
+ * @typedef {object} Answer
+ * @property {SectionView[]} sections
+ * @property {Source[]} sources
+ * @property {Source[]} nearest What came nearest, where the run abstained.
+ * @property {import("../api/types.js").Disagreement[]} disagreements
+ * @property {import("../api/types.js").Assessment | null} assessment
+ * @property {string} family
+ * @property {import("../api/types.js").Outcome | null} outcome Null while it is being written.
+ * @property {string | null} stopReason
+ */
+
+/**
+ * @typedef {object} RunView
+ * @property {string} runId
+ * @property {string} sessionId
+ * @property {"queued" | "running" | "finished"} status
+ * @property {number} position In the line, from 1, while it waits.
+ * @property {number} attempt From 1.
+ * @property {string} question
+ * @property {string} messageId
+ * @property {string} model
+ * @property {import("../api/types.js").Budget | null} budget
+ * @property {string} startedAt
+ * @property {string} endedAt
+ * @property {Step[]} steps In the order in which they began.
+ * @property {import("../api/types.js").Dropped[]} dropped
+ * @property {string} thinking
+ * @property {string} title
+ * @property {Answer} answer
+ * @property {Record<string, import("../api/types.js").Spent>} spent
+ * @property {(RunEvent & {type: "run_failed"}) | null} failure
+ * @property {number} seq Of the last event.
+ */
+
+/** @returns {Answer} */
+export function noAnswer() {
+  return {
+    sections: noSections(),
+    sources: [],
+    nearest: [],
+    disagreements: [],
+    assessment: null,
+    family: "",
+    outcome: null,
+    stopReason: null,
+  };
+}
+
+/** @param {string} runId @param {string} [question] @returns {RunView} */
+export function newRun(runId, question = "") {
+  return {
+    runId,
+    sessionId: "",
+    status: "queued",
+    position: 0,
+    attempt: 1,
+    question,
+    messageId: "",
+    model: "",
+    budget: null,
+    startedAt: "",
+    endedAt: "",
+    steps: [],
+    dropped: [],
+    thinking: "",
+    title: "",
+    answer: noAnswer(),
+    spent: {},
+    failure: null,
+    seq: 0,
+  };
+}
+
+/**
+ * Fold the next event into a run. One that was folded already, or of a kind that is not known, changes nothing.
+ * @param {RunView} run
+ * @param {RunEvent} event
+ * @returns {RunView}
+ */
+export function fold(run, event) {
+  if (event.seq <= run.seq) return run;
+  return { ...told(run, event), runId: event.run_id, sessionId: event.session_id, seq: event.seq };
+}
+
+/** @param {RunView} run @param {RunEvent} event @returns {RunView} */
+function told(run, event) {
+  switch (event.type) {
+    case "queued":
+      return { ...run, status: "queued", position: event.position };
+    case "run_started": {
+      const { question, message_id: messageId, model, budget, at: startedAt } = event;
+      const answer = { ...run.answer, family: event.family };
+      return { ...run, status: "running", question, messageId, model, budget, startedAt, answer };
+    }
+    case "run_resumed":
+      return resumed(run, event);
+    case "step_started":
+      return { ...run, steps: [...run.steps, { name: event.step, ms: null, told: [] }] };
+    case "step_finished":
+      return { ...run, steps: finish(run.steps, event.step, event.ms) };
+    case "thinking_delta":
+      return { ...run, thinking: run.thinking + event.delta };
+    case "title_changed":
+      return { ...run, title: event.title };
+    case "run_finished":
+      return finished(run, event);
+    case "run_failed":
+      return { ...run, status: "finished", failure: event, endedAt: event.at, answer: { ...run.answer, outcome: "failed" } };
+    default:
+      return during(run, event);
+  }
+}
+
+/** What a step tells. @param {RunView} run @param {RunEvent} event @returns {RunView} */
+function during(run, event) {
+  const answer = { ...run.answer, sections: foldSection(run.answer.sections, event) };
+  if (event.type === "text_delta" || event.type === "section_started") return { ...run, answer };
+  const noted = { ...run, answer, steps: note(run.steps, event) };
+  switch (event.type) {
+    case "sources_graded":
+      return { ...noted, dropped: event.dropped, answer: { ...answer, sources: event.sources } };
+    case "sources_disagree": {
+      const { segment_ids, reason } = event;
+      return { ...noted, answer: { ...answer, disagreements: [...answer.disagreements, { segment_ids, reason }] } };
+    }
+    case "answer_assessed": {
+      const { supported, utility, claims, reason, model_score } = event;
+      return { ...noted, answer: { ...answer, assessment: { supported, utility, claims, reason, model_score } } };
+    }
+    default:
+      return noted;
+  }
+}
+
+const TOLD_BY = /** @type {Record<string, string[]>} */ ({
+  retrieval_decided: ["decide_retrieval"],
+  pages_loaded: ["load_selected_pages"],
+  sources_graded: ["grade_segments"],
+  query_rewritten: ["rewrite_query"],
+  section_finished: ["generate_answer", "answer_directly", "abstain"],
+  content_removed: ["generate_answer", "answer_directly"],
+  section_checked: ["check_claims"],
+  section_revised: ["check_claims", "generate_answer"],
+  answer_assessed: ["assess_quality"],
+});
+const SEARCHES = { page: "load_selected_pages", search: "search_segments", web: "search_web" };
+
+/**
+ * Note an event with the step that tells of it; steps that go on side by side each have their own.
+ * @param {Step[]} steps
+ * @param {RunEvent} event
+ */
+function note(steps, event) {
+  const searched = event.type === "sources_found" || event.type === "search_failed";
+  const tellers = searched ? [SEARCHES[event.kind]] : (TOLD_BY[event.type] ?? []);
+  let at = steps.findLastIndex((step) => step.ms === null && tellers.includes(step.name));
+  if (at < 0) at = steps.findLastIndex((step) => step.ms === null);
+  if (at < 0) at = steps.length - 1;
+  return steps.map((step, index) => (index === at ? { ...step, told: [...step.told, event] } : step));
+}
+
+/** @param {Step[]} steps @param {string} name @param {number} ms */
+function finish(steps, name, ms) {
+  const at = steps.findLastIndex((step) => step.name === name && step.ms === null);
+  return steps.map((step, index) => (index === at ? { ...step, ms } : step));
+}
+
+/**
+ * Drop what is void: sections that do not stand, steps that did not end, the thinking of the step.
+ * @param {RunView} run
+ * @param {RunEvent & {type: "run_resumed"}} event
+ * @returns {RunView}
+ */
+function resumed(run, event) {
+  const sections = run.answer.sections.map((section, index) =>
+    event.sections.includes(index) ? section : noSections(1)[0],
+  );
+  return {
+    ...run,
+    status: "running",
+    attempt: event.attempt,
+    thinking: "",
+    steps: run.steps.filter((step) => step.ms !== null),
+    answer: { ...run.answer, sections: /** @type {SectionView[]} */ (sections) },
+  };
+}
+
+/** @param {RunView} run @param {RunEvent & {type: "run_finished"}} event @returns {RunView} */
+function finished(run, event) {
+  const { message, outcome, stop_reason: stopReason, spent } = event;
+  const answer = answerOf({ ...message, outcome, stop_reason: stopReason }, run.answer.sections);
+  return { ...run, status: "finished", endedAt: event.at, spent, answer: { ...answer, family: answer.family || run.answer.family } };
+}
+
+/**
+ * Make an answer of what a finished message says, keeping what only the run could tell: how a section read before.
+ * @param {Pick<import("../api/types.js").Message, "sections" | "sources" | "nearest" | "claims"> & {family?: string | null,
+ *   assessment?: import("../api/types.js").Assessment | null, disagreements?: import("../api/types.js").Disagreement[],
+ *   outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} message
+ * @param {SectionView[]} [seen]
+ * @returns {Answer}
+ */
+export function answerOf(message, seen = []) {
+  const claims = message.claims ?? [];
+  return {
+    sections: message.sections.map((section, index) => {
+      const own = claims.filter((claim) => claim.section_index === index);
+      const before = seen[index]?.before ?? null;
+      return { text: section.text, sourceIds: section.source_ids, claims: own.length ? own : null, done: true, before, removed: seen[index]?.removed ?? [] };
+    }),
+    sources: message.sources,
+    nearest: message.nearest ?? [],
+    disagreements: message.disagreements ?? [],
+    assessment: message.assessment ?? null,
+    family: message.family ?? "",
+    outcome: message.outcome,
+    stopReason: message.stop_reason,
+  };
+}

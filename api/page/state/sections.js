@@ -1,0 +1,73 @@
+/** The sections of an answer as its run writes, checks and revises them. */
+
+/** @typedef {import("../api/types.js").RunEvent} RunEvent */
+
+/**
+ * @typedef {object} SectionView
+ * @property {string} text Empty where nothing is written yet, or where the section was withdrawn.
+ * @property {string[]} sourceIds
+ * @property {import("../api/types.js").Claim[] | null} claims Null until they are checked.
+ * @property {boolean} done Whether its text is whole.
+ * @property {string | null} before How it read before it was revised.
+ * @property {{kind: string, target: string}[]} removed Links and images that no source holds.
+ */
+
+/** @param {number} [count] @returns {SectionView[]} */
+export function noSections(count = 0) {
+  return Array.from({ length: count }, () => ({
+    text: "",
+    sourceIds: [],
+    claims: null,
+    done: false,
+    before: null,
+    removed: [],
+  }));
+}
+
+/**
+ * Fold what an event says of a section into the sections; give the same array where it says nothing of one.
+ * @param {SectionView[]} sections
+ * @param {RunEvent} event
+ * @returns {SectionView[]}
+ */
+export function foldSection(sections, event) {
+  switch (event.type) {
+    case "section_started":
+      return put(sections, event.section_index, (section) => ({ ...section, text: "", claims: null, done: false }));
+    case "text_delta":
+      return put(sections, event.section_index, (section) => ({ ...section, text: section.text + event.delta }));
+    case "section_finished": {
+      const { text, source_ids: sourceIds } = event;
+      return put(sections, event.section_index, (section) => ({ ...section, text, sourceIds, done: true }));
+    }
+    case "section_checked":
+      return put(sections, event.section_index, (section) => ({ ...section, claims: event.claims }));
+    case "section_revised": {
+      const { text, source_ids: sourceIds, claims } = event;
+      return put(sections, event.section_index, (section) => ({
+        ...section,
+        text,
+        sourceIds,
+        claims,
+        done: true,
+        before: section.before ?? section.text,
+      }));
+    }
+    case "content_removed": {
+      const { kind, target } = event;
+      return put(sections, event.section_index, (section) => ({ ...section, removed: [...section.removed, { kind, target }] }));
+    }
+    default:
+      return sections;
+  }
+}
+
+/**
+ * @param {SectionView[]} sections
+ * @param {number} index
+ * @param {(section: SectionView) => SectionView} change
+ */
+function put(sections, index, change) {
+  const padded = [...sections, ...noSections(Math.max(0, index + 1 - sections.length))];
+  return padded.map((section, at) => (at === index ? change(section) : section));
+}

@@ -1,0 +1,40 @@
+/** Small drawings for buttons, in the colour of their text; what a button does is said by its label. */
+
+import { svg } from "../dom.js";
+
+/** Paths in a box of 24 by 24, drawn as lines. */
+const PATHS = {
+  add: "M12 5v14M5 12h14",
+  close: "M6 6l12 12M18 6L6 18",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  search: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14M16.500 16.500L20 20",
+  send: "M5 12h14M13 6l6 6-6 6",
+  stop: "M7 7h10v10H7z",
+  edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
+  again: "M19 12a7 7 0 1 1-2-5M19 4v4h-4",
+  copy: "M9 9h10v11H9zM5 15V4h10",
+  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  book: "M5 5h6a2 2 0 0 1 2 2v13a2 2 0 0 0-2-2H5zM21 5h-6a2 2 0 0 0-2 2v13a2 2 0 0 1 2-2h6z",
+  web: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
+  page: "M7 3h7l4 4v14H7zM14 3v4h4",
+  upload: "M12 16V5M7 10l5-5 5 5M5 19h14",
+  back: "M15 6l-6 6 6 6",
+  next: "M9 6l6 6-6 6",
+  down: "M6 9l6 6 6-6",
+  check: "M5 12.500l4.500 4.500L19 7.500",
+  unsure: "M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 18v.01",
+  cross: "M7 7l10 10M17 7L7 17",
+  dash: "M6 12h12",
+  out: "M14 5h5v5M19 5l-8 8M17 14v5H5V7h5",
+};
+
+/** @typedef {keyof typeof PATHS} IconName */
+
+/** @param {IconName} name */
+export function icon(name) {
+  return svg(
+    "svg",
+    { viewBox: "0 0 24 24", fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true" },
+    svg("path", { d: PATHS[name] }),
+  );
+}

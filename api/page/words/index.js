@@ -1,0 +1,36 @@
+/** The texts of the interface, in the reader's language. */
+
+import { en } from "./en.js";
+
+/** @typedef {typeof en} Words Every language has all of it. */
+/** @typedef {"en" | "vi" | "zh"} Language */
+
+/** @type {Record<Language, string>} Each in its own words. */
+export const LANGUAGES = { en: "English", vi: "Tiếng Việt", zh: "中文" };
+const CHOSEN = "citewell.language";
+
+/** @type {Record<Language, () => Promise<Words>>} */
+const TABLES = {
+  en: async () => en,
+  vi: async () => (await import("./vi.js")).vi,
+  zh: async () => (await import("./zh.js")).zh,
+};
+
+/** The texts, once `speak` has been called. @type {Words} */
+export let words = en;
+/** @type {Language} */
+export let language = "en";
+
+/** Speak the language that was chosen, or else the first of the browser's that there is. */
+export async function speak() {
+  const wanted = [localStorage.getItem(CHOSEN) ?? "", ...navigator.languages].map((tag) => tag.slice(0, 2).toLowerCase());
+  language = /** @type {Language} */ (wanted.find((tag) => tag in TABLES) ?? "en");
+  words = await TABLES[language]();
+  document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
+}
+
+/** Choose a language; the page is loaded anew in it. @param {Language} chosen */
+export function choose(chosen) {
+  localStorage.setItem(CHOSEN, chosen);
+  location.reload();
+}
