@@ -1,11 +1,13 @@
 # `make demo` and `make test` need Python 3.11-3.13 and a package registry, nothing else. Where Node.js 20 or later and
-# npm are there, `make test` runs other people's clients of our wire formats too.
+# npm are there, `make test` runs other people's clients of our wire formats and the page's modules too, and `make check`
+# the types of the page. Where Chromium is there, `make test` opens the page in it; CHROMIUM=/path names another.
 # PYTHON=/path/to/python3 chooses the interpreter; STUDIO_PORT, DATA, SET and ARGS go to the targets that name them.
 
 RUN := .venv/bin
 STUDIO_PORT ?= 2024
 SET ?= own
 WIRE := tests/wire/node
+PAGE := tests/page/node
 CODE := api bench cli evals graph migrations nodes prompts tools tests
 
 .DEFAULT_GOAL := help
@@ -23,17 +25,21 @@ serve: .venv/runtime.installed ## serve the HTTP API
 studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_PORT
 	@LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 $(RUN)/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port $(STUDIO_PORT)
 
-# Without Node.js the tests that run other people's clients skip, and each says which client it missed.
-CLIENTS = $(if $(shell command -v node >/dev/null && command -v npm),$(WIRE)/node_modules/.package-lock.json)
+# Without Node.js the tests that need it skip, and each says which client it missed.
+NODE := $(shell command -v node >/dev/null && command -v npm)
+CLIENTS := $(if $(NODE),$(WIRE)/node_modules/.package-lock.json)
+PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
 
-test: .venv/dev.installed $(CLIENTS) ## run the tests, a file at a time on each of two cores
+test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, a file at a time on each of two cores
 	@$(RUN)/pytest -n 2 --dist loadfile $(ARGS)
 
-check: .venv/dev.installed ## check formatting, style, types and layers
+check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }
 	@$(RUN)/ruff check --quiet $(CODE)
 	@$(RUN)/mypy
 	@$(RUN)/lint-imports --no-logo
+	@if command -v node >/dev/null && [ -x $(PAGE)/node_modules/.bin/tsc ]; then $(PAGE)/node_modules/.bin/tsc -p $(PAGE); \
+	else echo "The types of the page were not checked: that takes Node.js 20 or later, npm and a registry." >&2; [ "$$CI" != true ]; fi
 
 format: .venv/dev.installed ## put formatting and import order right
 	@$(RUN)/ruff check --quiet --select I --fix $(CODE)
@@ -49,13 +55,13 @@ lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
 
 clean: ## remove the environment and every cache; .citewell stays
-	@rm -rf .venv $(WIRE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api *.egg-info
+	@rm -rf .venv $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# npm writes this file last, and only when every client of the lock is there.
-$(WIRE)/node_modules/.package-lock.json: $(WIRE)/package-lock.json $(WIRE)/package.json $(WIRE)/.npmrc
-	@echo "Installing the clients of tests/wire from its lock (once; a few seconds)" >&2
-	@(cd $(WIRE) && npm ci >/dev/null) && touch $@ || echo "npm could not install them; their tests will skip." >&2
+# npm writes this file last, and only when everything of the lock is there.
+tests/%/node/node_modules/.package-lock.json: tests/%/node/package-lock.json tests/%/node/package.json tests/%/node/.npmrc
+	@echo "Installing what tests/$*/node needs from its lock (once; a few seconds)" >&2
+	@(cd tests/$*/node && npm ci >/dev/null) && touch $@ || echo "npm could not install it; tests that need it will skip." >&2
 
 # The development lock holds the runtime's, at the same versions, so it satisfies both stamps.
 .venv/runtime.installed: requirements/runtime.txt pyproject.toml

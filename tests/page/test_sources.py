@@ -1,0 +1,35 @@
+"""What may not stand in a file of the page, whatever the browser would make of it; and that all of them are shipped."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from api.page_files import FOLDER
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+MOST_LINES = 300
+# Whatever turns a string into markup, code or style.
+FORBIDDEN = re.compile(
+    r"""innerHTML|outerHTML|insertAdjacentHTML|(?:set|parse)HTML|DOMParser|createContextualFragment|srcdoc"""
+    r"""|document\.write|\beval\b|new\s+Function|\bFunction\(|set(?:Timeout|Interval)\(\s*["'`]|cssText"""
+    r"""|\bstyle\s*=\s*["']|setAttribute\(\s*["'](?:style|on)|\bimport\s*\(\s*[^"'\s]"""
+)
+ELSEWHERE = re.compile(r"""(?:https?|wss?|ftp):\/\/[^\s"'`)]*|["'(`]\/\/[\w.-]+\.\w""")
+SVG = "http://www.w3.org/2000/svg"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
+def test_a_file_of_the_page_is_short_and_plain(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= MOST_LINES
+    assert FORBIDDEN.findall(text) == []
+    assert [found for found in ELSEWHERE.findall(text) if found != SVG] == []
+
+
+def test_an_installation_has_every_file_of_the_page() -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    shipped = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    assert {str(path.relative_to(ROOT)) for path in FILES} <= shipped
