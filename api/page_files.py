@@ -49,7 +49,7 @@ class PageFiles:
     """All files of the page. ``version`` stands for the content of every one of them."""
 
     version: str
-    index: PageFile | None
+    index: PageFile
     files: Mapping[str, PageFile]
 
 
@@ -62,12 +62,9 @@ def read_page(folder: Path = FOLDER) -> PageFiles:
         if path.suffix in MEDIA_TYPES and path.is_file()
     }
     version = _digest(found)
-    index = found.pop(INDEX, None)
-    return PageFiles(
-        version,
-        None if index is None else PageFile.of(_filled(index.decode(), version, found).encode(), Path(INDEX).suffix),
-        {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()},
-    )
+    index = _filled(found.pop(INDEX).decode(), version, found)
+    files = {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()}
+    return PageFiles(version, PageFile.of(index.encode(), Path(INDEX).suffix), files)
 
 
 def imported(files: Mapping[str, bytes], module: str) -> list[str]:

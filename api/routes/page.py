@@ -42,8 +42,6 @@ Page = Annotated[PageFiles, Depends(_page)]
 @router.api_route("/", methods=READ)
 async def open_page(request: Request, page: Page) -> Response:
     """Open the page."""
-    if page.index is None:
-        raise NotFound("This installation has no page.", suggestion="Install Citewell again, or use its API.")
     return _answer(request, page.index, ASK_AGAIN)
 
 
