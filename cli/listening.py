@@ -106,4 +106,4 @@ def _announce(listener: socket.socket, *, as_json: bool) -> None:
     if as_json:
         print_json({"url": url, "host": host, "port": port})
     else:
-        typer.echo(f"Citewell listens on {url} (API description at {url}/docs). Stop it with Ctrl-C.", err=True)
+        typer.echo(f"Citewell listens on {url}: open it in a browser. Stop it with Ctrl-C.", err=True)
