@@ -60,6 +60,7 @@ class Stage:
         self._console.print(Rule(Text("What next", style="bold"), align="left", style="dim"))
         self._console.print()
         steps = (
+            ("See it in a browser", "CITEWELL_WORKSPACE=demo make serve"),
             ("Ask this library more", f'{citewell} ask --workspace demo "What does citewell doctor show?"'),
             (
                 "Go on with the conversation above",
@@ -67,7 +68,7 @@ class Stage:
             ),
             ("Bring in your own documents", f"{citewell} ingest PATH..."),
             ("Ask them", f'{citewell} ask "Your question"'),
-            ("Serve the API", "make serve"),
+            ("Serve them, to browsers and frontends", "make serve"),
             ("Let a model write", "docs/configuration.md, under Models"),
         )
         for what, how in steps:
