@@ -4,18 +4,18 @@ import { Problem } from "../api/client.js";
 import { askQuestion, joinRun } from "../api/following.js";
 import { Cell } from "./cell.js";
 import { fold, newRun } from "./run.js";
-import { liveTurn, turnsOf } from "./turns.js";
+import { isSending, joined, liveTurn, readAnew, SENDING, turnsOf, withRun } from "./turns.js";
 
 /** @typedef {import("../api/types.js").Ask} Ask */
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("./turns.js").Turn} Turn */
 /** @typedef {import("./run.js").RunView} RunView */
 /** A run that goes on, with what is known of its turn; it takes the place of the stored turns from `from` on.
- * @typedef {{run: RunView, known: Partial<Turn>, from: string | null}} Live */
+ * @typedef {{run: RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} Live `unwanted`: to be stopped
+ *   as soon as its id is known. */
 /** @typedef {{problem: Problem, again: (() => void) | null, ask: Ask | null}} Failure `again` is null where no retry helps. */
 
-const PENDING = "pending"; // begins the key of a turn whose run has not told its id yet
-let pending = 0;
+let sent = 0;
 
 /** Asks, follows and stops the runs of one session at a time. */
 export class Conversation {
@@ -39,12 +39,18 @@ export class Conversation {
     this.failure = new Cell(/** @type {Failure | null} */ (null));
     /** @type {Cell<boolean>} */
     this.loading = new Cell(false);
+    /** Whether a branch is on show that a new question would not go on with. @type {Cell<boolean>} */
+    this.aside = new Cell(false);
     /** @type {Turn[]} */
     this.stored = [];
     /** @type {Map<string, Live>} */
     this.lives = new Map();
     /** Runs whose events were followed to the end, by id. @type {Map<string, RunView>} */
     this.seen = new Map();
+    /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
+    this.begun = new Map();
+    /** The last turn of the branch gone on with last. */
+    this.newest = "";
     this.leaving = new AbortController();
     /** @type {string | undefined} */
     this.branch = undefined;
@@ -60,6 +66,7 @@ export class Conversation {
     this.branch = undefined;
     this.session.set(null);
     this.earlier.set(null);
+    this.aside.set(false);
     this.failure.set(null);
     this.connection.set("open");
     this.show();
@@ -90,7 +97,7 @@ export class Conversation {
     const runs = await this.client.unfinishedRuns(sessionId);
     if (signal.aborted) return;
     for (const { run_id, question } of runs.reverse()) {
-      const asking = [...this.lives.keys()].some((key) => key.startsWith(PENDING));
+      const asking = [...this.lives.keys()].some((key) => key.startsWith(SENDING));
       const known = this.lives.has(run_id) || asking || this.stored.some((turn) => turn.key === run_id);
       if (!known) void this.join(run_id, question);
     }
@@ -106,10 +113,14 @@ export class Conversation {
     const detail = await this.client.session(sessionId, { branch });
     if (signal.aborted) return;
     this.branch = branch;
-    this.stored = turnsOf(detail.messages).map((turn) => this.remember(turn));
-    for (const turn of this.stored) this.lives.delete(turn.key);
+    const { turns, known } = readAnew(turnsOf(detail.messages).map((turn) => this.remember(turn)), this.stored);
+    this.stored = turns;
+    for (const turn of turns) this.lives.delete(turn.key);
+    const last = turns.at(-1)?.key ?? "";
+    if (branch === undefined) this.newest = last;
     this.session.set(detail.session);
-    this.earlier.set(detail.next_cursor);
+    if (!known) this.earlier.set(detail.next_cursor);
+    this.aside.set(last !== this.newest);
     this.show();
   }
 
@@ -119,7 +130,7 @@ export class Conversation {
     if (!session || !cursor) return;
     const detail = await this.client.session(session.session_id, { cursor, branch: this.branch });
     if (signal.aborted) return;
-    this.stored = [...turnsOf(detail.messages).map((turn) => this.remember(turn)), ...this.stored];
+    this.stored = joined(turnsOf(detail.messages).map((turn) => this.remember(turn)), this.stored);
     this.earlier.set(detail.next_cursor);
     this.show();
   }
@@ -132,6 +143,12 @@ export class Conversation {
     if (this.session.value) await this.read(this.session.value.session_id, messageId);
   }
 
+  /** Show the branch that a new question goes on with. */
+  async showNewest() {
+    this.branch = undefined;
+    if (this.session.value) await this.read(this.session.value.session_id);
+  }
+
   /**
    * Ask a question in the session, made for it where there is none; tell a failure in `failure`.
    * @param {Ask} ask
@@ -141,6 +158,7 @@ export class Conversation {
     this.failure.set(null);
     try {
       if (!this.session.value) this.session.set(await this.client.createSession(pages));
+      if (this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
     } catch (error) {
       return this.fail(error, ask, () => void this.ask(ask, pages));
     }
@@ -148,12 +166,12 @@ export class Conversation {
     const from = ask.edit ?? ask.regenerate ?? null;
     const replaced = this.stored.find((turn) => from && (turn.questionId === from || turn.answerId === from));
     const question = ask.question ?? replaced?.question ?? "";
-    const known = { question, pageIds: ask.page_ids ?? replaced?.pageIds ?? [], selectedText: ask.selected_text ?? null };
+    const known = { question, pageIds: ask.page_ids ?? replaced?.pageIds ?? [], selectedText: ask.selected_text ?? (ask.regenerate && replaced?.selectedText) ?? null };
     if (this.lives.size) ask = { while_running: "enqueue", ...ask };
     this.branch = undefined;
     const began = Date.now();
     const again = () => void this.retry(ask, began);
-    const key = `${PENDING} ${(pending += 1)}`;
+    const key = `${SENDING} ${(sent += 1)}`;
     await this.follow(key, { run: newRun(key, question), known, from: replaced ? replaced.key : null }, ask, again, sessionId);
   }
 
@@ -198,17 +216,25 @@ export class Conversation {
       const events = ask ? askQuestion(this.client, sessionId, ask, options) : joinRun(this.client, key, options);
       for await (const event of events) {
         if (signal.aborted) return;
-        if (key !== event.run_id) this.lives.delete(key);
-        if (key.startsWith(PENDING)) this.tell.asked(event.session_id);
+        const first = key.startsWith(SENDING);
+        if (first) this.begin(key, event);
         key = event.run_id;
         this.take(key, live, event);
+        if (first && live.unwanted) void this.stop(key);
       }
     } catch (error) {
       this.lives.delete(key);
       this.show();
       return this.fail(error, ask, again);
     }
-    if (!signal.aborted) await this.settle(key, live);
+    if (!signal.aborted) await this.settle(key, live, ask);
+  }
+
+  /** Know a run by its id from now on. @param {string} sending @param {RunEvent} event */
+  begin(sending, event) {
+    this.tell.asked(event.session_id);
+    this.begun.set(event.run_id, sending);
+    this.lives = new Map([...this.lives].map(([key, live]) => [key === sending ? event.run_id : key, live]));
   }
 
   /** @param {string} key @param {Live} live @param {RunEvent} event */
@@ -222,8 +248,8 @@ export class Conversation {
     this.show();
   }
 
-  /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live */
-  async settle(key, live) {
+  /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live @param {Ask | null} ask */
+  async settle(key, live, ask) {
     this.seen.set(key, live.run);
     const sessionId = this.session.value?.session_id;
     if (!sessionId) return;
@@ -231,30 +257,32 @@ export class Conversation {
     try {
       await this.read(sessionId);
     } catch {
-      // What was streamed stays on show; the next read brings the ids.
+      return; // What was streamed stays on show; the next read brings the ids.
     }
+    const { failure } = live.run;
+    // A new answer that failed leaves nothing behind, and the old one is on show again.
+    if (!failure || this.stored.some((turn) => turn.key === key)) return;
+    this.fail(new Problem(failure.code, failure.message, failure), ask, ask && (() => void this.ask(ask)));
   }
 
-  /** Stop the run that was begun last. */
-  async stop() {
-    const last = [...this.lives.values()].at(-1);
-    if (!last || last.run.runId.startsWith(PENDING)) return;
+  /** Stop a run; if none is named, the one that is being answered. @param {string} [runId] */
+  async stop(runId = [...this.lives.keys()][0]) {
+    const live = this.lives.get(runId ?? "");
+    if (!live) return;
+    if (isSending(live.run)) {
+      live.unwanted = true;
+      return;
+    }
     try {
-      await this.client.cancelRun(last.run.runId);
+      await this.client.cancelRun(live.run.runId);
     } catch (error) {
-      this.fail(error, null, () => void this.stop());
+      this.fail(error, null, () => void this.stop(runId));
     }
   }
 
   /** Keep with a stored turn what only its events told. @param {Turn} turn @returns {Turn} */
   remember(turn) {
-    const run = this.seen.get(turn.key);
-    if (!run) return turn;
-    const sections = turn.answer?.sections.map((section, index) => {
-      const { before = null, removed = [] } = run.answer.sections[index] ?? {};
-      return { ...section, before, removed };
-    });
-    return { ...turn, run, answer: turn.answer && sections ? { ...turn.answer, sections } : turn.answer };
+    return withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key));
   }
 
   /** @param {unknown} error @param {Ask | null} ask @param {(() => void) | null} again */
@@ -267,6 +295,6 @@ export class Conversation {
     const lives = [...this.lives.values()];
     const cut = lives.map((live) => this.stored.findIndex((turn) => turn.key === live.from)).find((at) => at >= 0);
     const standing = cut === undefined ? this.stored : this.stored.slice(0, cut);
-    this.turns.set([...standing, ...lives.map(({ run, known }) => liveTurn(run, known))]);
+    this.turns.set([...standing, ...lives.map(({ run, known }) => liveTurn(run, { ...known, view: this.begun.get(run.runId) ?? run.runId }))]);
   }
 }

@@ -7,6 +7,7 @@ import { answerOf } from "./run.js";
 /**
  * @typedef {object} Turn
  * @property {string} key Of the run, so that a turn stays the same from its first event on.
+ * @property {string} view Of its view, which is there before the run has told its id, and stays.
  * @property {string} question
  * @property {string | null} questionId Null until the run has ended.
  * @property {string[]} questionVersions Ids of all questions in this one's place, or none.
@@ -19,6 +20,13 @@ import { answerOf } from "./run.js";
  * @property {Record<string, import("../api/types.js").Spent>} spent
  * @property {import("./run.js").RunView | null} run Where its events are known.
  */
+
+export const SENDING = "sending"; // begins the key of a turn whose run has not told its id yet
+
+/** Tell whether a run has not told its id yet. @param {import("./run.js").RunView | null} run */
+export function isSending(run) {
+  return run !== null && run.runId.startsWith(SENDING);
+}
 
 /**
  * Pair the messages of a branch. A question whose run failed has no answer.
@@ -40,15 +48,17 @@ export function turnsOf(messages) {
     turn.answerId = message.message_id;
     turn.answerVersions = message.versions;
     turn.spent = message.spent;
-    turn.key = message.run_id ?? turn.key;
+    turn.view = turn.key = message.run_id ?? turn.key;
   }
   return turns;
 }
 
 /** @param {SessionMessage} message @returns {Turn} */
 function asked(message) {
+  const key = message.run_id ?? message.message_id;
   return {
-    key: message.run_id ?? message.message_id,
+    key,
+    view: key,
     question: message.content,
     questionId: message.message_id,
     questionVersions: message.versions,
@@ -77,6 +87,7 @@ function orphan(message) {
 export function liveTurn(run, known = {}) {
   return {
     key: run.runId,
+    view: run.runId,
     question: run.question,
     questionId: null,
     questionVersions: [],
@@ -90,4 +101,59 @@ export function liveTurn(run, known = {}) {
     run,
     ...known,
   };
+}
+
+/**
+ * Keep with a stored turn what only the events of its run told.
+ * @param {Turn} turn
+ * @param {import("./run.js").RunView | undefined} run
+ * @returns {Turn}
+ */
+export function withRun(turn, run) {
+  if (!run) return turn;
+  const sections = turn.answer?.sections.map((section, index) => {
+    const { before = null, removed = [] } = run.answer.sections[index] ?? {};
+    return { ...section, before, removed };
+  });
+  return { ...turn, run, answer: turn.answer && sections ? { ...turn.answer, sections } : turn.answer };
+}
+
+/**
+ * Put earlier turns before later ones. A page of the history may begin between a question and its answer.
+ * @param {Turn[]} earlier
+ * @param {Turn[]} later
+ */
+export function joined(earlier, later) {
+  const [question, answer] = [earlier.at(-1), later[0]];
+  if (!question || !answer || question.answerId !== null || answer.question || answer.questionId !== question.questionId) {
+    return [...earlier, ...later];
+  }
+  const { key, view, answerId, answerVersions, spent, run } = answer;
+  return [...earlier.slice(0, -1), { ...question, key, view, answer: answer.answer, answerId, answerVersions, spent, run }, ...later.slice(1)];
+}
+
+/**
+ * Put turns that were read anew in the place of what was there before, keeping the very object of each in which nothing
+ * has changed, and the earlier ones: what comes before the same message is the same.
+ * @param {Turn[]} read The newest of the branch.
+ * @param {Turn[]} before
+ * @returns {{turns: Turn[], known: boolean}} `known` where earlier ones were kept.
+ */
+export function readAnew(read, before) {
+  const old = new Map(before.map((turn) => [turn.key, turn]));
+  const turns = read.map((turn) => {
+    const same = old.get(turn.key);
+    return same && trace(same) === trace(turn) ? same : turn;
+  });
+  const [first] = turns;
+  const at = before.findIndex((turn) => turn.key === first?.key);
+  if (first && !first.question && at >= 0) turns[0] = before[at] ?? first; // the page begins behind its question
+  return { turns: [...before.slice(0, Math.max(at, 0)), ...turns], known: at > 0 };
+}
+
+/** Write down all of a stored turn that can change: a message never does, but there may be others in its place. @param {Turn} turn */
+function trace(turn) {
+  const citations = (turn.answer?.sections ?? []).flatMap((section) => (section.claims ?? []).flatMap((claim) => claim.citations));
+  const quotes = citations.map(({ freshness, now }) => [freshness, now?.segment_index, now?.start]);
+  return JSON.stringify([turn.questionId, turn.answerId, turn.questionVersions, turn.answerVersions, turn.run?.seq, quotes]);
 }
