@@ -13,6 +13,7 @@ from psycopg.types.json import set_json_loads
 from pydantic_core import from_json
 
 from graph.errors import NotFound
+from graph.evidence import Outcome
 from tools.cursors import cursor_at, foreign_cursor, place_of
 from tools.database import Connection
 from tools.session_rows import Session
@@ -69,7 +70,7 @@ class StoredMessage:
     role: Literal["user", "assistant"]
     content: str
     body: dict[str, Any]
-    outcome: str | None
+    outcome: Outcome | None
     stop_reason: str | None
     created_at: datetime
     versions: list[str] = field(default_factory=list)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from psycopg.rows import class_row
 
+from graph.evidence import Outcome
 from tools.cursors import cursor_at, place_of
 from tools.database import Connection
 
@@ -33,7 +34,7 @@ class RunStatus:
     session_id: str
     question: str
     status: RunState
-    outcome: str | None
+    outcome: Outcome | None
     stop_reason: str | None
     created_at: datetime
     started_at: datetime | None

@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic_core import to_json
 
 from api.schemas.fields import Body, PageIds, Title
-from graph.evidence import Assessment, Citation, Disagreement, FamilyName, Section, SectionClaim, Source, Spent
+from graph.evidence import Assessment, Citation, Disagreement, FamilyName, Outcome, Section, SectionClaim, Source, Spent
 from tools.run_listing import RunStatus
 from tools.sessions import History, Session, StoredMessage
 
@@ -62,7 +62,7 @@ class SessionMessage(Body):
     page_ids: list[str] = Field(default=[], description="What a question asked to be read whole.")
     selected_text: str | None = Field(default=None, description="The passage that a question was asked about.")
 
-    outcome: str | None
+    outcome: Outcome | None
     stop_reason: str | None
     family: FamilyName | None = None
     sections: list[Section] = Field(default=[])
