@@ -136,7 +136,7 @@ function told(run, event) {
 /** What a step tells. @param {RunView} run @param {RunEvent} event @returns {RunView} */
 function during(run, event) {
   const answer = { ...run.answer, sections: foldSection(run.answer.sections, event) };
-  if (event.type === "text_delta" || event.type === "section_started") return { ...run, answer };
+  if (event.type === "text_delta" || (event.type === "section_started" && !event.fallback)) return { ...run, answer };
   const noted = { ...run, answer, steps: note(run.steps, event) };
   switch (event.type) {
     case "sources_graded":
