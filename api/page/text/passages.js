@@ -1,0 +1,104 @@
+/** Where the quotes of citations stand in the text of a document today. */
+
+import { codePointIndex } from "./offsets.js";
+
+/** @typedef {import("../api/types.js").Citation} Citation */
+/** @typedef {import("../api/types.js").RawSegment} RawSegment */
+/** A stretch of one segment: its place in the list of segments, and from where to where in UTF-16.
+ * @typedef {{segment: number, from: number, to: number}} Part */
+/** "here" at the offsets that the citation gives, "moved" elsewhere, "changed" nowhere, "gone" with its document.
+ * @typedef {"here" | "moved" | "changed" | "gone"} Standing */
+/**
+ * @typedef {object} Passage
+ * @property {string} quote
+ * @property {Standing} standing
+ * @property {Part[]} parts More than one where the quote runs on into further segments; none where it stands nowhere.
+ * @property {number[]} citations Places of those that give this passage, in the list of citations.
+ */
+
+/**
+ * Find the passages that citations give, in the order in which they stand; those that stand nowhere come last.
+ * @param {RawSegment[] | null} segments Null where the document is gone.
+ * @param {Citation[]} citations
+ * @returns {Passage[]}
+ */
+export function passagesOf(segments, citations) {
+  /** @type {Map<string, Passage & {order: number}>} */
+  const passages = new Map();
+  citations.forEach((citation, index) => {
+    const { parts, standing } = segments ? locate(segments, citation) : { parts: [], standing: /** @type {const} */ ("gone") };
+    const [first] = parts;
+    const key = first ? `${first.segment}:${first.from}:${citation.quote}` : citation.quote;
+    const known = passages.get(key);
+    if (known) return void known.citations.push(index);
+    const order = first ? (segments?.[first.segment]?.start ?? 0) + first.from : Infinity;
+    passages.set(key, { quote: citation.quote, standing, parts, citations: [index], order });
+  });
+  return [...passages.values()].sort((one, other) => (one.order === other.order ? 0 : one.order - other.order));
+}
+
+/**
+ * Find a citation's quote: at its offsets, if the text there is the quote, or else where it is nearest to them.
+ * @param {RawSegment[]} segments
+ * @param {Citation} citation
+ * @returns {{parts: Part[], standing: Standing}}
+ */
+function locate(segments, citation) {
+  const { start, end } = citation.now ?? citation;
+  const parts = partsBetween(segments, start, end);
+  if (textOf(segments, parts) === citation.quote) return { parts, standing: start === citation.start ? "here" : "moved" };
+  const nearest = partsOfNearest(segments, citation.quote, start);
+  return nearest.length ? { parts: nearest, standing: "moved" } : { parts: [], standing: "changed" };
+}
+
+/**
+ * @param {RawSegment[]} segments
+ * @param {number} start In code points of the whole text, as is `end`.
+ * @param {number} end
+ */
+function partsBetween(segments, start, end) {
+  /** @type {Part[]} */
+  const parts = [];
+  for (let at = firstEndingBehind(segments, start); at < segments.length; at += 1) {
+    const segment = /** @type {RawSegment} */ (segments[at]);
+    if (segment.start >= end) break;
+    const unit = codePointIndex(segment.text);
+    parts.push({ segment: at, from: unit(start - segment.start), to: unit(end - segment.start) });
+  }
+  return parts.filter((part) => part.from < part.to);
+}
+
+/** @param {RawSegment[]} segments @param {number} offset */
+function firstEndingBehind(segments, offset) {
+  let [low, high] = [0, segments.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((segments[middle]?.end ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {RawSegment[]} segments @param {string} quote @param {number} start */
+function partsOfNearest(segments, quote, start) {
+  const text = segments.map((segment) => segment.text).join("");
+  const wanted = codePointIndex(text)(start);
+  const found = [text.lastIndexOf(quote, wanted), text.indexOf(quote, wanted)].filter((at) => at >= 0);
+  const [nearest] = found.sort((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted));
+  /** @type {Part[]} */
+  const parts = [];
+  if (nearest === undefined) return parts;
+  let before = 0;
+  segments.forEach((segment, at) => {
+    const from = Math.max(nearest - before, 0);
+    const to = Math.min(nearest + quote.length - before, segment.text.length);
+    if (from < to) parts.push({ segment: at, from, to });
+    before += segment.text.length;
+  });
+  return parts;
+}
+
+/** @param {RawSegment[]} segments @param {Part[]} parts */
+function textOf(segments, parts) {
+  return parts.map(({ segment, from, to }) => segments[segment]?.text.slice(from, to) ?? "").join("");
+}

@@ -1,0 +1,41 @@
+/** What a document is, and where else it can be read. */
+
+import { fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../state/document.js").Content} Content */
+
+/** @param {import("../state/app.js").App} app */
+export function readerLinks(app) {
+  const element = h("p", { class: "about", hidden: true });
+  return {
+    element,
+
+    /** @param {Content} content @param {number} segment The one that is looked at. */
+    show({ document: { document_id: id, page_count: pages, url }, raw: { segments } }, segment) {
+      const size = [pages ? words.reader.pages(pages) : "", words.reader.segments(segments.length)];
+      const original = url && openable(url, app.client.home);
+      // The browser sends no key with a link.
+      const own = app.key.value === "" && app.client.url(`documents/${id}#segment-${segment}`).href;
+      fill(element, h("span", null, size.filter(Boolean).join(" · ")), original && link(original, words.reader.original), own && link(own, words.reader.tab));
+      element.hidden = false;
+    },
+
+    hide() {
+      element.hidden = true;
+    },
+  };
+}
+
+/** @param {string} href @param {string} name */
+function link(href, name) {
+  return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, name, icon("out"));
+}
+
+/** Give the address that a document was taken from, if a browser may go there. @param {string} url @param {URL} home */
+function openable(url, home) {
+  if (!/^(?:https?:\/\/|\/)/i.test(url) || !URL.canParse(url, home)) return null;
+  const { protocol, href } = new URL(url, home);
+  return protocol === "http:" || protocol === "https:" ? href : null;
+}

@@ -1,0 +1,45 @@
+/** The quotes of an answer in the document that is read: one after the other, and what has become of each. */
+
+import { change, fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../text/passages.js").Passage} Passage */
+
+/**
+ * Make the row that goes from quote to quote, and the note on the one that is looked at.
+ * @param {{go: (step: 1 | -1) => void, ask: (quote: string) => void}} act
+ */
+export function readerPassages(act) {
+  const previous = h("button", { type: "button", class: "quiet small", "aria-label": words.reader.previous, title: words.reader.previous, onclick: () => act.go(-1) }, icon("back"));
+  const next = h("button", { type: "button", class: "quiet small", "aria-label": words.reader.next, title: words.reader.next, onclick: () => act.go(1) }, icon("next"));
+  const place = h("span", { class: "place", role: "status" });
+  const ask = h("button", { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask(quote) }, words.reader.askQuote);
+  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes }, previous, place, next, ask);
+  const note = h("div", { class: "note", role: "status" });
+  let quote = "";
+  return {
+    row,
+    note,
+
+    /** @param {Passage[]} passages @param {Passage | null} current */
+    show(passages, current) {
+      row.hidden = !current;
+      note.hidden = !current || current.standing === "here";
+      if (!current) return;
+      const at = passages.indexOf(current);
+      quote = current.quote;
+      fill(place, words.reader.place(at + 1, passages.length));
+      change(previous, { "aria-disabled": at === 0 && "true" });
+      change(next, { "aria-disabled": at === passages.length - 1 && "true" });
+      fill(note, noteOn(current));
+    },
+  };
+}
+
+/** @param {Passage} passage */
+function noteOn({ standing, quote }) {
+  if (standing === "here") return [];
+  const said = h("p", null, words.reader.standing[standing]);
+  return standing === "moved" ? [said] : [said, h("p", { class: "muted" }, words.reader.given), h("blockquote", { class: "given" }, quote)];
+}

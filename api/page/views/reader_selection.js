@@ -1,0 +1,99 @@
+/** A button beside text that is selected in the reader, to ask about it. */
+
+import { fill, h } from "../dom.js";
+import { codePoints } from "../text/offsets.js";
+import { words } from "../words/index.js";
+
+export const MOST = 1000; // characters that a question's passage may have
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/**
+ * Make the button; it belongs into what scrolls.
+ * @param {HTMLElement} scroller
+ * @param {() => readonly HTMLElement[]} segments
+ * @param {(text: string) => void} ask
+ */
+export function readerSelection(scroller, segments, ask) {
+  const button = h("button", { type: "button", class: "primary small", onclick, onpointerdown: keep, onmousedown: keep }, words.reader.ask);
+  const tooLong = h("p", { class: "too-long", role: "status" });
+  const element = h("div", { class: "asking", hidden: true }, button, tooLong);
+  let dragging = false;
+  let waiting = 0;
+  let text = "";
+
+  function look() {
+    waiting = 0;
+    const selection = getSelection();
+    const range = selection && selection.rangeCount > 0 && !selection.isCollapsed ? selection.getRangeAt(0) : null;
+    if (range && element.contains(range.startContainer)) return;
+    const parts = range && !dragging && scroller.contains(range.startContainer) ? partsOf(range, segments()) : [];
+    text = askable(parts.join(""));
+    element.hidden = !text;
+    if (!range || !text) return;
+    const count = codePoints(text);
+    button.hidden = count > MOST;
+    tooLong.hidden = count <= MOST;
+    fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong(MOST, count));
+    stand(tooLong.hidden ? endOf(range) : scroller.getBoundingClientRect());
+  }
+
+  function later() {
+    waiting ||= requestAnimationFrame(look);
+  }
+
+  /** @param {DOMRect} end */
+  function stand(end) {
+    const around = scroller.getBoundingClientRect();
+    const top = Math.min(end.bottom, around.bottom - 3.5 * 16) - around.top + scroller.scrollTop;
+    const left = Math.min(Math.max(end.right - around.left - element.offsetWidth / 2, 8), scroller.clientWidth - element.offsetWidth - 8);
+    element.style.insetBlockStart = `${top + 8}px`;
+    element.style.insetInlineStart = `${left}px`;
+  }
+
+  function onclick() {
+    getSelection()?.removeAllRanges();
+    element.hidden = true;
+    ask(text);
+  }
+
+  document.addEventListener("selectionchange", later);
+  scroller.addEventListener("pointerdown", (event) => (dragging = event.pointerType === "mouse" && !element.contains(/** @type {Node} */ (event.target))));
+  for (const type of ["pointerup", "pointercancel"]) {
+    addEventListener(type, () => {
+      if (dragging) later();
+      dragging = false;
+    });
+  }
+  return element;
+}
+
+/** Make a selected text one that a question may be asked about. @param {string} text */
+export function askable(text) {
+  return text.replace(CONTROL, " ").trim();
+}
+
+/** Pressing the button must not undo the selection that it is about. @param {Event} event */
+function keep(event) {
+  event.preventDefault();
+}
+
+/**
+ * Give what a range takes of each segment, as it is stored: the browser's own text of a selection has its layout in it.
+ * @param {Range} range
+ * @param {readonly HTMLElement[]} segments
+ */
+function partsOf(range, segments) {
+  return segments.filter((segment) => range.intersectsNode(segment)).map((segment) => {
+    const own = document.createRange();
+    own.selectNodeContents(segment);
+    if (own.compareBoundaryPoints(Range.START_TO_START, range) < 0) own.setStart(range.startContainer, range.startOffset);
+    if (own.compareBoundaryPoints(Range.END_TO_END, range) > 0) own.setEnd(range.endContainer, range.endOffset);
+    return own.toString();
+  });
+}
+
+/** @param {Range} range */
+function endOf(range) {
+  const rects = range.getClientRects();
+  return rects[rects.length - 1] ?? range.getBoundingClientRect();
+}

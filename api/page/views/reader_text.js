@@ -1,0 +1,142 @@
+/**
+ * The text of a document by its segments, with quotes marked in it.
+ *
+ * Quotes are `mark` elements rather than ranges of the CSS Custom Highlight API: forced colours keep them visible,
+ * screen readers can tell them, and they can be scrolled to.
+ */
+
+import { fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { scrollTo } from "./reader_scroll.js";
+import { inSlices, pause } from "./reader_slices.js";
+
+/** @typedef {import("../text/passages.js").Passage} Passage */
+/** @typedef {import("../api/types.js").RawSegment} RawSegment */
+
+const LETTERS_PER_LINE = 64; // about, to guess how high a segment is that was never laid out
+const LINE_HEIGHT = 1.7;
+
+/** Make the part of the reader that scrolls. */
+export function readerText() {
+  const body = h("div", { class: "body" });
+  const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
+  /** @type {RawSegment[]} */
+  let segments = [];
+  /** @type {HTMLElement[]} */
+  let elements = [];
+  /** What is marked in which segment. @type {Map<number, Mark[]>} */
+  let marks = new Map();
+  let scrolling = new AbortController();
+  let building = new AbortController();
+
+  /** @param {number} at */
+  function content(at) {
+    return pieces(segments[at]?.text ?? "", marks.get(at) ?? []);
+  }
+
+  /** @param {number} at */
+  function append(at) {
+    const segment = /** @type {RawSegment} */ (segments[at]);
+    const { page_idx: page, segment_index: index } = segment;
+    if (page !== null && page !== segments[at - 1]?.page_idx) body.append(h("h3", { class: "page" }, words.reader.page(page + 1)));
+    const made = h("div", { class: "segment", id: `segment-${index}`, "data-number": index + 1 }, content(at));
+    made.style.containIntrinsicBlockSize = `auto ${height(segment.text)}rem`;
+    elements.push(made);
+    body.append(made);
+  }
+
+  return {
+    element,
+    /** The segments that are on show, in order. */
+    segments: () => /** @type {readonly HTMLElement[]} */ (elements),
+
+    /** Show nothing, or this in the place of a text. @param {string} [instead] */
+    clear(instead = "") {
+      scrolling.abort();
+      building.abort();
+      segments = [];
+      elements = [];
+      marks = new Map();
+      fill(body, instead && h("p", { class: "muted" }, instead));
+      element.scrollTop = 0;
+    },
+
+    /**
+     * Show a text from its start; the browser draws in between.
+     * @param {RawSegment[]} text
+     */
+    show(text) {
+      this.clear(text.length ? "" : words.reader.empty);
+      segments = text;
+      building = new AbortController();
+      return inSlices(text.length, append, building.signal);
+    },
+
+    /**
+     * Mark these passages, and one of them more than the others.
+     * @param {Passage[]} passages
+     * @param {Passage | null} current
+     */
+    mark(passages, current) {
+      const before = marks;
+      marks = marksOf(passages, current);
+      for (const at of new Set([...before.keys(), ...marks.keys()])) {
+        const shown = elements[at];
+        if (shown) fill(shown, content(at));
+      }
+    },
+
+    /**
+     * Bring the passage that is marked most into sight, as soon as it is there.
+     * @param {Passage} passage
+     */
+    async reveal(passage) {
+      scrolling.abort();
+      scrolling = new AbortController();
+      const { signal } = scrolling;
+      const last = passage.parts.at(-1)?.segment ?? 0;
+      while (elements.length <= last && !signal.aborted) await pause();
+      const target = elements[passage.parts[0]?.segment ?? 0]?.querySelector("mark.current");
+      if (target && !signal.aborted) await scrollTo(element, target, signal);
+    },
+  };
+}
+
+/** @typedef {{from: number, to: number, current: boolean}} Mark */
+
+/** @param {Passage[]} passages @param {Passage | null} current */
+function marksOf(passages, current) {
+  /** @type {Map<number, Mark[]>} */
+  const marks = new Map();
+  for (const passage of passages) {
+    for (const { segment, from, to } of passage.parts) {
+      marks.set(segment, [...(marks.get(segment) ?? []), { from, to, current: passage === current }]);
+    }
+  }
+  return marks;
+}
+
+/** Cut a text where marks begin and end; where they overlap, the current one counts. @param {string} text @param {Mark[]} marks */
+function pieces(text, marks) {
+  const edges = new Set([0, text.length, ...marks.flatMap(({ from, to }) => [from, to])]);
+  const cuts = [...edges].sort((one, other) => one - other);
+  /** @type {{from: number, to: number, kind: "" | "light" | "current"}[]} */
+  const stretches = [];
+  for (const [at, from] of cuts.slice(0, -1).entries()) {
+    const to = /** @type {number} */ (cuts[at + 1]);
+    const over = marks.filter((mark) => mark.from <= from && to <= mark.to);
+    const kind = over.some((mark) => mark.current) ? "current" : over.length ? "light" : "";
+    const last = stretches.at(-1);
+    if (last && last.kind === kind) last.to = to;
+    else stretches.push({ from, to, kind });
+  }
+  return stretches.map(({ from, to, kind }) => {
+    const piece = text.slice(from, to);
+    return kind ? h("mark", { class: kind, "aria-current": kind === "current" && "true" }, piece) : piece;
+  });
+}
+
+/** Guess how high a text stands, in rem. @param {string} text */
+function height(text) {
+  return Math.ceil(text.length / LETTERS_PER_LINE + 1) * LINE_HEIGHT;
+}
