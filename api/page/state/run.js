@@ -143,7 +143,8 @@ function during(run, event) {
       return { ...noted, dropped: event.dropped, answer: { ...answer, sources: event.sources } };
     case "sources_disagree": {
       const { segment_ids, reason } = event;
-      return { ...noted, answer: { ...answer, disagreements: [...answer.disagreements, { segment_ids, reason }] } };
+      const others = answer.disagreements.filter((each) => String(each.segment_ids) !== String(segment_ids));
+      return { ...noted, answer: { ...answer, disagreements: [...others, { segment_ids, reason }] } };
     }
     case "answer_assessed": {
       const { supported, utility, claims, reason, model_score } = event;
@@ -162,6 +163,7 @@ const TOLD_BY = /** @type {Record<string, string[]>} */ ({
   section_finished: ["generate_answer", "answer_directly", "abstain"],
   content_removed: ["generate_answer", "answer_directly"],
   section_checked: ["check_claims"],
+  sources_disagree: ["check_claims"],
   section_revised: ["check_claims", "generate_answer"],
   answer_assessed: ["assess_quality"],
 });
@@ -174,7 +176,8 @@ const SEARCHES = { page: "load_selected_pages", search: "search_segments", web: 
  */
 function note(steps, event) {
   const searched = event.type === "sources_found" || event.type === "search_failed";
-  const tellers = searched ? [SEARCHES[event.kind]] : (TOLD_BY[event.type] ?? []);
+  const tellers = searched ? [SEARCHES[event.kind]] : TOLD_BY[event.type];
+  if (!tellers) return steps;
   let at = steps.findLastIndex((step) => step.ms === null && tellers.includes(step.name));
   if (at < 0) at = steps.findLastIndex((step) => step.ms === null);
   if (at < 0) at = steps.length - 1;
@@ -197,14 +200,13 @@ function resumed(run, event) {
   const sections = run.answer.sections.map((section, index) =>
     event.sections.includes(index) ? section : noSections(1)[0],
   );
-  return {
-    ...run,
-    status: "running",
-    attempt: event.attempt,
-    thinking: "",
-    steps: run.steps.filter((step) => step.ms !== null),
-    answer: { ...run.answer, sections: /** @type {SectionView[]} */ (sections) },
-  };
+  const steps = run.steps.filter((step) => step.ms !== null);
+  // A step that is taken again tells its disagreements again.
+  const disagreements = steps
+    .flatMap((step) => step.told)
+    .flatMap((told) => (told.type === "sources_disagree" ? [{ segment_ids: told.segment_ids, reason: told.reason }] : []));
+  const answer = { ...run.answer, sections: /** @type {SectionView[]} */ (sections), disagreements };
+  return { ...run, status: "running", attempt: event.attempt, thinking: "", steps, answer };
 }
 
 /** @param {RunView} run @param {RunEvent & {type: "run_finished"}} event @returns {RunView} */
