@@ -1,4 +1,4 @@
-"""The page's modules that need no browser, tested by Node.js: what they make of the wire, a byte and an event at a time.
+"""The page's modules that need no browser, run by Node.js: what they make of a stream, byte by byte, event by event.
 
 ``GOLDEN`` in the environment of a test names the folder of native streams that are known to be right.
 """
