@@ -1,7 +1,7 @@
 /** The document beside the answer: its text by segments, scrolled to the quote. */
 
 import { Problem } from "../api/client.js";
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { DocumentTexts } from "../state/document.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
@@ -45,7 +45,7 @@ export function reader(app) {
   async function open(reading, signal) {
     window.open();
     failed.hidden = true;
-    fill(title, reading.title);
+    name(reading.title);
     if (content?.document.document_id === reading.documentId) point(reading);
     else forget();
     if (reading.citations[reading.at]?.freshness === "deleted") return gone(reading);
@@ -62,7 +62,7 @@ export function reader(app) {
 
   /** @param {import("../state/document.js").Content} read @param {Reading} reading */
   function show(read, reading) {
-    fill(title, read.raw.title || reading.title);
+    name(read.raw.title || reading.title);
     if (read.raw === content?.raw) return;
     const { segments } = read.raw;
     content = read;
@@ -81,6 +81,12 @@ export function reader(app) {
     if (content && first) links.show(content, content.raw.segments[first.segment]?.segment_index ?? 0);
     if (current && first) void text.reveal(current);
     else text.element.scrollTop = 0;
+  }
+
+  /** @param {string} text */
+  function name(text) {
+    fill(title, text);
+    change(title, { title: text });
   }
 
   function forget() {

@@ -1,6 +1,7 @@
 /** What a document is, and where else it can be read. */
 
 import { fill, h } from "../dom.js";
+import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -14,7 +15,7 @@ export function readerLinks(app) {
 
     /** @param {Content} content @param {number} segment The one that is looked at. */
     show({ document: { document_id: id, page_count: pages, url }, raw: { segments } }, segment) {
-      const size = [pages ? words.reader.pages(pages) : "", words.reader.segments(segments.length)];
+      const size = [pages ? words.reader.pages(pages, number(pages)) : "", words.reader.segments(segments.length, number(segments.length))];
       const original = url && openable(url, app.client.home);
       // The browser sends no key with a link.
       const own = app.key.value === "" && app.client.url(`documents/${id}#segment-${segment}`).href;

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { codePoints } from "../text/offsets.js";
+import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 
 export const MOST = 1000; // characters that a question's passage may have
@@ -33,7 +34,7 @@ export function readerSelection(scroller, segments, ask) {
     const count = codePoints(text);
     button.hidden = count > MOST;
     tooLong.hidden = count <= MOST;
-    fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong(MOST, count));
+    fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong(number(MOST), number(count)));
     stand(tooLong.hidden ? endOf(range) : scroller.getBoundingClientRect());
   }
 
