@@ -1,24 +1,66 @@
 /** An answer: its sections, and what there is to say of it as a whole. */
 
 import { fill, h } from "../dom.js";
+import { isSending } from "../state/turns.js";
+import { number } from "../words/format.js";
 import { words } from "../words/index.js";
+import { answerActions } from "./answer_actions.js";
+import { nearestList, sourceList } from "./answer_sources.js";
+import { changesSince, disagreements, verdictLine } from "./answer_summary.js";
+import { outcomeView } from "./answer_outcome.js";
 import { sectionView } from "./section.js";
 
 /** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
 export function answerView(app) {
   /** @type {ReturnType<typeof sectionView>[]} */
   const views = [];
+  /** @type {import("../state/run.js").Answer | null} */
+  let shown = null;
+  let status = "";
+  const waiting = h("p", { class: "waiting muted", role: "status" });
   const sections = h("div", { class: "sections" });
-  const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label }, sections);
+  const outcome = outcomeView(app);
+  const [above, below] = [h("div", { class: "above" }), h("div", { class: "below" })];
+  const actions = answerActions(app);
+  const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label }, above, waiting, outcome.element, sections, below, actions.element);
+
+  /** @param {import("../state/run.js").Answer | null} answer */
+  function showAnswer(answer) {
+    const shownSections = answer?.sections ?? [];
+    while (views.length < shownSections.length) views.push(sectionView(app));
+    views.length = shownSections.length;
+    if (answer) shownSections.forEach((section, index) => views[index]?.show(section, answer));
+    fill(sections, views.map((view) => view.element));
+    if (!answer || answer.outcome === null) {
+      fill(above);
+      fill(below);
+    } else if (answer !== shown) {
+      fill(above, changesSince(answer));
+      fill(below, verdictLine(answer), disagreements(app, answer), answer.outcome === "abstained" ? nearestList(app, answer) : null, sourceList(app, answer));
+    }
+    shown = answer;
+  }
+
   return {
     element,
-    show(turn) {
-      const { answer } = turn;
-      if (!answer) return;
-      while (views.length < answer.sections.length) views.push(sectionView(app));
-      views.length = answer.sections.length;
-      answer.sections.forEach((section, index) => views[index]?.show(section, answer));
-      fill(sections, views.map((view) => view.element));
+    show(turn, answering = false) {
+      const { answer, run } = turn;
+      if (answer !== shown || answer === null) showAnswer(answer);
+      const now = statusOf(run);
+      if (now !== status) fill(waiting, now);
+      status = now;
+      waiting.hidden = !now;
+      outcome.show(turn, answering);
+      actions.show(turn, answering);
+      element.classList.toggle("abstained", answer?.outcome === "abstained");
+      element.setAttribute("aria-busy", String(run !== null && run.status !== "finished"));
     },
   };
+}
+
+/** @param {import("../state/run.js").RunView | null} run */
+function statusOf(run) {
+  if (!run || run.status !== "queued") return "";
+  if (isSending(run)) return words.answer.sending;
+  return run.position ? words.answer.waiting(number(run.position)) : "";
 }

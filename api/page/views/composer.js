@@ -1,31 +1,90 @@
 /** Where a question is written and sent, or what is being answered is stopped. */
 
-import { h } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+import { questionField } from "./question_field.js";
 import { selectionBar } from "./selection_bar.js";
+
+const DRAFT = "citewell.draft.";
 
 /** @param {import("../state/app.js").App} app */
 export function composer(app) {
-  const text = h("textarea", { id: "question", rows: 1, maxlength: 10000, placeholder: words.composer.placeholder, "aria-label": words.composer.label, onkeydown });
-  const stop = h("button", { type: "button", class: "stop", onclick: () => void app.conversation.stop() }, words.composer.stop);
-  const send = h("button", { type: "submit", class: "primary" }, words.composer.ask);
-  const form = h("form", { class: "composer", onsubmit }, selectionBar(app), h("div", { class: "entry" }, text, stop, send));
-  app.conversation.turns.watch((turns) => (stop.hidden = !turns.some((turn) => turn.run && turn.run.status !== "finished")));
+  const { conversation, selection } = app;
+  const field = questionField(
+    { id: "question", placeholder: words.composer.placeholder, "aria-label": words.composer.label, enterkeyhint: "send" },
+    { send: () => form.requestSubmit(), escape, changed },
+  );
+  const stop = h("button", { type: "button", class: "stop", onclick: () => stopRun() }, icon("stop"), words.composer.stop);
+  const ask = h("span", null, words.composer.ask);
+  const send = h("button", { type: "submit", class: "primary send", disabled: true }, ask, icon("send"));
+  const form = h(
+    "form",
+    { class: "composer", onsubmit },
+    selectionBar(app),
+    h("div", { class: "entry" }, field.text, h("div", { class: "sending" }, h("p", { class: "hint" }, words.composer.hint), field.limit, stop, send)),
+  );
+  /** The session whose draft is on show. @type {string | null} */
+  let shown = null;
+  /** The question that was refused, and stands in the field again. */
+  let refused = "";
+  /** @type {import("../state/selection.js").Passage | null} */
+  let passage = null;
+  field.write(sessionStorage.getItem(DRAFT) ?? "");
+
+  conversation.turns.watch((turns) => {
+    const answering = turns.some((turn) => turn.run && turn.run.status !== "finished");
+    if (stop.hidden === !answering) return;
+    if (!answering && document.activeElement === stop) field.text.focus();
+    stop.hidden = !answering;
+    fill(ask, answering ? words.composer.next : words.composer.ask);
+  });
+  conversation.session.watch((session) => {
+    const id = session?.session_id ?? null;
+    if (id === shown) return;
+    const begun = shown === null && !conversation.loading.value; // by the question that was just sent
+    if (begun) sessionStorage.removeItem(DRAFT);
+    shown = id;
+    refused = "";
+    if (begun) changed();
+    else field.write(sessionStorage.getItem(DRAFT + (id ?? "")) ?? "");
+  });
+  conversation.failure.watch((failure) => {
+    if (!failure) {
+      if (refused && field.text.value === refused) field.write("");
+      refused = "";
+    } else if (failure.ask?.question && !failure.ask.edit && !field.text.value) {
+      refused = failure.ask.question;
+      field.write(refused);
+      if (passage && !selection.passage.value) selection.passage.set(passage);
+    }
+  });
+
+  function changed() {
+    send.disabled = !field.question();
+    if (field.text.value) sessionStorage.setItem(DRAFT + (shown ?? ""), field.text.value);
+    else sessionStorage.removeItem(DRAFT + (shown ?? ""));
+  }
+
+  function stopRun() {
+    field.text.focus();
+    void conversation.stop();
+  }
+
+  function escape() {
+    if (!stop.hidden) stopRun();
+  }
 
   /** @param {SubmitEvent} event */
   function onsubmit(event) {
     event.preventDefault();
-    const question = text.value.trim();
+    const question = field.question();
     if (!question) return;
-    text.value = "";
+    passage = selection.passage.value;
+    refused = "";
+    field.write("");
+    field.text.focus();
     void app.ask(question);
-  }
-
-  /** @param {KeyboardEvent} event */
-  function onkeydown(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    form.requestSubmit();
   }
   return form;
 }

@@ -1,26 +1,94 @@
-/** The turns of the conversation, each view kept as long as its turn is there. */
+/** The turns of the conversation, each view kept as long as its turn is there; it follows what is written last. */
 
 import { fill, h } from "../dom.js";
+import { isSending } from "../state/turns.js";
 import { words } from "../words/index.js";
+import { emptyView } from "./empty.js";
+import { failureView } from "./failure.js";
+import { icon } from "./icons.js";
+import { stickToBottom } from "./sticking.js";
 import { turnView } from "./turn.js";
 
 /** @param {import("../state/app.js").App} app */
 export function conversationView(app) {
-  /** @type {Map<string, ReturnType<typeof turnView>>} */
+  const { conversation } = app;
+  /** @type {Map<string, {view: ReturnType<typeof turnView>, turn: import("../state/turns.js").Turn | null, answering: boolean}>} */
   const views = new Map();
+  /** The status of each run that has not ended, to say when it has. @type {Set<string>} */
+  let going = new Set();
+  let sessionId = "";
+  let reading = false;
+  const earlier = h("button", { type: "button", class: "earlier", onclick: () => void readEarlier() }, words.conversation.earlier);
   const list = h("div", { class: "turns" });
-  const empty = h("p", { class: "empty" }, words.conversation.empty);
-  app.conversation.turns.watch((turns) => {
-    const shown = turns.map((turn) => {
-      const view = views.get(turn.key) ?? turnView(app);
-      views.set(turn.key, view);
-      view.show(turn);
-      return view.element;
-    });
-    const keys = new Set(turns.map((turn) => turn.key));
-    for (const key of views.keys()) if (!keys.has(key)) views.delete(key);
-    fill(list, shown);
-    empty.hidden = turns.length > 0;
-  });
-  return h("section", { class: "conversation", "aria-label": words.conversation.label }, empty, list);
+  const empty = emptyView(app);
+  const loading = h("p", { class: "loading muted", role: "status" });
+  const aside = h(
+    "p",
+    { class: "aside" },
+    h("span", null, words.conversation.aside),
+    h("button", { type: "button", class: "small", onclick: () => void app.attempt(() => conversation.showNewest()) }, words.conversation.newest),
+  );
+  const said = h("p", { class: "seen-by-readers-only", role: "status" });
+  const latest = h("button", { type: "button", class: "latest", hidden: true, onclick: () => bottom.stick() }, icon("down"), words.conversation.latest);
+  const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, failureView(app));
+  const element = h("section", { class: "conversation", "aria-label": words.conversation.label }, content, h("div", { class: "floating" }, latest), said);
+  const bottom = stickToBottom(element, content, (far) => (latest.hidden = !far));
+
+  conversation.turns.watch(show);
+  conversation.loading.watch(() => show(conversation.turns.value));
+  conversation.earlier.watch((cursor) => (earlier.hidden = cursor === null));
+  conversation.aside.watch((is) => (aside.hidden = !is));
+  conversation.failure.watch((failure) => failure && bottom.stick());
+
+  /** @param {import("../state/turns.js").Turn[]} turns */
+  function show(turns) {
+    const answering = turns.some((turn) => turn.run && turn.run.status !== "finished");
+    const last = turns.at(-1);
+    const begun = last !== undefined && isSending(last.run) && !views.has(last.view);
+    fill(list, turns.map((turn) => shown(turn, answering).element));
+    if (views.size > turns.length) {
+      const kept = new Set(turns.map((turn) => turn.view));
+      for (const key of views.keys()) if (!kept.has(key)) views.delete(key);
+    }
+    empty.hidden = turns.length > 0 || conversation.loading.value;
+    fill(loading, conversation.loading.value && !turns.length ? words.conversation.loading : null);
+    announce(turns);
+    const opened = conversation.session.value?.session_id ?? "";
+    if (begun || (opened !== sessionId && turns.length)) bottom.stick();
+    if (turns.length || !opened) sessionId = opened;
+  }
+
+  /** @param {import("../state/turns.js").Turn} turn @param {boolean} answering */
+  function shown(turn, answering) {
+    const known = views.get(turn.view) ?? { view: turnView(app), turn: null, answering };
+    views.set(turn.view, known);
+    if (known.turn !== turn || known.answering !== answering) known.view.show(turn, answering);
+    known.turn = turn;
+    known.answering = answering;
+    return known.view;
+  }
+
+  /** @param {import("../state/turns.js").Turn[]} turns */
+  function announce(turns) {
+    const now = new Set();
+    for (const { view, run } of turns) {
+      if (!run) continue;
+      if (run.status !== "finished") now.add(view);
+      else if (going.has(view)) fill(said, words.conversation.ended[run.answer.outcome ?? "failed"]);
+    }
+    if (now.size && !going.size) fill(said);
+    going = now;
+  }
+
+  async function readEarlier() {
+    if (reading) return;
+    reading = true;
+    const [height, top] = [element.scrollHeight, element.scrollTop];
+    await app.attempt(() => conversation.readEarlier());
+    reading = false;
+    // The browser keeps the place by itself, but not from the very top.
+    if (element.scrollTop === top) element.scrollTop = top + element.scrollHeight - height;
+    if (earlier.hidden) list.querySelector("button")?.focus({ preventScroll: true });
+  }
+  return element;
 }

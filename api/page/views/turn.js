@@ -1,27 +1,33 @@
 /** A question and its answer. */
 
-import { fill, h } from "../dom.js";
+import { h } from "../dom.js";
 import { answerView } from "./answer.js";
+import { questionView } from "./question.js";
 import { runPanel } from "./run_panel.js";
 
 /**
  * @typedef {object} TurnView
  * @property {HTMLElement} element
- * @property {(turn: import("../state/turns.js").Turn) => void} show
+ * @property {(turn: import("../state/turns.js").Turn, answering?: boolean) => void} show `answering` while the session
+ *   answers any question.
  */
+
+let turns = 0;
 
 /** @param {import("../state/app.js").App} app @returns {TurnView} */
 export function turnView(app) {
-  const question = h("h2", { class: "question" });
+  const name = `turn-${(turns += 1)}`;
+  const question = questionView(app, name);
   const answer = answerView(app);
   const panel = runPanel(app);
-  const element = h("article", { class: "turn" }, question, panel.element, answer.element);
+  const element = h("article", { class: "turn", "aria-labelledby": name }, question.element, panel.element, answer.element);
   return {
     element,
-    show(turn) {
-      fill(question, turn.question);
+    show(turn, answering = false) {
+      question.show(turn, answering);
       panel.show(turn);
-      answer.show(turn);
+      answer.show(turn, answering);
+      element.classList.toggle("live", turn.run !== null && turn.run.status !== "finished");
     },
   };
 }

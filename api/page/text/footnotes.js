@@ -1,0 +1,96 @@
+/** An answer as Markdown, each claim with footnotes that quote what proves it. */
+
+import { codePointIndex } from "./offsets.js";
+
+/** @typedef {import("../api/types.js").Claim} Claim */
+/** @typedef {import("../api/types.js").Citation} Citation */
+/** @typedef {import("../api/types.js").Source} Source */
+/**
+ * @typedef {object} Wording
+ * @property {string} home The address below which this server's documents are.
+ * @property {(number: number) => string} page Writes a page's number, counted from 1.
+ * @property {Record<"unverified" | "contradicted" | "unsupported", string>} marks What stands behind a claim that is not proven.
+ */
+
+/**
+ * Write an answer as Markdown with footnotes.
+ * @param {{sections: {text: string, claims: Claim[] | null}[], sources: Source[]}} answer
+ * @param {Wording} wording
+ * @returns {string}
+ */
+export function footnoted({ sections, sources }, wording) {
+  /** @type {Map<string, number>} */
+  const numbers = new Map();
+  /** @type {string[]} */
+  const notes = [];
+
+  /** @param {Citation} citation */
+  function numberOf(citation) {
+    const key = `${citation.document_id} ${citation.start} ${citation.end}`;
+    const known = numbers.get(key);
+    if (known) return known;
+    numbers.set(key, numbers.size + 1);
+    notes.push(`[^${numbers.size}]: ${note(citation, sources, wording)}`);
+    return numbers.size;
+  }
+
+  /** @param {Claim} claim */
+  function marksOf({ citations, verdict }) {
+    const cited = [...new Set(citations.map(numberOf))].map((number) => `[^${number}]`).join("");
+    return verdict === "supported" ? cited : `${cited} (${wording.marks[verdict]})`;
+  }
+
+  const paragraphs = sections.filter(({ text }) => text).map(({ text, claims }) => marked(text, claims ?? [], marksOf));
+  return [...paragraphs, ...(notes.length ? [notes.join("\n")] : [])].join("\n\n") + "\n";
+}
+
+/**
+ * Put marks behind the end of each claim.
+ * @param {string} text
+ * @param {Claim[]} claims
+ * @param {(claim: Claim) => string} marksOf
+ */
+function marked(text, claims, marksOf) {
+  const index = codePointIndex(text);
+  let written = "";
+  let at = 0;
+  for (const claim of [...claims].sort((one, other) => one.end - other.end)) {
+    const end = Math.max(at, index(claim.end));
+    written += prose(text.slice(at, end)) + marksOf(claim);
+    at = end;
+  }
+  return written + prose(text.slice(at));
+}
+
+/**
+ * Keep what was written as Markdown, but for what would be a footnote or an element of HTML; code stays as it is.
+ * @param {string} text
+ */
+function prose(text) {
+  const parts = text.split(/(```[\s\S]*?```|`[^`\n]*`)/);
+  return parts.map((part, at) => (at % 2 ? part : part.replace(/\[\^/g, "\\[^").replace(/<(?=[a-z/!?])/gi, "\\<"))).join("");
+}
+
+/** @param {Citation} citation @param {Source[]} sources @param {Wording} wording */
+function note(citation, sources, { home, page }) {
+  const source = sources.find((each) => each.segment_id === citation.segment_id) ?? sources.find((each) => each.index === citation.source_index);
+  const { segment_index, page_idx } = citation.now ?? citation;
+  const heading = (source?.heading ?? "").split(" > ");
+  const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
+  const place = [path, page_idx === null ? "" : page(page_idx + 1), `<${addressOf(source?.url, citation.document_id, segment_index, home)}>`];
+  return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
+}
+
+/** Write a text on one line, so that nothing in it means anything in Markdown. @param {string} text */
+function plain(text) {
+  return text.replace(/\s+/gu, " ").trim().replace(/[\\`*_[\]<>|~&$]/g, "\\$&");
+}
+
+/** @param {string | null | undefined} url @param {string} documentId @param {number} segment @param {string} home */
+function addressOf(url, documentId, segment, home) {
+  if (url && /^https?:\/\//i.test(url) && URL.canParse(url)) {
+    const { href } = new URL(url);
+    return href.replace(/[<>\s]/g, encodeURIComponent);
+  }
+  return new URL(`documents/${documentId}#segment-${segment}`, home).href;
+}

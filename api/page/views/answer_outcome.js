@@ -1,0 +1,81 @@
+/** How a run ended, where that is not simply an answer: an abstention, a stop, a failure, a limit. */
+
+import { fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+
+/** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
+export function outcomeView(app) {
+  const element = h("div", { class: "outcomes" });
+  let shown = "";
+  return {
+    element,
+    show(turn, answering = false) {
+      const now = JSON.stringify([turn.answer?.outcome, turn.answer?.stopReason, turn.questionId, turn.run?.failure?.code, turn.run?.status, answering]);
+      if (now === shown) return;
+      shown = now;
+      fill(element, outcomeOf(app, turn, answering));
+    },
+  };
+}
+
+/** @param {import("../state/app.js").App} app @param {import("../state/turns.js").Turn} turn @param {boolean} answering */
+function outcomeOf(app, turn, answering) {
+  const { answer, run } = turn;
+  if (run && run.status !== "finished") return null;
+  if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
+  const why = reason(answer.stopReason);
+  if (answer.outcome === "abstained") return panel("calm", "dash", words.answer.abstained, why);
+  if (answer.outcome === "cancelled") {
+    const kept = answer.sections.some((section) => section.text);
+    return panel("calm", "stop", words.answer.cancelled, why, kept ? words.answer.cancelledKept : words.answer.cancelledEmpty);
+  }
+  return answer.stopReason === "answer_complete" || !why ? null : h("p", { class: "stop-reason muted" }, icon("unsure"), why);
+}
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {import("../state/turns.js").Turn} turn
+ * @param {boolean} answering
+ */
+function failed(app, turn, answering) {
+  const failure = turn.run?.failure ?? null;
+  const { questionId } = turn;
+  const retry = !answering && questionId !== null && (failure === null || failure.retryable);
+  const box = panel("bad", "cross", words.answer.failed, failure?.message || words.answer.unanswered, failure?.suggestion);
+  if (retry) {
+    box.append(h("button", { type: "button", class: "primary small", onclick: () => regenerate(app, turn, questionId) }, icon("again"), words.page.retry));
+  }
+  return box;
+}
+
+/**
+ * Have a question answered anew, with what it was asked with and with where the next one would be looked for.
+ * @param {import("../state/app.js").App} app
+ * @param {import("../state/turns.js").Turn} turn
+ * @param {string} id Of the answer, or of a question that got none.
+ */
+export function regenerate(app, turn, id) {
+  const { page_ids: _pages, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
+  const alone = only === true && (turn.pageIds.length > 0 || turn.selectedText !== null);
+  document.getElementById("question")?.focus();
+  void app.conversation.ask({ ...fields, only_selected_pages: alone, regenerate: id });
+}
+
+/**
+ * @param {string} kind
+ * @param {import("./icons.js").IconName} name
+ * @param {string} title
+ * @param {...(string | undefined)} lines
+ */
+function panel(kind, name, title, ...lines) {
+  const said = lines.filter((line) => line).map((line) => h("p", null, line));
+  return h("div", { class: `panel ${kind}` }, h("p", { class: "outcome" }, icon(name), h("strong", null, title)), said);
+}
+
+/** @param {string | null} stopReason */
+function reason(stopReason) {
+  /** @type {Record<string, string>} */
+  const known = words.answer.stopReasons;
+  return known[stopReason ?? ""] ?? "";
+}

@@ -1,0 +1,53 @@
+/** What is said of an answer as a whole: its verdicts, its disagreements, and what has become of its quotes. */
+
+import { h } from "../dom.js";
+import { language, words } from "../words/index.js";
+import { sourceButton } from "./answer_sources.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../state/run.js").Answer} Answer */
+/** @typedef {import("../api/types.js").Verdict} Verdict */
+
+/** @type {Record<Verdict, import("./icons.js").IconName>} */
+const SIGNS = { supported: "check", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
+
+/** Say how many claims have which verdict, and where no model wrote them. @param {Answer} answer */
+export function verdictLine(answer) {
+  const counts = answer.assessment?.claims ?? {};
+  const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
+    .filter((verdict) => counts[verdict])
+    .map((verdict) => h("li", { class: verdict }, icon(SIGNS[verdict]), words.answer.claims[verdict](counts[verdict] ?? 0)));
+  const quoted = answer.family === "extractive" && answer.outcome === "answered";
+  if (quoted) parts.push(h("li", null, icon("book"), words.answer.extractive));
+  return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
+}
+
+/** Show sources that contradict each other. @param {import("../state/app.js").App} app @param {Answer} answer */
+export function disagreements(app, answer) {
+  if (!answer.disagreements.length) return null;
+  const told = answer.disagreements.map(({ segment_ids, reason }) => {
+    const sources = answer.sources.filter((source) => segment_ids.includes(source.segment_id));
+    return h("li", null, h("p", null, reason), h("ul", { class: "sources" }, sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)))));
+  });
+  return h("section", { class: "panel disagreements" }, h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements)), h("ul", null, told));
+}
+
+/** Say how many quotes do not stand where they stood. @param {Answer} answer */
+export function changesSince(answer) {
+  const counts = { moved: 0, changed: 0, deleted: 0 };
+  const seen = new Set();
+  for (const section of answer.sections) {
+    for (const { document_id, start, end, freshness } of (section.claims ?? []).flatMap((claim) => claim.citations)) {
+      const quote = `${document_id} ${start} ${end}`;
+      if (!freshness || freshness === "fresh" || seen.has(quote)) continue;
+      seen.add(quote);
+      counts[freshness] += 1;
+    }
+  }
+  const parts = /** @type {const} */ (["moved", "changed", "deleted"])
+    .filter((kind) => counts[kind])
+    .map((kind) => words.answer.changes[kind](counts[kind]));
+  if (!parts.length) return null;
+  const list = new Intl.ListFormat(language, { type: "unit" }).format(parts);
+  return h("p", { class: "since" }, icon("unsure"), h("span", null, `${words.answer.since} ${list}`));
+}

@@ -1,0 +1,102 @@
+/** A question: what it was asked with, its versions, and the way to ask it in other words. */
+
+import { fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+import { questionField } from "./question_field.js";
+import { versionSwitch } from "./versions.js";
+
+const LONG = 600; // characters, beyond which a question is shown in part
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {string} name Id of the heading.
+ * @returns {import("./turn.js").TurnView}
+ */
+export function questionView(app, name) {
+  /** @type {import("../state/turns.js").Turn | null} */
+  let shown = null;
+  const heading = h("h2", { class: "question", id: name });
+  const more = h("button", { type: "button", class: "quiet small more", "aria-expanded": "false", "aria-controls": name, hidden: true, onclick: unfold }, words.conversation.more);
+  const asked = h("div", { class: "asked-with" });
+  const edit = h("button", { type: "button", class: "quiet small", onclick: open }, icon("edit"), words.conversation.edit);
+  const versions = versionSwitch(app, words.conversation.versions.question);
+  const actions = h("div", { class: "actions" }, versions.element, edit);
+  const element = h("header", { class: "asked" }, heading, more, asked, actions);
+  const field = questionField({ "aria-label": words.conversation.editing, enterkeyhint: "send" }, { send: save, escape: close, changed: () => (again.disabled = !field.question()) });
+  const again = h("button", { type: "button", class: "primary small", onclick: save }, words.conversation.save);
+  const form = h(
+    "div",
+    { class: "editing", role: "group", "aria-label": words.conversation.edit },
+    field.text,
+    h("div", { class: "choices" }, field.limit, h("button", { type: "button", class: "small", onclick: close }, words.page.cancel), again),
+  );
+
+  function unfold() {
+    const long = heading.classList.toggle("long");
+    fill(more, long ? words.conversation.more : words.conversation.less);
+    more.setAttribute("aria-expanded", String(!long));
+  }
+
+  function open() {
+    if (!shown) return;
+    fill(element, form);
+    field.write(shown.question);
+    field.text.focus();
+    field.text.setSelectionRange(shown.question.length, shown.question.length);
+  }
+
+  function close() {
+    if (!form.isConnected) return;
+    fill(element, heading, more, asked, actions);
+    edit.focus();
+  }
+
+  function save() {
+    const question = field.question();
+    if (!question || !shown?.questionId || edit.hidden) return;
+    const { questionId, pageIds, selectedText } = shown;
+    const { selected_text: _, ...fields } = app.selection.fields();
+    close();
+    document.getElementById("question")?.focus();
+    const only = fields.only_selected_pages === true && (pageIds.length > 0 || selectedText !== null);
+    const passage = selectedText === null ? {} : { selected_text: selectedText };
+    void app.conversation.ask({ ...fields, only_selected_pages: only, question, edit: questionId, page_ids: pageIds, ...passage });
+  }
+
+  /** @param {import("../state/turns.js").Turn} turn */
+  function showAskedWith(turn) {
+    const titles = turn.pageIds.map((id) => titleOf(app, turn, id)).filter((title) => title !== "");
+    const pages = turn.pageIds.length
+      ? h("p", { class: "chip" }, icon("page"), h("span", null, words.conversation.pages(turn.pageIds.length), titles.length ? ` · ${titles.join(", ")}` : null))
+      : null;
+    const passage = turn.selectedText
+      ? h("blockquote", { class: "passage" }, h("span", { class: "seen-by-readers-only" }, `${words.conversation.passage}: `), turn.selectedText)
+      : null;
+    fill(asked, pages, passage);
+  }
+
+  return {
+    element,
+    show(turn, answering = false) {
+      if (turn.question !== shown?.question) {
+        fill(heading, turn.question);
+        more.hidden = turn.question.length <= LONG;
+        heading.classList.toggle("long", !more.hidden);
+        heading.classList.toggle("wordy", turn.question.length > 160);
+      }
+      if (turn.pageIds !== shown?.pageIds || turn.selectedText !== shown?.selectedText || turn.answer?.sources !== shown?.answer?.sources) showAskedWith(turn);
+      shown = turn;
+      versions.show(turn.questionVersions, turn.questionId, answering);
+      edit.hidden = answering || turn.questionId === null;
+      actions.hidden = edit.hidden && versions.element.hidden;
+      if (edit.hidden && form.isConnected) close();
+    },
+  };
+}
+
+/** @param {import("../state/app.js").App} app @param {import("../state/turns.js").Turn} turn @param {string} id */
+function titleOf(app, turn, id) {
+  const source = [...(turn.answer?.sources ?? []), ...(turn.answer?.nearest ?? [])].find((each) => each.document_id === id);
+  return source?.title ?? app.selection.pages.value.find((page) => page.document_id === id)?.title ?? "";
+}

@@ -1,0 +1,38 @@
+/** "2 of 3": the way between the versions of a question, or of an answer. */
+
+import { change, fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {string} label
+ */
+export function versionSwitch(app, label) {
+  /** @type {string[]} */
+  let ids = [];
+  let at = 0;
+  const place = h("span", null);
+  const [back, next] = [step("back", words.conversation.previous, -1), step("next", words.conversation.following, 1)];
+  const element = h("div", { class: "versions", role: "group", "aria-label": label }, back, place, next);
+
+  /** @param {"back" | "next"} name @param {string} title @param {number} by */
+  function step(name, title, by) {
+    const onclick = () => void app.attempt(() => app.conversation.showVersion(/** @type {string} */ (ids[at + by])));
+    return h("button", { type: "button", class: "quiet small", title, "aria-label": title, onclick }, icon(name));
+  }
+
+  return {
+    element,
+    /** @param {string[]} versions @param {string | null} current @param {boolean} answering */
+    show(versions, current, answering) {
+      ids = versions;
+      at = versions.indexOf(current ?? "");
+      element.hidden = versions.length < 2 || at < 0;
+      if (element.hidden) return;
+      fill(place, words.conversation.version(at + 1, versions.length));
+      change(back, { disabled: answering || at === 0 });
+      change(next, { disabled: answering || at === versions.length - 1 });
+    },
+  };
+}
