@@ -14,20 +14,26 @@ router = APIRouter(include_in_schema=False)
 READ = ["GET", "HEAD"]
 FOREVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
-HEADERS = {
+# What every reply says, one for each of the hundred files that the page begins with.
+FILE_HEADERS = {
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Vary": "Accept-Encoding",
+    "X-Content-Type-Options": "nosniff",
+}
+# What binds a document: the page, and a picture that somebody opens by itself.
+DOCUMENT_HEADERS = {
+    **FILE_HEADERS,
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Origin-Agent-Cluster": "?1",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Vary": "Accept-Encoding",
 }
+PART = re.compile(r"text/(?:javascript|css)")
 _GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?P<quality>[\d.]+)\s*)?(?=,|$)", re.IGNORECASE)
 
 
@@ -59,9 +65,11 @@ async def get_page_file(version: str, path: str, request: Request, page: Page) -
 
 
 def _answer(request: Request, file: PageFile, caching: str) -> Response:
-    headers = {**HEADERS, "Cache-Control": caching, "ETag": file.tag}
-    if file.tag in _known(request):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    headers = {**(FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS), "Cache-Control": caching}
+    if caching == ASK_AGAIN:
+        headers["ETag"] = file.tag
+        if file.tag in _known(request):
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     content = file.content
     if file.compressed is not None and _takes_gzip(request):
         content = file.compressed

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.routes.page import HEADERS
+from api.routes.page import DOCUMENT_HEADERS
 from tests.api.conftest import new_session
 from tests.api.reading import live_events
 from tests.api.serving import served
@@ -43,7 +43,7 @@ async def give(request: Request) -> Response:
     if request.url.path not in BODIES:
         return Response("no", 404)
     media_type, body = BODIES[request.url.path]
-    return Response(body, headers=dict(HEADERS), media_type=media_type)
+    return Response(body, headers=dict(DOCUMENT_HEADERS), media_type=media_type)
 
 
 @pytest.fixture(scope="module")
