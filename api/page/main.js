@@ -12,7 +12,7 @@ document.body.append(...shell(app));
 app.conversation.session.watch((session) => {
   document.title = session ? `${session.title} · ${words.page.name}` : words.page.name;
   if (!session) return;
-  app.selection.sessionId = session.session_id;
+  void app.selection.restore(session);
   const address = addressOf(session.session_id);
   if (location.hash !== address) history.pushState(null, "", address);
 });

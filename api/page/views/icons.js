@@ -25,6 +25,9 @@ const PATHS = {
   unsure: "M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2M12 18v.01",
   cross: "M7 7l10 10M17 7L7 17",
   dash: "M6 12h12",
+  quote: "M10 7H5v6h5V7c0 5-1 8-4 10M19 7h-5v6h5V7c0 5-1 8-4 10",
+  only: "M4 5h16l-6 8v6l-4-2v-4z",
+  think: "M12 3l2 6 6 2-6 2-2 6-2-6-6-2 6-2zM19 3v4M17 5h4",
   out: "M14 5h5v5M19 5l-8 8M17 14v5H5V7h5",
 };
 

@@ -1,11 +1,124 @@
 /** The library: its documents, to be selected, brought in and deleted. */
 
 import { h } from "../dom.js";
+import { Library } from "../state/library.js";
+import { Uploads } from "../state/uploads.js";
 import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+import { libraryList } from "./library_list.js";
+import { deselect, select } from "./selection_pages.js";
+import { dropTarget } from "./upload_drop.js";
+import { uploadList } from "./upload_list.js";
+import { uploadTools } from "./upload_tools.js";
 
-/** @param {import("../state/app.js").App} app */
+/** @typedef {import("../state/app.js").App} App */
+/** @typedef {import("./library_row.js").Known} Known */
+
+const TYPING_MS = 250; // that a search waits for the next letter
+
+/** @param {App} app */
 export function library(app) {
-  const element = h("dialog", { class: "library", "aria-label": words.library.label, onclose: () => app.libraryOpen.set(false) });
-  app.libraryOpen.watch((open) => (open ? element.isConnected && !element.open && element.showModal() : element.close()));
-  return element;
+  const shelf = new Library(app.client, () => app.tabs.tell({ kind: "library" }));
+  const uploads = new Uploads(app.client, () => {
+    app.tabs.tell({ kind: "library" });
+    if (dialog.open) void shelf.refresh();
+  });
+  const list = libraryList(app, shelf, {
+    select: (page) => void select(app, page).then(() => list.mark()),
+    deselect: (page) => void deselect(app, page.document_id).then(() => list.mark()),
+    read,
+    delete: remove,
+  });
+  const bringing = uploadList(app, uploads);
+  const slot = h("div", { class: "slot" });
+  const tray = h("div", { class: "tray" });
+  const search = h("input", { type: "search", "aria-label": words.library.search, placeholder: words.library.search, oninput, onkeydown });
+  const count = h("p", { class: "muted" });
+  const tools = uploadTools(uploads);
+  const close = () => app.libraryOpen.set(false);
+  const dialog = h(
+    "dialog",
+    { class: "library", "aria-label": words.library.label, onclose: close, onclick, onpointerdown },
+    h(
+      "div",
+      { class: "inside" },
+      h("header", null, h("h2", null, words.library.label), tools.buttons, h("button", { type: "button", class: "quiet", "aria-label": words.page.close, onclick: close }, icon("close"))),
+      tools.paste,
+      h("div", { class: "field" }, icon("search"), search),
+      h("div", { class: "scrolling", onleave: () => search.focus() }, slot, list.element),
+      h("footer", null, count, h("button", { type: "button", class: "primary", onclick: close }, words.library.done)),
+    ),
+  );
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+  let pressedOutside = false;
+
+  app.libraryOpen.watch((open) => {
+    if (open) show();
+    else hide();
+    (open ? slot : tray).append(bringing.element);
+  });
+  app.selection.pages.watch((pages) => (count.textContent = words.library.selectedCount(pages.length)));
+  app.tabs.hear(({ kind }) => {
+    if (kind !== "library") return;
+    void app.selection.check();
+    if (dialog.open) void shelf.refresh();
+  });
+
+  function show() {
+    if (dialog.open || !dialog.isConnected) return;
+    dialog.showModal();
+    search.focus();
+    void shelf.look("");
+    list.pin();
+  }
+
+  function hide() {
+    clearTimeout(typing);
+    search.value = "";
+    tools.close();
+    uploads.dismissAdded();
+    dialog.close();
+  }
+
+  function oninput() {
+    clearTimeout(typing);
+    typing = setTimeout(() => void shelf.look(search.value.trim()), TYPING_MS);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key !== "ArrowDown") return;
+    event.preventDefault();
+    list.enter();
+  }
+
+  /** A text that is marked with the mouse may end outside; only what begins there closes. @param {PointerEvent} event */
+  function onpointerdown(event) {
+    pressedOutside = event.target === dialog;
+  }
+
+  /** @param {MouseEvent} event */
+  function onclick(event) {
+    if (event.target === dialog && pressedOutside) close();
+  }
+
+  /** @param {Known} page */
+  function read({ document_id, title }) {
+    close();
+    app.read({ documentId: document_id, title, citations: [], at: -1 });
+  }
+
+  /** @param {Known} page */
+  async function remove({ document_id, title }) {
+    const done = await app.attempt(() => shelf.delete(document_id));
+    if (!done) return false;
+    if (!list.drop(document_id)) search.focus();
+    await deselect(app, document_id);
+    if (app.reading.value?.documentId === document_id) app.reading.set(null);
+    app.notice.set({ kind: "done", text: words.library.deleted(title) });
+    return true;
+  }
+
+  return h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads));
 }

@@ -1,0 +1,31 @@
+/** Sending a file, with its progress: `fetch` does not tell how much of a body has left, XMLHttpRequest does. */
+
+import { Problem, problemOf } from "./client.js";
+
+/**
+ * Send a document as a form.
+ * @param {import("./client.js").Client} client
+ * @param {FormData} form
+ * @param {{signal: AbortSignal, onSent: (share: number) => void}} options `onSent` is told what share of it has left.
+ * @returns {Promise<import("./types.js").Ingested>}
+ * @throws {Problem}
+ */
+export async function sendDocument(client, form, { signal, onSent }) {
+  const request = new XMLHttpRequest();
+  request.open("POST", client.url("api/documents"));
+  for (const [name, value] of Object.entries(client.credentials())) request.setRequestHeader(name, value);
+  request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
+    if (lengthComputable && total) onSent(loaded / total);
+  });
+  request.upload.addEventListener("load", () => onSent(1));
+  signal.addEventListener("abort", () => request.abort());
+  await new Promise((resolve) => {
+    request.addEventListener("loadend", resolve);
+    request.send(form);
+  });
+  signal.throwIfAborted();
+  if (!request.status) throw new Problem("unreachable", "", { retryable: true });
+  const response = new Response(request.responseText, { status: request.status, statusText: request.statusText });
+  if (!response.ok) throw await problemOf(response);
+  return response.json();
+}

@@ -1,0 +1,110 @@
+/** A document of the library: to be selected, read and deleted. */
+
+import { change, fill, h } from "../dom.js";
+import { moment } from "../words/format.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+
+/** What is known of a document here; of one that was found by its text or selected before, no more than its title.
+ * @typedef {{document_id: string, title: string} & Partial<import("../api/types.js").Document>} Known */
+/** A place in its text. @typedef {{heading: string, excerpt: string}} Passage */
+/**
+ * @typedef {object} Actions
+ * @property {(document: Known) => void} select
+ * @property {(document: Known) => void} deselect
+ * @property {(document: Known) => void} read
+ * @property {(document: Known) => Promise<boolean>} delete Tells whether it is gone.
+ */
+/** @typedef {ReturnType<typeof documentRow>} Row */
+
+/** @param {Actions} actions */
+export function documentRow(actions) {
+  /** @type {Known} */
+  let document = { document_id: "", title: "" };
+  const title = h("span", { class: "name" });
+  const facts = h("span", { class: "facts muted" });
+  const passage = h("span", { class: "passage" });
+  const box = h("input", { type: "checkbox", onchange: () => (box.checked ? actions.select(document) : actions.deselect(document)) });
+  const read = iconButton("book", () => actions.read(document));
+  const remove = iconButton("trash", ask);
+  const label = h("label", null, box, h("span", { class: "what" }, h("span", { class: "line" }, title, facts), passage));
+  const doing = h("div", { class: "doing" }, read, remove);
+  const element = h("li", { class: "document" }, label, doing);
+  /** What asks whether it is to be deleted. @type {HTMLElement | null} */
+  let question = null;
+
+  function ask() {
+    const text = words.library.sure(document.title);
+    const no = h("button", { type: "button", class: "small", onclick: leaveIt }, words.page.cancel);
+    const yes = h("button", { type: "button", class: "small danger", onclick: () => void deleteIt(yes) }, icon("trash"), words.library.delete);
+    question = h("div", { class: "sure", role: "group", "aria-label": text, onkeydown }, h("p", null, text), yes, no);
+    element.append(question);
+    doing.hidden = true;
+    no.focus();
+  }
+
+  function leaveIt() {
+    question?.remove();
+    question = null;
+    doing.hidden = false;
+    remove.focus();
+  }
+
+  /** Escape takes back the question, and leaves the dialog open. @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    leaveIt();
+  }
+
+  /** @param {HTMLButtonElement} yes */
+  async function deleteIt(yes) {
+    yes.disabled = true;
+    if (!(await actions.delete(document))) yes.disabled = false;
+  }
+
+  return {
+    element,
+    box,
+    get documentId() {
+      return document.document_id;
+    },
+    /**
+     * @param {Known} known
+     * @param {Passage | null} [found] What was found in its text.
+     */
+    show(known, found = null) {
+      if (known !== document) {
+        document = known;
+        title.textContent = known.title;
+        change(read, { "aria-label": words.library.readTitle(known.title), title: words.library.read });
+        change(remove, { "aria-label": words.library.deleteTitle(known.title), title: words.library.delete });
+        fill(facts, known.updated_at === undefined ? null : factsOf(/** @type {import("../api/types.js").Document} */ (known)));
+      }
+      fill(passage, found && found.heading && h("b", null, found.heading), found && h("q", null, found.excerpt));
+    },
+    /** @param {boolean} selected */
+    mark(selected) {
+      box.checked = selected;
+      element.classList.toggle("selected", selected);
+    },
+  };
+}
+
+/** @param {import("./icons.js").IconName} name @param {() => void} onclick */
+function iconButton(name, onclick) {
+  return h("button", { type: "button", class: "quiet small", onclick }, icon(name));
+}
+
+/** @param {import("../api/types.js").Document} document @returns {Node[]} */
+function factsOf({ space, source_type, owner, media_type, page_count, segments, updated_at }) {
+  const { kinds, formats } = words.library;
+  const kind = source_type === "web" || source_type === "selection" ? kinds[source_type] : null;
+  const hosts = kind || source_type === "document" || source_type === "file" ? null : source_type;
+  const format = Object.entries(formats).find(([name]) => media_type.includes(name))?.[1] ?? null;
+  const size = page_count ? words.library.pages(page_count) : words.library.segments(segments);
+  const badges = [kind, owner && kinds.private].filter(Boolean).map((text) => h("span", { class: "badge" }, text));
+  const plain = [space && (space.slug ?? space.id), hosts, !kind && format, size, words.library.updated(moment(updated_at))];
+  return [...badges, ...plain.filter(Boolean).map((text) => h("span", null, text))];
+}
