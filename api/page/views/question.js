@@ -19,7 +19,7 @@ export function questionView(app, name) {
   const heading = h("h2", { class: "question", id: name });
   const more = h("button", { type: "button", class: "quiet small more", "aria-expanded": "false", "aria-controls": name, hidden: true, onclick: unfold }, words.conversation.more);
   const asked = h("div", { class: "asked-with" });
-  const edit = h("button", { type: "button", class: "quiet small", onclick: open }, icon("edit"), words.conversation.edit);
+  const edit = h("button", { type: "button", class: "quiet small", title: words.conversation.edit, "aria-label": words.conversation.edit, onclick: open }, icon("edit"));
   const versions = versionSwitch(app, words.conversation.versions.question);
   const actions = h("div", { class: "actions" }, versions.element, edit);
   const element = h("header", { class: "asked" }, heading, more, asked, actions);
