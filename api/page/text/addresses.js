@@ -1,0 +1,42 @@
+/** Addresses that a text may link to: of the web, and nothing else. */
+
+const WORD = /[\p{L}\p{N}]/u;
+const BARE =
+  /https?:\/\/[^\s<>[\]"'`|\\，。；：！？、（）「」《》【】“”‘’\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/iuy;
+const TRAILING = /[.,;:!?*_~]/;
+
+/** Give an address as it may be linked to, or nothing where it is not one of the web. @param {string} address */
+export function safeAddress(address) {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return "";
+  const { protocol, href } = new URL(address);
+  return protocol === "http:" || protocol === "https:" ? href : "";
+}
+
+/**
+ * Read an address that stands in a text as such, without what ends the sentence that it stands in.
+ * @param {string} text
+ * @param {number} place
+ * @param {number} end
+ * @returns {{href: string, length: number} | null}
+ */
+export function bareAddress(text, place, end) {
+  if (place > 0 && WORD.test(text.charAt(place - 1))) return null;
+  BARE.lastIndex = place;
+  const found = (BARE.exec(text)?.[0] ?? "").slice(0, end - place);
+  let length = found.length;
+  let unopened = count(found, ")") - count(found, "(");
+  for (; length; length -= 1) {
+    const sign = found.charAt(length - 1);
+    if (sign === ")" && unopened > 0) unopened -= 1;
+    else if (!TRAILING.test(sign)) break;
+  }
+  const href = safeAddress(found.slice(0, length));
+  return href ? { href, length } : null;
+}
+
+/** @param {string} text @param {string} sign */
+function count(text, sign) {
+  let times = 0;
+  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) times += 1;
+  return times;
+}
