@@ -1,0 +1,65 @@
+/** What a run's steps come to, counted from what they told. */
+
+/** @typedef {import("../state/run.js").Step} Step */
+
+/**
+ * @typedef {object} Counts
+ * @property {boolean} searched
+ * @property {boolean} asked Whether the web was asked, and answered.
+ * @property {number} read Selected pages.
+ * @property {{kept: number, of: number}} sifted In all rounds together.
+ * @property {{kept: number, of: number}} lastSifted In the last round.
+ * @property {number} claims That were checked.
+ * @property {Map<string, number>} verdicts
+ * @property {number} repaired Sections.
+ * @property {number} withdrew Sections.
+ * @property {number} fallbacks
+ */
+
+/** Count what steps told. @param {Step[]} steps @returns {Counts} */
+export function counts(steps) {
+  /** @type {Counts} */
+  const sums = {
+    searched: false,
+    asked: false,
+    read: 0,
+    sifted: { kept: 0, of: 0 },
+    lastSifted: { kept: 0, of: 0 },
+    claims: 0,
+    verdicts: new Map(),
+    repaired: 0,
+    withdrew: 0,
+    fallbacks: 0,
+  };
+  const fallbacks = new Set();
+  for (const event of steps.flatMap((step) => step.told)) {
+    // A fallback that later steps depend on is told by them again.
+    if ("fallback" in event && event.fallback) fallbacks.add(event.fallback.message);
+    switch (event.type) {
+      case "sources_found":
+        sums.searched ||= event.kind === "search";
+        sums.asked ||= event.kind === "web";
+        break;
+      case "pages_loaded":
+        sums.read += event.used.length + event.cut.length;
+        break;
+      case "sources_graded": {
+        // Each event has the whole list so far.
+        const kept = event.sources.length - sums.sifted.kept;
+        sums.lastSifted = { kept, of: kept + event.dropped.length };
+        sums.sifted = { kept: event.sources.length, of: sums.sifted.of + sums.lastSifted.of };
+        break;
+      }
+      case "section_checked":
+        sums.claims += event.claims.length;
+        for (const { verdict } of event.claims) sums.verdicts.set(verdict, (sums.verdicts.get(verdict) ?? 0) + 1);
+        break;
+      case "section_revised":
+        if (event.text) sums.repaired += 1;
+        else sums.withdrew += 1;
+        break;
+      default:
+    }
+  }
+  return { ...sums, fallbacks: fallbacks.size };
+}

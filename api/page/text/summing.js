@@ -1,0 +1,94 @@
+/** A run in one line: what it is doing now, or what it came to. */
+
+import { words } from "../words/index.js";
+import { counts } from "./counting.js";
+
+/** @typedef {import("../state/run.js").RunView} RunView */
+/** @typedef {import("../state/turns.js").Turn} Turn */
+
+/** What making the title took is in the account, though it is no step, and outside the budget. */
+export const ASIDE = "title";
+
+/** Say what a run that goes on is doing. @param {RunView} run */
+export function doingNow(run) {
+  if (run.status === "queued") return run.position ? words.run.waiting(run.position) : words.run.asking;
+  const names = run.steps.filter((step) => step.ms === null).map((step) => step.name);
+  const doing = [...new Set(names)].map((name) => words.run.doing[/** @type {keyof typeof words.run.doing} */ (name)] ?? name);
+  return doing.join(" ") || words.run.working;
+}
+
+/**
+ * Say what a run came to; where its events are not known, what was stored of it.
+ * @param {Turn} turn
+ * @param {RunView | null} run
+ */
+export function summaryOf(turn, run) {
+  const { summary } = words.run;
+  const parts = run?.steps.length ? ofSteps(run) : ofAnswer(turn);
+  const outcome = turn.answer?.outcome ?? run?.answer.outcome ?? null;
+  if (outcome === "abstained") parts.push(summary.abstained);
+  else if (outcome === "cancelled") parts.push(summary.cancelled);
+  else if (outcome === "failed") parts.push(summary.failed);
+  else if (!turn.answer) parts.push(summary.unanswered);
+  const line = parts.join(" · ");
+  return line.charAt(0).toLocaleUpperCase() + line.slice(1);
+}
+
+/** @param {RunView} run */
+function ofSteps(run) {
+  const { summary } = words.run;
+  const { searched, asked, read, sifted, claims, repaired, withdrew, fallbacks } = counts(run.steps);
+  return [
+    run.steps.some((step) => step.name === "answer_directly") && run.answer.outcome === "answered" && summary.replied,
+    searched && summary.searched,
+    asked && summary.web,
+    read > 0 && summary.read(read),
+    sifted.of > 0 && summary.kept(sifted.kept, sifted.of),
+    claims > 0 && summary.checked(claims),
+    repaired > 0 && summary.repaired(repaired),
+    withdrew > 0 && summary.withdrew(withdrew),
+    fallbacks > 0 && summary.fallbacks(fallbacks),
+  ].filter((part) => part !== false);
+}
+
+/** @param {Turn} turn */
+function ofAnswer({ answer }) {
+  if (!answer) return [];
+  const { summary } = words.run;
+  const claims = answer.sections.reduce((sum, section) => sum + (section.claims?.length ?? 0), 0);
+  const direct = answer.stopReason === "no_retrieval_needed";
+  return [
+    direct && summary.replied,
+    answer.sources.length > 0 && summary.sources(answer.sources.length),
+    claims > 0 && summary.checked(claims),
+  ].filter((part) => part !== false);
+}
+
+/**
+ * Add up what a run took, leaving out what lies outside its budget.
+ * @param {Record<string, import("../api/types.js").Spent>} spent
+ */
+export function total(spent) {
+  const sum = { calls: 0, tokens: 0, ms: 0 };
+  for (const [name, each] of Object.entries(spent)) {
+    if (name === ASIDE) continue;
+    sum.calls += each.calls;
+    sum.tokens += each.tokens;
+    sum.ms += each.ms;
+  }
+  return sum;
+}
+
+/**
+ * Give the milliseconds that a run took from its start to its end, or to now; null where nobody knows.
+ * @param {Turn} turn
+ * @param {RunView | null} run
+ * @param {number} now
+ */
+export function took(turn, run, now) {
+  if (run?.startedAt) {
+    const until = run.status === "finished" ? Date.parse(run.endedAt) : now;
+    return Math.max(0, until - Date.parse(run.startedAt));
+  }
+  return total(turn.spent).ms || null;
+}

@@ -1,0 +1,190 @@
+/** What a step has done, in plain words. */
+
+import { percent } from "../words/format.js";
+import { words } from "../words/index.js";
+import { counts } from "./counting.js";
+
+/** @typedef {import("../api/types.js").RunEvent} RunEvent */
+/** @typedef {import("../state/run.js").Step} Step */
+/** @typedef {{text: string, grave: boolean}} Note `grave` where something went another way than it should. */
+/** @typedef {{line: string, notes: Note[]}} Telling */
+/** @typedef {{steps: Step[], at: number, question: string}} Place Where a step stands in its run. */
+
+const LONGEST = 160; // characters of a query or an address
+
+/**
+ * Tell what a step has done so far; one that has told nothing is named by what it does.
+ * @param {Step[]} steps
+ * @param {number} at Which of them.
+ * @param {string} question As the run was asked.
+ * @returns {Telling}
+ */
+export function tellStep(steps, at, question) {
+  const step = /** @type {Step} */ (steps[at]);
+  const tell = TELLERS[/** @type {keyof typeof TELLERS} */ (step.name)];
+  const { line, notes = [] } = tell ? tell(step, { steps, at, question }) : { line: "" };
+  const going = words.run.doing[/** @type {keyof typeof words.run.doing} */ (step.name)] ?? step.name;
+  const named = words.run.nodes[/** @type {keyof typeof words.run.nodes} */ (step.name)] ?? step.name;
+  const told = [...notes, ...step.told.flatMap((event) => aside(event, line))];
+  return { line: line || (step.ms === null ? going : named), notes: told };
+}
+
+/** @typedef {{line: string, notes?: Note[]}} Told */
+
+/** @type {Record<import("../state/way.js").NodeName, (step: Step, place: Place) => Told>} */
+const TELLERS = {
+  decide_retrieval(step, { question }) {
+    const decided = only(step, "retrieval_decided");
+    if (!decided) return { line: "" };
+    const { told } = words.run;
+    const asked = decided.standalone_question;
+    const notes = asked && asked !== question ? [note(told.understood(short(asked)))] : [];
+    if (decided.reason) notes.push(note(decided.reason));
+    if (decided.intent === "small_talk") return { line: told.talk, notes };
+    return { line: decided.needs_retrieval ? told.search : told.directly, notes };
+  },
+
+  load_selected_pages(step) {
+    const loaded = only(step, "pages_loaded");
+    if (!loaded) return { line: "" };
+    const { told } = words.run;
+    const { used, cut, unused } = loaded;
+    const parts = [cut.length ? told.partly(cut.length) : "", unused.length ? told.unread(unused.length) : ""].filter(Boolean);
+    const whole = used.length + cut.length + unused.length ? told.pages(used.length + cut.length) : told.passage;
+    const notes = cut.map((page) => note(told.part(page.title, page.segments, page.of)));
+    for (const found of all(step, "sources_found")) notes.push(note(told.within(found.count)));
+    return { line: parts.length ? `${whole} (${words.run.listed(parts)})` : whole, notes };
+  },
+
+  search_segments: (step, { question }) => searched(step, question, words.run.told.library),
+  search_web: (step, { question }) => searched(step, question, words.run.told.web),
+
+  grade_segments(step, { steps, at }) {
+    const graded = only(step, "sources_graded");
+    if (!graded) return { line: "" };
+    const { told } = words.run;
+    const { kept, of } = counts(steps.slice(0, at + 1)).lastSifted;
+    /** @type {Map<string, number>} */
+    const reasons = new Map();
+    for (const { reason } of graded.dropped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    return { line: told.kept(kept, of), notes: [...reasons].map(([reason, count]) => note(told.dropped(count, reason))) };
+  },
+
+  rewrite_query(step, place) {
+    const rewritten = only(step, "query_rewritten");
+    const { told } = words.run;
+    if (!rewritten) return { line: step.ms === null ? "" : told.nothingElse };
+    if (repairs(place)) return { line: told.again(short(rewritten.query)) };
+    return { line: told.reworded(short(rewritten.query)), notes: rewritten.reason ? [note(rewritten.reason)] : [] };
+  },
+
+  generate_answer(step, place) {
+    const { told } = words.run;
+    const written = all(step, "section_finished");
+    const madeUp = written.reduce((sum, section) => sum + section.unknown_ids, 0);
+    const notes = madeUp ? [note(told.madeUp(madeUp), true)] : [];
+    if (step.ms === null) return { line: "", notes: written.length ? [note(told.wrote(written.length)), ...notes] : notes };
+    if (written.length) return { line: told.wrote(written.length), notes };
+    return { line: repairs(place) ? told.wroteAgain : told.wroteNothing, notes };
+  },
+
+  check_claims(step, place) {
+    const { told } = words.run;
+    const { claims, verdicts, repaired, withdrew } = counts([step]);
+    const parts = [];
+    if (claims || all(step, "section_checked").length) {
+      const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
+        const count = verdicts.get(verdict) ?? 0;
+        return count ? [told.counted(count, word)] : [];
+      });
+      parts.push(counted.length ? words.run.colon(told.checked(claims), words.run.listed(counted)) : told.checked(claims));
+    }
+    if (repaired) parts.push(told.repaired(repaired));
+    if (withdrew) parts.push(told.withdrew(withdrew));
+    if (!repaired && repairs(place) && step.ms !== null) parts.push(told.unmended);
+    return { line: parts[0] ?? "", notes: parts.slice(1).map((part) => note(part)) };
+  },
+
+  assess_quality(step) {
+    const assessed = only(step, "answer_assessed");
+    if (!assessed) return { line: "" };
+    const { told, account } = words.run;
+    const said = assessed.supported ? told.supported : told.unsupported;
+    const line = words.run.listed([said, account.utility(percent(assessed.utility))]);
+    return { line, notes: assessed.reason ? [note(assessed.reason)] : [] };
+  },
+
+  answer_directly: (step) => ({ line: all(step, "section_finished").length ? words.run.told.replied : "" }),
+  abstain: (step) => ({ line: all(step, "section_finished").length ? words.run.told.abstained : "" }),
+};
+
+/** @param {Step} step @param {string} question @param {(count: number) => string} say @returns {Told} */
+function searched(step, question, say) {
+  const found = only(step, "sources_found");
+  if (!found) return { line: "" };
+  return { line: say(found.count), notes: found.query !== question ? [note(words.run.told.query(short(found.query)))] : [] };
+}
+
+/**
+ * Tell what may be told of any step: what failed, what was left out, what was done instead.
+ * @param {RunEvent} event
+ * @param {string} line What is told of the step already.
+ * @returns {Note[]}
+ */
+function aside(event, line) {
+  const { told } = words.run;
+  const notes = [];
+  if (event.type === "search_failed") notes.push(note(sentence(told.failed[event.kind], event.message), true));
+  if (event.type === "sources_found" && event.degraded) notes.push(note(event.degraded, true));
+  if (event.type === "sources_disagree") notes.push(note(told.disagree(event.reason), true));
+  if (event.type === "content_removed") {
+    const said = event.kind === "image" ? told.removed.image : told.removed.link;
+    notes.push(note(sentence(said, short(event.target)), true));
+  }
+  if ("fallback" in event && event.fallback) {
+    const { message, suggestion } = event.fallback;
+    notes.push(note([message, suggestion].filter(Boolean).join(" "), true));
+  }
+  return notes.filter((each) => each.text !== line);
+}
+
+/** Whether a step takes part in repairing what was written. @param {Place} place */
+function repairs({ steps, at }) {
+  return steps.slice(0, at).some((step) => step.name === "check_claims");
+}
+
+/** @param {string} text @param {boolean} [grave] @returns {Note} */
+function note(text, grave = false) {
+  return { text, grave };
+}
+
+/** @param {string} said @param {string} detail */
+function sentence(said, detail) {
+  return detail ? words.run.colon(said, detail) : said;
+}
+
+/** @param {string} text */
+function short(text) {
+  const characters = [...text];
+  return characters.length > LONGEST ? `${characters.slice(0, LONGEST).join("")}…` : text;
+}
+
+/**
+ * @template {RunEvent["type"]} Type
+ * @param {Step} step
+ * @param {Type} type
+ * @returns {Extract<RunEvent, {type: Type}>[]}
+ */
+function all(step, type) {
+  return /** @type {Extract<RunEvent, {type: Type}>[]} */ (step.told.filter((event) => event.type === type));
+}
+
+/**
+ * @template {RunEvent["type"]} Type
+ * @param {Step} step
+ * @param {Type} type
+ * @returns {Extract<RunEvent, {type: Type}> | undefined}
+ */
+function only(step, type) {
+  return all(step, type).at(-1);
+}

@@ -1,0 +1,180 @@
+/** A run's account: time, model calls and tokens of each step, what is left of the budget, and why it ended. */
+
+import { fill, h } from "../dom.js";
+import { NODES } from "../state/way.js";
+import { ASIDE, total, took } from "../text/summing.js";
+import { duration, number, percent } from "../words/format.js";
+import { words } from "../words/index.js";
+
+/** @typedef {import("../state/turns.js").Turn} Turn */
+/** @typedef {import("../state/run.js").RunView} RunView */
+/** @typedef {import("../api/types.js").Spent} Spent */
+/** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
+
+const REDRAWN_MS = 500;
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
+ */
+export function runAccount(app) {
+  const said = h("span", { class: "account-sum" });
+  const table = h("table");
+  const facts = h("dl");
+  const id = runId(app);
+  const element = h(
+    "details",
+    { class: "account", ontoggle: draw },
+    h("summary", null, words.run.account.label, said),
+    h("div", { class: "account-body" }, h("div", { class: "account-table" }, table), facts),
+  );
+  /** @type {[Turn, RunView | null, number] | null} */
+  let last = null;
+  /** @type {unknown[]} */
+  let drawn = [];
+
+  function draw() {
+    if (!last || !element.open) return;
+    const [turn, run, now] = last;
+    // Text that streams in changes nothing here.
+    const seen = [run?.steps, run?.status, turn.spent, run?.startedAt && run.status !== "finished" && Math.floor(now / REDRAWN_MS)];
+    if (seen.every((each, at) => each === drawn[at]) && drawn.length) return;
+    drawn = seen;
+    const going = run !== null && run.status !== "finished";
+    fill(table, tableOf(turn, run, going));
+    fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...written(turn, run), ...assessed(turn)].flatMap(
+      ([name, told]) => [h("dt", null, name), h("dd", null, told.flatMap((each) => [each && h("p", null, each)]))],
+    ), h("dt", null, words.run.account.run), id.element);
+  }
+
+  return {
+    element,
+    show(turn, run, now) {
+      last = [turn, run, now];
+      id.show(run?.runId || turn.key);
+      const left = leftOf(turn, run, now);
+      const text = left[0] ?? "";
+      if (said.textContent !== text) said.textContent = text;
+      draw();
+    },
+  };
+}
+
+/** @param {Turn} turn @param {RunView | null} run @param {boolean} going */
+function tableOf(turn, run, going) {
+  const { account, nodes } = words.run;
+  const spent = spentOf(turn, run);
+  const { [ASIDE]: title, ...steps } = spent;
+  const rows = Object.entries(steps).sort(([one], [other]) => rank(one) - rank(other));
+  const cells = (/** @type {Spent} */ { ms, calls, tokens }) =>
+    [duration(ms), going ? "…" : number(calls), going ? "…" : number(tokens)].map((text) => h("td", null, text));
+  const row = (/** @type {string} */ name, /** @type {string} */ named, /** @type {Spent} */ each) =>
+    h("tr", { "data-step": name }, h("th", { scope: "row" }, named), cells(each));
+  const heads = [account.step, account.time, account.calls, account.tokens];
+  return [
+    h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
+    h("tbody", null, rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each))),
+    h("tfoot", null, row("total", account.total, total(spent)), title && row(ASIDE, account.title, title)),
+  ];
+}
+
+/** @param {string} name */
+function rank(name) {
+  const at = NODES.findIndex((node) => node === name);
+  return at < 0 ? NODES.length : at;
+}
+
+/** What each step took; while the run goes on, as far as the steps have told. @param {Turn} turn @param {RunView | null} run */
+function spentOf(turn, run) {
+  const known = run && Object.keys(run.spent).length ? run.spent : turn.spent;
+  if (Object.keys(known).length || !run) return known;
+  /** @type {Record<string, Spent>} */
+  const spent = {};
+  for (const { name, ms } of run.steps) {
+    if (ms !== null) spent[name] = { calls: 0, tokens: 0, ms: (spent[name]?.ms ?? 0) + ms };
+  }
+  return spent;
+}
+
+/** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
+function ended(turn, run) {
+  const { account, outcomes, reasons } = words.run;
+  const { failure } = run ?? { failure: null };
+  const outcome = turn.answer?.outcome ?? run?.answer.outcome;
+  const reason = turn.answer?.stopReason ?? run?.answer.stopReason;
+  /** @type {Fact[]} */
+  const facts = [];
+  if (outcome) facts.push([account.outcome, [outcomes[outcome] ?? outcome]]);
+  if (failure) facts.push([account.reason, [failure.message || failure.code, failure.suggestion || null]]);
+  else if (reason) facts.push([account.reason, [reasons[/** @type {keyof typeof reasons} */ (reason)] ?? reason]]);
+  return facts;
+}
+
+/** @param {Turn} turn @param {RunView | null} run @param {number} now @param {boolean} going @returns {Fact[]} */
+function budget(turn, run, now, going) {
+  const { account } = words.run;
+  const ms = took(turn, run, now);
+  /** @type {Fact[]} */
+  const facts = ms === null ? [] : [[going ? account.soFar : account.elapsed, [duration(ms)]]];
+  const left = leftOf(turn, run, now);
+  if (left.length) facts.push([going ? account.budget : account.left, left]);
+  return facts;
+}
+
+/** Say what is left of the budget; how many calls were made is told at the end only. @param {Turn} turn @param {RunView | null} run @param {number} now */
+function leftOf(turn, run, now) {
+  if (!run?.budget) return [];
+  const { account } = words.run;
+  const { model_calls: calls, tokens, seconds } = run.budget;
+  const used = total(run.spent);
+  const known = run.status === "finished" && run.failure === null;
+  const left = (/** @type {number} */ cap, /** @type {number} */ taken) => number(Math.max(0, cap - taken));
+  const lines = [known ? account.callsLeft(left(calls, used.calls), number(calls)) : account.callsOf(number(calls))];
+  if (tokens !== null) lines.push(known ? account.tokensLeft(left(tokens, used.tokens), number(tokens)) : account.tokensOf(number(tokens)));
+  if (seconds) {
+    const rest = Math.max(0, seconds * 1000 - (took(turn, run, now) ?? 0));
+    lines.push(account.timeLeft(duration(rest), duration(seconds * 1000)));
+  }
+  return lines;
+}
+
+/** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
+function written(turn, run) {
+  const { account } = words.run;
+  const family = turn.answer?.family || run?.answer.family;
+  if (family === "extractive") return [[account.model, [account.quotes]]];
+  return run?.model || family ? [[account.model, [run?.model || family || null]]] : [];
+}
+
+/** @param {Turn} turn @returns {Fact[]} */
+function assessed({ answer }) {
+  const assessment = answer?.assessment;
+  if (!assessment) return [];
+  const { account, told } = words.run;
+  const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
+    const count = assessment.claims[/** @type {import("../api/types.js").Verdict} */ (verdict)];
+    return count ? [told.counted(count, word)] : [];
+  });
+  const opinion = assessment.model_score === null ? null : account.opinion(percent(assessment.model_score));
+  const said = assessment.supported ? told.supported : told.unsupported;
+  const verdicts = words.run.listed(counted);
+  const reasons = assessment.reason.startsWith(verdicts) ? [assessment.reason] : [verdicts, assessment.reason];
+  return [[account.assessment, [words.run.listed([said, account.utility(percent(assessment.utility))]), ...reasons, opinion]]];
+}
+
+/** @param {import("../state/app.js").App} app */
+function runId(app) {
+  const id = h("code");
+  const copy = h("button", { class: "quiet small", type: "button", "aria-label": words.run.account.copyRun, onclick: copied }, words.run.account.copy);
+  async function copied() {
+    await navigator.clipboard.writeText(id.textContent ?? "");
+    app.notice.set({ kind: "done", text: words.run.account.copied });
+  }
+  return {
+    element: h("dd", { class: "run-id" }, id, navigator.clipboard ? copy : null),
+    /** @param {string} runId */
+    show(runId) {
+      if (id.textContent !== runId) id.textContent = runId;
+    },
+  };
+}
