@@ -1,29 +1,25 @@
 /** Starts the page: the language, the state, the views over it, and what the address names. */
 
+import "./state/theme.js";
 import { App, addressOf } from "./state/app.js";
 import { speak, words } from "./words/index.js";
+import { titleOf } from "./words/titles.js";
 import { shell } from "./views/shell.js";
 
 await speak();
-document.title = words.page.name;
 const app = new App(new URL(".", document.baseURI));
 document.body.append(...shell(app));
 
 app.conversation.session.watch((session) => {
-  document.title = session ? `${session.title} · ${words.page.name}` : words.page.name;
+  document.title = session ? `${titleOf(session)} · ${words.page.name}` : words.page.name;
   if (!session) return;
   void app.selection.restore(session);
+  app.sessions.note(session);
   const address = addressOf(session.session_id);
   if (location.hash !== address) history.pushState(null, "", address);
 });
-app.tabs.hear(({ kind, sessionId }) => {
-  const here = sessionId !== undefined && sessionId === app.conversation.session.value?.session_id;
-  if (kind === "asked" && here) void app.attempt(() => app.conversation.joinUnfinished());
-  if (kind === "sessions" || kind === "ended") void app.attempt(() => app.sessions.read());
-});
+app.tabs.hear((told) => app.hear(told));
 addEventListener("hashchange", () => void app.openAddressed());
-await Promise.all([
-  app.openAddressed(),
-  app.attempt(() => app.sessions.read()),
-  app.attempt(async () => app.models.set(await app.client.models())),
-]);
+addEventListener("online", () => void app.refresh());
+document.addEventListener("visibilitychange", () => document.hidden || void app.refresh());
+await app.begin();

@@ -27,10 +27,12 @@ export class Client {
   /**
    * @param {URL} home Where the API's paths begin.
    * @param {() => string} key Gives the key to send, or nothing.
+   * @param {() => void} [onRefused] Called where a request was refused for want of a good key.
    */
-  constructor(home, key) {
+  constructor(home, key, onRefused) {
     this.home = home;
     this.key = key;
+    this.onRefused = onRefused;
   }
 
   /** @param {string} path */
@@ -66,6 +68,7 @@ export class Client {
       if (signal?.aborted) throw error;
       throw new Problem("unreachable", "", { retryable: true });
     }
+    if (response.status === 401) this.onRefused?.();
     if (!response.ok) throw await problemOf(response);
     return response;
   }
@@ -111,13 +114,26 @@ export class Client {
   }
 
   /**
-   * List the runs of a session that have not ended, the newest first.
+   * List the runs of a session, the newest first.
    * @param {string} id
    * @returns {Promise<import("./types.js").RunStatus[]>}
    */
+  async runs(id) {
+    return (await this.json(`api/sessions/${id}/runs?limit=50`)).runs;
+  }
+
+  /**
+   * List the runs of a session that have not ended, the newest first.
+   * @param {string} id
+   */
   async unfinishedRuns(id) {
-    const { runs } = await this.json(`api/sessions/${id}/runs?limit=50`);
-    return runs.filter((/** @type {import("./types.js").RunStatus} */ run) => run.status !== "finished");
+    return (await this.runs(id)).filter((run) => run.status !== "finished");
+  }
+
+  /** @returns {Promise<Set<string>>} The ids of the sessions that are answering. */
+  async answeringSessions() {
+    const { runs } = await this.json("api/runs?status=running&limit=100");
+    return new Set(runs.map((/** @type {import("./types.js").RunStatus} */ run) => run.session_id));
   }
 
   /** @param {string} runId @returns {Promise<import("./types.js").RunStatus>} */

@@ -5,37 +5,44 @@ import { framesOf } from "./frames.js";
 
 /** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./types.js").RunEvent} RunEvent */
-/** @typedef {"open" | "lost"} Connection */
+/** A connection that was lost: when it is tried again, in milliseconds of the clock, and how to do so at once.
+ * @typedef {{until: number, now: () => void}} Outage */
+/** @typedef {(outage: Outage | null, back?: boolean) => void} OnOutage Called with null where it is over: the connection
+ * is `back`, or nobody waits for it any more. */
+/** @typedef {{signal: AbortSignal, onOutage: OnOutage}} Options */
+/** @typedef {{runId: string, after: string}} Place `after` is the id of the last event that was had. */
+/** @typedef {{response: Response, silence: ReturnType<typeof alarm>}} Opened */
 
 const SILENCE_MS = 40_000; // the server pings every 15 seconds
-const FIRST_PAUSE_MS = 400;
-const LONGEST_PAUSE_MS = 5_000;
-const GONE = new Set(["not_found", "invalid_request", "not_authenticated"]);
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8_000;
+const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
 
 /**
  * Ask a question and give its events as they come, to the last one.
  *
  * The run goes on without its reader. A connection that breaks is joined again behind the last event that arrived.
+ * Whoever leaves before there is a reply has asked nevertheless.
  * @param {Client} client
  * @param {string} sessionId
  * @param {import("./types.js").Ask} ask
- * @param {{signal: AbortSignal, onConnection: (state: Connection) => void}} options
+ * @param {Options} options
  * @returns {AsyncGenerator<RunEvent, void, void>}
  * @throws {Problem} Where the question was refused, or where nobody can say whether it arrived.
  */
 export async function* askQuestion(client, sessionId, ask, options) {
-  const body = { ...ask, on_disconnect: "continue", stream: true };
-  const silence = alarm(options.signal);
-  const response = await client.send(`api/sessions/${sessionId}/runs`, { method: "POST", json: body, signal: silence.signal });
-  yield* follow(client, { response, silence }, null, options);
+  const json = { ...ask, on_disconnect: "continue", stream: true };
+  const opened = await open(client, `api/sessions/${sessionId}/runs`, { method: "POST", json }, null);
+  if (options.signal.aborted) return opened.silence.ring();
+  opened.silence.ringWith(options.signal);
+  yield* follow(client, opened, null, options);
 }
 
 /**
  * Join a run, from its first event or behind one of them.
  * @param {Client} client
  * @param {string} runId
- * @param {{signal: AbortSignal, onConnection: (state: Connection) => void, after?: string}} options `after` is the id of
- *   the last event that was had.
+ * @param {Options & {after?: string}} options `after` is the id of the last event that was had.
  * @returns {AsyncGenerator<RunEvent, void, void>}
  * @throws {Problem} Where there is no such run.
  */
@@ -43,92 +50,128 @@ export async function* joinRun(client, runId, options) {
   yield* follow(client, null, { runId, after: options.after ?? "" }, options);
 }
 
-/** @typedef {{response: Response, silence: ReturnType<typeof alarm>}} Opened */
-
 /**
  * @param {Client} client
  * @param {Opened | null} opened
- * @param {{runId: string, after: string} | null} place
- * @param {{signal: AbortSignal, onConnection: (state: Connection) => void}} options
+ * @param {Place | null} place
+ * @param {Options} options
  * @returns {AsyncGenerator<RunEvent, void, void>}
  */
-async function* follow(client, opened, place, { signal, onConnection }) {
+async function* follow(client, opened, place, { signal, onOutage }) {
   let pause = FIRST_PAUSE_MS;
-  for (;;) {
-    try {
-      opened ??= place && (await join(client, place, signal));
-      if (!opened?.response.body || opened.response.status === 204) return;
-      onConnection("open");
-      for await (const frame of framesOf(opened.response.body, opened.silence.postpone)) {
-        const event = /** @type {RunEvent} */ (JSON.parse(frame.data));
-        place = { runId: event.run_id, after: frame.id };
-        pause = FIRST_PAUSE_MS;
-        yield event;
-        if (event.type === "run_finished" || event.type === "run_failed") return;
+  try {
+    for (;;) {
+      let least = 0;
+      try {
+        opened ??= place && (await join(client, place, signal));
+        if (!opened?.response.body || opened.response.status === 204) return;
+        onOutage(null, true);
+        for await (const frame of framesOf(opened.response.body, opened.silence.postpone)) {
+          const event = /** @type {RunEvent} */ (JSON.parse(frame.data));
+          place = { runId: event.run_id, after: frame.id };
+          pause = FIRST_PAUSE_MS;
+          yield event;
+          if (event.type === "run_finished" || event.type === "run_failed") return;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isFinal(error)) throw error;
+        if (error instanceof Problem) least = error.after * 1000;
+      } finally {
+        opened?.silence.stop();
+        opened = null;
       }
-    } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Problem && GONE.has(error.code)) throw error;
-      if (error instanceof Problem && error.after) pause = Math.max(pause, error.after * 1000);
-    } finally {
-      opened?.silence.stop();
+      // A stream that broke off before its first event has not said which run it told of.
+      if (!place) throw new Problem("unreachable", "", { retryable: true });
+      // Readers that lost the same server do not all come back in the same moment.
+      const wait = Math.max(pause * (0.75 + Math.random() / 2), least);
+      await rest(wait, signal, onOutage);
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
-    if (signal.aborted) return;
-    // A stream that broke off before its first event has not said which run it told of.
-    if (!place) throw new Problem("unreachable", "", { retryable: true });
-    opened = null;
-    onConnection("lost");
-    await rest(pause, signal);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  } finally {
+    onOutage(null);
   }
 }
 
-/**
- * @param {Client} client
- * @param {{runId: string, after: string}} place
- * @param {AbortSignal} signal
- * @returns {Promise<Opened>}
- */
-async function join(client, place, signal) {
-  const silence = alarm(signal);
+/** Tell whether a request need not be made again: it was refused, and will be. @param {unknown} error */
+function isFinal(error) {
+  return error instanceof Problem && error.status >= 400 && error.status < 500 && !PASSING.has(error.status);
+}
+
+/** @param {Client} client @param {Place} place @param {AbortSignal} signal */
+function join(client, place, signal) {
   /** @type {Record<string, string>} */
   const headers = place.after ? { "Last-Event-ID": place.after } : {};
-  const response = await client.send(`api/runs/${place.runId}/stream`, { headers, signal: silence.signal });
-  return { response, silence };
+  return open(client, `api/runs/${place.runId}/stream`, { headers }, signal);
 }
 
 /**
- * Make a signal that aborts with the given one, or when nothing has come for longer than the server is ever silent.
- * @param {AbortSignal} outer
+ * Send a request whose reply is a stream.
+ * @param {Client} client
+ * @param {string} path
+ * @param {Parameters<Client["send"]>[1]} request
+ * @param {AbortSignal | null} outer
+ * @returns {Promise<Opened>}
  */
-function alarm(outer) {
+async function open(client, path, request, outer) {
+  const silence = alarm();
+  if (outer) silence.ringWith(outer);
+  try {
+    return { response: await client.send(path, { ...request, signal: silence.signal }), silence };
+  } catch (error) {
+    silence.stop();
+    if (error instanceof Problem || outer?.aborted) throw error;
+    throw new Problem("unreachable", "", { retryable: true }); // nothing came for too long
+  }
+}
+
+/** Make a signal that aborts when nothing has come for longer than the server is ever silent. */
+function alarm() {
   const controller = new AbortController();
-  const abort = () => controller.abort();
-  let timer = setTimeout(abort, SILENCE_MS);
-  outer.addEventListener("abort", abort);
+  const ring = () => controller.abort();
+  let timer = setTimeout(ring, SILENCE_MS);
+  /** @type {AbortSignal | null} */
+  let heard = null;
   return {
     signal: controller.signal,
+    ring() {
+      clearTimeout(timer);
+      ring();
+    },
+    /** @param {AbortSignal} outer */
+    ringWith(outer) {
+      heard = outer;
+      outer.addEventListener("abort", ring);
+      if (outer.aborted) ring();
+    },
     postpone() {
       clearTimeout(timer);
-      timer = setTimeout(abort, SILENCE_MS);
+      timer = setTimeout(ring, SILENCE_MS);
     },
     stop() {
       clearTimeout(timer);
-      outer.removeEventListener("abort", abort);
+      heard?.removeEventListener("abort", ring);
     },
   };
 }
 
 /**
- * Wait, but no longer than until the network is back.
+ * Wait, but no longer than until the network is back, the page is looked at again, or somebody asks for it.
  * @param {number} ms
  * @param {AbortSignal} signal
+ * @param {OnOutage} onOutage
  */
-async function rest(ms, signal) {
+async function rest(ms, signal, onOutage) {
+  const over = new AbortController();
   await new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    for (const [target, name] of /** @type {[EventTarget, string][]} */ ([[window, "online"], [signal, "abort"]])) {
-      target.addEventListener(name, () => (clearTimeout(timer), resolve(undefined)), { once: true });
-    }
+    const now = () => resolve(undefined);
+    const timer = setTimeout(now, ms);
+    over.signal.addEventListener("abort", () => clearTimeout(timer));
+    window.addEventListener("online", now, { signal: over.signal });
+    document.addEventListener("visibilitychange", () => document.hidden || now(), { signal: over.signal });
+    signal.addEventListener("abort", now, { signal: over.signal });
+    onOutage({ until: Date.now() + ms, now });
   });
+  over.abort();
 }

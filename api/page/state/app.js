@@ -1,6 +1,8 @@
 /** What the page knows and does, for its views: each part is a value to watch with the actions that change it. */
 
 import { Client, Problem } from "../api/client.js";
+import { words } from "../words/index.js";
+import { said } from "../words/problems.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
 import { Selection } from "./selection.js";
@@ -16,7 +18,7 @@ import { Tabs } from "./tabs.js";
  * @property {number} at Which of them is looked at; -1 for the document as a whole.
  */
 
-/** A word to the user that goes away by itself, or when it was read.
+/** A word to the user that goes away by itself where it was "done", and else when it was read.
  * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void}} Notice */
 
 const KEY = "citewell.key";
@@ -30,7 +32,7 @@ export class App {
     this.key.watch((key) => (key ? sessionStorage.setItem(KEY, key) : sessionStorage.removeItem(KEY)));
     /** Whether a key has to be entered before anything else. */
     this.locked = new Cell(false);
-    this.client = new Client(home, () => this.key.value);
+    this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
     this.tabs = new Tabs();
     this.sessions = new SessionList(this.client);
     this.selection = new Selection(this.client);
@@ -45,11 +47,15 @@ export class App {
     /** @type {Cell<import("../api/types.js").Model[]>} */
     this.models = new Cell(/** @type {import("../api/types.js").Model[]} */ ([]));
     this.conversation = new Conversation(this.client, {
-      asked: (sessionId) => this.tabs.tell({ kind: "asked", sessionId }),
+      asked: (sessionId, runId, from) => {
+        this.tabs.tell({ kind: "asked", sessionId, runId, from });
+        void this.sessions.read();
+      },
       ended: (sessionId) => {
         this.tabs.tell({ kind: "ended", sessionId });
-        void this.attempt(() => this.sessions.read());
+        void this.sessions.read();
       },
+      gone: (sessionId) => this.gone(sessionId),
       titled: (sessionId, title) => this.sessions.retitle(sessionId, title),
     });
   }
@@ -65,28 +71,126 @@ export class App {
       return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.status === 401) this.locked.set(true);
-      else {
+      if (error.status !== 401) {
         const again = error.retryable ? { again: () => void this.attempt(action) } : {};
-        this.notice.set({ kind: "failed", text: error.message || error.code, suggestion: error.suggestion, ...again });
+        this.notice.set({ kind: "failed", text: said(error), suggestion: error.suggestion, ...again });
       }
       return false;
     }
   }
 
+  /** Read what there is: the session that the address names, the others, and the models. */
+  async begin() {
+    await Promise.all([
+      this.openAddressed(),
+      this.sessions.read(),
+      this.attempt(async () => this.models.set(await this.client.models())),
+    ]);
+  }
+
+  /** Take up what another tab has done. @param {import("./tabs.js").Told} told */
+  hear({ kind, sessionId, runId, from, title }) {
+    if (this.locked.value || !sessionId) return;
+    const here = sessionId === this.conversation.session.value?.session_id;
+    if (kind === "asked" && runId) this.conversation.forks.note(runId, from ?? null);
+    if (here && (kind === "asked" || kind === "ended")) void this.takeUp();
+    if (kind === "asked" || kind === "ended") void this.sessions.read();
+    if (kind === "deleted") this.gone(sessionId);
+    if (kind !== "renamed" || title === undefined) return;
+    this.sessions.retitle(sessionId, title);
+    this.conversation.retitle(sessionId, title);
+  }
+
+  /** Take up what happened while nobody looked. */
+  async refresh() {
+    if (this.locked.value) return;
+    await Promise.all([this.takeUp(), this.sessions.read()]);
+  }
+
+  /** Take up what happened in the session on show; where it can't be read, the next time will do. */
+  async takeUp() {
+    const sessionId = this.conversation.session.value?.session_id;
+    try {
+      await this.conversation.refresh();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 404 && sessionId) this.gone(sessionId);
+    }
+  }
+
+  /**
+   * Go on with a key, if it is a good one.
+   * @param {string} key
+   * @returns {Promise<Problem | null>} Why not.
+   */
+  async enter(key) {
+    this.key.set(key);
+    try {
+      await this.client.sessions();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.key.set("");
+      return error;
+    }
+    this.locked.set(false);
+    await Promise.all([this.begin(), this.takeUp()]);
+    return null;
+  }
+
+  /** Forget the key, and with it all that it has opened. */
+  forgetKey() {
+    this.key.set("");
+    location.reload();
+  }
+
   /** Open what the address names: a session, or the beginning of a new one. */
   async openAddressed() {
     const sessionId = addressed();
-    if (sessionId === (this.conversation.session.value?.session_id ?? null)) return;
+    if (sessionId === (this.conversation.session.value?.session_id ?? null) && !this.conversation.loading.value) return;
     this.reading.set(null);
     this.selection.passage.set(null);
-    if (!sessionId) {
-      this.conversation.leave();
-      return this.selection.restore(null);
+    this.sessionsOpen.set(false);
+    if (sessionId) return void (await this.attempt(() => this.open(sessionId)));
+    this.conversation.leave();
+    await this.selection.restore(null);
+  }
+
+  /** @param {string} sessionId @throws {Problem} */
+  async open(sessionId) {
+    try {
+      await this.conversation.open(sessionId);
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 404)) throw error;
+      if (sessionId === addressed()) this.gone(sessionId);
     }
-    const opened = await this.attempt(() => this.conversation.open(sessionId));
-    if (opened) await this.selection.restore(this.conversation.session.value);
-    else if (!this.locked.value) location.hash = "";
+  }
+
+  /** Begin a new session, since the one on show is not there any more. @param {string} sessionId */
+  gone(sessionId) {
+    this.sessions.forget(sessionId);
+    if (sessionId !== addressed()) return;
+    this.notice.set({ kind: "failed", text: words.sessions.gone });
+    history.replaceState(null, "", location.pathname + location.search);
+    this.conversation.leave();
+    void this.selection.restore(null);
+  }
+
+  /** Delete a session, and tell the other tabs. @param {string} sessionId */
+  async deleteSession(sessionId) {
+    return this.attempt(async () => {
+      await this.sessions.delete(sessionId);
+      this.tabs.tell({ kind: "deleted", sessionId });
+      if (sessionId === addressed()) location.hash = "";
+    });
+  }
+
+  /** @param {string} sessionId @param {string} title */
+  async renameSession(sessionId, title) {
+    return this.attempt(async () => {
+      await this.sessions.rename(sessionId, title);
+      this.conversation.retitle(sessionId, title);
+      this.tabs.tell({ kind: "renamed", sessionId, title });
+    });
   }
 
   /**

@@ -2,18 +2,22 @@
 
 import { Problem } from "../api/client.js";
 import { askQuestion, joinRun } from "../api/following.js";
+import { Branch } from "./branch.js";
 import { Cell } from "./cell.js";
+import { Forks } from "./forks.js";
+import { findArrived, knownOf, turnsWith } from "./lives.js";
+import { Outages } from "./outages.js";
 import { fold, newRun } from "./run.js";
-import { isSending, joined, liveTurn, readAnew, SENDING, turnsOf, withRun } from "./turns.js";
+import { isSending, SENDING, withRun } from "./turns.js";
 
 /** @typedef {import("../api/types.js").Ask} Ask */
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
+/** @typedef {import("../api/types.js").Session} Session */
 /** @typedef {import("./turns.js").Turn} Turn */
 /** @typedef {import("./run.js").RunView} RunView */
-/** A run that goes on, with what is known of its turn; it takes the place of the stored turns from `from` on.
- * @typedef {{run: RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} Live `unwanted`: to be stopped
- *   as soon as its id is known. */
+/** @typedef {import("./lives.js").Live} Live */
 /** @typedef {{problem: Problem, again: (() => void) | null, ask: Ask | null}} Failure `again` is null where no retry helps. */
+/** @typedef {import("./lives.js").Tell} Tell */
 
 let sent = 0;
 
@@ -21,39 +25,32 @@ let sent = 0;
 export class Conversation {
   /**
    * @param {import("../api/client.js").Client} client
-   * @param {{asked: (sessionId: string) => void, ended: (sessionId: string) => void, titled: (sessionId: string, title: string) => void}} tell
-   *   Called when a question was asked here, when a run ended, and when a session got its title.
+   * @param {Tell} tell
    */
   constructor(client, tell) {
     this.client = client;
     this.tell = tell;
-    /** @type {Cell<import("../api/types.js").Session | null>} */
-    this.session = new Cell(/** @type {import("../api/types.js").Session | null} */ (null));
+    /** @type {Cell<Session | null>} */
+    this.session = new Cell(/** @type {Session | null} */ (null));
     /** @type {Cell<Turn[]>} */
     this.turns = new Cell(/** @type {Turn[]} */ ([]));
-    /** The cursor of earlier messages. @type {Cell<string | null>} */
-    this.earlier = new Cell(/** @type {string | null} */ (null));
-    /** @type {Cell<import("../api/following.js").Connection>} */
-    this.connection = new Cell(/** @type {import("../api/following.js").Connection} */ ("open"));
+    this.branch = new Branch(client, (turn) => withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)));
+    this.earlier = this.branch.earlier;
+    this.aside = this.branch.aside;
+    this.outages = new Outages();
+    this.forks = new Forks();
     /** @type {Cell<Failure | null>} */
     this.failure = new Cell(/** @type {Failure | null} */ (null));
-    /** @type {Cell<boolean>} */
     this.loading = new Cell(false);
-    /** Whether a branch is on show that a new question would not go on with. @type {Cell<boolean>} */
-    this.aside = new Cell(false);
-    /** @type {Turn[]} */
-    this.stored = [];
     /** @type {Map<string, Live>} */
     this.lives = new Map();
     /** Runs whose events were followed to the end, by id. @type {Map<string, RunView>} */
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
-    /** The last turn of the branch gone on with last. */
-    this.newest = "";
+    /** The session that is being made. @type {Promise<Session> | null} */
+    this.making = null;
     this.leaving = new AbortController();
-    /** @type {string | undefined} */
-    this.branch = undefined;
   }
 
   /** Show nothing: the next question begins a session. */
@@ -62,13 +59,11 @@ export class Conversation {
     this.leaving = new AbortController();
     this.lives.clear();
     this.seen.clear();
-    this.stored = [];
-    this.branch = undefined;
+    this.branch.clear();
+    this.making = null;
+    this.loading.set(false);
     this.session.set(null);
-    this.earlier.set(null);
-    this.aside.set(false);
     this.failure.set(null);
-    this.connection.set("open");
     this.show();
   }
 
@@ -82,56 +77,48 @@ export class Conversation {
     const { signal } = this.leaving;
     this.loading.set(true);
     try {
-      await this.read(sessionId);
-      if (!signal.aborted) await this.joinUnfinished();
+      await this.takeUp(sessionId);
     } finally {
       if (!signal.aborted) this.loading.set(false);
     }
   }
 
-  /** Join the runs of the session that go on and are not followed yet. */
-  async joinUnfinished() {
+  /** Take up what happened elsewhere: join the runs that go on, and read what has ended. */
+  async refresh() {
     const sessionId = this.session.value?.session_id;
-    if (!sessionId) return;
+    if (sessionId) await this.takeUp(sessionId);
+  }
+
+  /** @param {string} sessionId */
+  async takeUp(sessionId) {
     const { signal } = this.leaving;
+    // The runs first: one that ends before the messages are read is among these then.
     const runs = await this.client.unfinishedRuns(sessionId);
+    if (!signal.aborted) await this.read(sessionId);
     if (signal.aborted) return;
+    const sending = [...this.lives.values()].some((live) => isSending(live.run)); // any of them may be that one
     for (const { run_id, question } of runs.reverse()) {
-      const asking = [...this.lives.keys()].some((key) => key.startsWith(SENDING));
-      const known = this.lives.has(run_id) || asking || this.stored.some((turn) => turn.key === run_id);
-      if (!known) void this.join(run_id, question);
+      const known = this.lives.has(run_id) || this.branch.has(run_id);
+      if (!known && !sending) void this.join(run_id, question);
     }
   }
 
   /**
    * Read the session's branch anew.
    * @param {string} sessionId
-   * @param {string} [branch] A message that the branch goes through.
+   * @param {string} [through] A message that the branch goes through.
    */
-  async read(sessionId, branch = this.branch) {
-    const { signal } = this.leaving;
-    const detail = await this.client.session(sessionId, { branch });
-    if (signal.aborted) return;
-    this.branch = branch;
-    const { turns, known } = readAnew(turnsOf(detail.messages).map((turn) => this.remember(turn)), this.stored);
-    this.stored = turns;
-    for (const turn of turns) this.lives.delete(turn.key);
-    const last = turns.at(-1)?.key ?? "";
-    if (branch === undefined) this.newest = last;
-    this.session.set(detail.session);
-    if (!known) this.earlier.set(detail.next_cursor);
-    this.aside.set(last !== this.newest);
+  async read(sessionId, through = this.branch.through) {
+    const session = await this.branch.read(sessionId, through);
+    if (!session) return;
+    for (const turn of this.branch.turns) this.lives.delete(turn.key);
+    this.session.set(session);
     this.show();
   }
 
   /** Read the page of messages before those on show. */
   async readEarlier() {
-    const [session, cursor, { signal }] = [this.session.value, this.earlier.value, this.leaving];
-    if (!session || !cursor) return;
-    const detail = await this.client.session(session.session_id, { cursor, branch: this.branch });
-    if (signal.aborted) return;
-    this.stored = joined(turnsOf(detail.messages).map((turn) => this.remember(turn)), this.stored);
-    this.earlier.set(detail.next_cursor);
+    if (this.session.value) await this.branch.readEarlier(this.session.value.session_id);
     this.show();
   }
 
@@ -145,7 +132,7 @@ export class Conversation {
 
   /** Show the branch that a new question goes on with. */
   async showNewest() {
-    this.branch = undefined;
+    this.branch.through = undefined;
     if (this.session.value) await this.read(this.session.value.session_id);
   }
 
@@ -156,48 +143,57 @@ export class Conversation {
    */
   async ask(ask, pages = []) {
     this.failure.set(null);
+    const { signal } = this.leaving;
+    let session;
     try {
-      if (!this.session.value) this.session.set(await this.client.createSession(pages));
+      session = this.session.value ?? (await (this.making ??= this.client.createSession(pages)));
+      if (!signal.aborted && !this.session.value) this.session.set(session);
       if (this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
     } catch (error) {
+      if (signal.aborted) return;
+      this.making = null;
       return this.fail(error, ask, () => void this.ask(ask, pages));
     }
-    const sessionId = /** @type {import("../api/types.js").Session} */ (this.session.value).session_id;
+    const sessionId = session.session_id;
+    // Another tab may be asking, too.
+    ask = { while_running: "enqueue", ...ask };
+    if (signal.aborted) {
+      // Whoever left meanwhile has asked nevertheless, and finds the answer in the session.
+      return void askQuestion(this.client, sessionId, ask, { signal, onOutage() {} }).next().catch(() => undefined);
+    }
     const from = ask.edit ?? ask.regenerate ?? null;
-    const replaced = this.stored.find((turn) => from && (turn.questionId === from || turn.answerId === from));
-    const question = ask.question ?? replaced?.question ?? "";
-    const known = { question, pageIds: ask.page_ids ?? replaced?.pageIds ?? [], selectedText: ask.selected_text ?? (ask.regenerate && replaced?.selectedText) ?? null };
-    if (this.lives.size) ask = { while_running: "enqueue", ...ask };
-    this.branch = undefined;
-    const began = Date.now();
-    const again = () => void this.retry(ask, began);
+    const replaced = this.branch.turns.find((turn) => from && (turn.questionId === from || turn.answerId === from));
+    const known = knownOf(ask, replaced);
+    this.branch.through = undefined;
+    const runs = new Set([...this.branch.turns.map((turn) => turn.key), ...this.lives.keys(), ...this.seen.keys()]);
+    const again = () => void this.retry(ask, known.question, runs);
     const key = `${SENDING} ${(sent += 1)}`;
-    await this.follow(key, { run: newRun(key, question), known, from: replaced ? replaced.key : null }, ask, again, sessionId);
+    await this.follow(key, { run: newRun(key, known.question), known, from: replaced ? replaced.key : null }, ask, again, sessionId);
   }
 
   /**
    * Ask again where the question has not arrived; where it has, join its run.
    * @param {Ask} ask
-   * @param {number} began When it was asked, in milliseconds.
+   * @param {string} question
+   * @param {ReadonlySet<string>} runs Those that were known before it was asked.
    */
-  async retry(ask, began) {
+  async retry(ask, question, runs) {
     const session = this.session.value;
     if (!session) return this.ask(ask);
     try {
-      const { runs } = await this.client.json(`api/sessions/${session.session_id}/runs?limit=5`);
-      const arrived = runs.find((/** @type {import("../api/types.js").RunStatus} */ run) =>
-        run.question === ask.question && Date.parse(run.created_at) >= began - 5000);
+      const arrived = await findArrived(this.client, session.session_id, question, runs);
       if (!arrived) return await this.ask(ask);
       this.failure.set(null);
-      if (!this.lives.has(arrived.run_id)) await this.join(arrived.run_id, arrived.question);
+      if (!this.lives.has(arrived.run_id)) await this.join(arrived.run_id, question);
     } catch (error) {
-      this.fail(error, ask, () => void this.retry(ask, began));
+      this.fail(error, ask, () => void this.retry(ask, question, runs));
     }
   }
 
   /** @param {string} runId @param {string} question */
   async join(runId, question) {
-    await this.follow(runId, { run: newRun(runId, question), known: {}, from: null }, null, null, "");
+    const live = { run: newRun(runId, question), known: {}, from: this.forks.of(runId) };
+    await this.follow(runId, live, null, () => void this.join(runId, question), this.session.value?.session_id ?? "");
   }
 
   /**
@@ -209,7 +205,9 @@ export class Conversation {
    */
   async follow(key, live, ask, again, sessionId) {
     const { signal } = this.leaving;
-    const options = { signal, onConnection: (/** @type {"open" | "lost"} */ state) => this.connection.set(state) };
+    /** @type {import("../api/following.js").OnOutage} */
+    const onOutage = (outage, back) => this.outages.note(live, outage, back);
+    const options = { signal, onOutage };
     this.lives.set(key, live);
     this.show();
     try {
@@ -217,24 +215,27 @@ export class Conversation {
       for await (const event of events) {
         if (signal.aborted) return;
         const first = key.startsWith(SENDING);
-        if (first) this.begin(key, event);
+        if (first) this.begin(key, live, event);
         key = event.run_id;
         this.take(key, live, event);
         if (first && live.unwanted) void this.stop(key);
       }
     } catch (error) {
+      if (signal.aborted) return;
       this.lives.delete(key);
       this.show();
+      if (error instanceof Problem && error.status === 404 && !key.startsWith(SENDING)) return this.tell.gone(sessionId);
       return this.fail(error, ask, again);
     }
     if (!signal.aborted) await this.settle(key, live, ask);
   }
 
-  /** Know a run by its id from now on. @param {string} sending @param {RunEvent} event */
-  begin(sending, event) {
-    this.tell.asked(event.session_id);
+  /** Know a run by its id from now on. @param {string} sending @param {Live} live @param {RunEvent} event */
+  begin(sending, live, event) {
+    this.forks.note(event.run_id, live.from);
+    this.tell.asked(event.session_id, event.run_id, live.from);
     this.begun.set(event.run_id, sending);
-    this.lives = new Map([...this.lives].map(([key, live]) => [key === sending ? event.run_id : key, live]));
+    this.lives = new Map([...this.lives].map(([key, each]) => [key === sending ? event.run_id : key, each]));
   }
 
   /** @param {string} key @param {Live} live @param {RunEvent} event */
@@ -242,15 +243,21 @@ export class Conversation {
     live.run = fold(live.run, event);
     this.lives.set(key, live);
     if (event.type === "title_changed") {
-      this.session.update((session) => session && { ...session, title: event.title });
+      this.retitle(event.session_id, event.title);
       this.tell.titled(event.session_id, event.title);
     }
     this.show();
   }
 
+  /** Call the session by another name, if it is this one. @param {string} sessionId @param {string} title */
+  retitle(sessionId, title) {
+    this.session.update((session) => (session?.session_id === sessionId ? { ...session, title } : session));
+  }
+
   /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live @param {Ask | null} ask */
   async settle(key, live, ask) {
     this.seen.set(key, live.run);
+    this.forks.drop(key);
     const sessionId = this.session.value?.session_id;
     if (!sessionId) return;
     this.tell.ended(sessionId);
@@ -261,7 +268,7 @@ export class Conversation {
     }
     const { failure } = live.run;
     // A new answer that failed leaves nothing behind, and the old one is on show again.
-    if (!failure || this.stored.some((turn) => turn.key === key)) return;
+    if (!failure || this.branch.has(key)) return;
     this.fail(new Problem(failure.code, failure.message, failure), ask, ask && (() => void this.ask(ask)));
   }
 
@@ -280,21 +287,14 @@ export class Conversation {
     }
   }
 
-  /** Keep with a stored turn what only its events told. @param {Turn} turn @returns {Turn} */
-  remember(turn) {
-    return withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key));
-  }
-
   /** @param {unknown} error @param {Ask | null} ask @param {(() => void) | null} again */
   fail(error, ask, again) {
     if (!(error instanceof Problem)) throw error;
-    this.failure.set({ problem: error, again: error.retryable ? again : null, ask });
+    // A key may be entered meanwhile.
+    this.failure.set({ problem: error, again: error.retryable || error.status === 401 ? again : null, ask });
   }
 
   show() {
-    const lives = [...this.lives.values()];
-    const cut = lives.map((live) => this.stored.findIndex((turn) => turn.key === live.from)).find((at) => at >= 0);
-    const standing = cut === undefined ? this.stored : this.stored.slice(0, cut);
-    this.turns.set([...standing, ...lives.map(({ run, known }) => liveTurn(run, { ...known, view: this.begun.get(run.runId) ?? run.runId }))]);
+    this.turns.set(turnsWith(this.branch.turns, this.lives, this.begun));
   }
 }

@@ -1,34 +1,88 @@
 /** The sessions there are, the last used first. */
 
+import { Problem } from "../api/client.js";
 import { Cell } from "./cell.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
 
-/** Lists, renames and deletes sessions. */
+const MOST_PAGES = 40; // that a search reads, of 50 sessions each
+const ANSWERING_MS = 4_000; // between looks whether the sessions that are answering still are
+
+/** Lists, finds, renames and deletes sessions. */
 export class SessionList {
   /** @param {import("../api/client.js").Client} client */
   constructor(client) {
     this.client = client;
     /** Null until they were read. @type {Cell<Session[] | null>} */
     this.sessions = new Cell(/** @type {Session[] | null} */ (null));
-    /** @type {Cell<string | null>} */
+    /** Of the sessions behind them, if there are more. @type {Cell<string | null>} */
     this.cursor = new Cell(/** @type {string | null} */ (null));
+    /** Why they could not be read. @type {Cell<Problem | null>} */
+    this.failure = new Cell(/** @type {Problem | null} */ (null));
+    /** Whether more of them are being read. */
+    this.loading = new Cell(false);
+    /** Those that are answering, by id. @type {Cell<ReadonlySet<string>>} */
+    this.answering = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
+    this.reads = 0;
+    this.timer = 0;
+    this.reading = new AbortController();
   }
 
-  /** Read the first page anew. */
+  /** Read the newest anew; those behind them stay as they were read before. */
   async read() {
-    const page = await this.client.sessions();
-    this.sessions.set(page.sessions);
-    this.cursor.set(page.next_cursor);
+    const mine = (this.reads += 1);
+    await this.telling(async () => {
+      const [page, answering] = await Promise.all([this.client.sessions(), this.client.answeringSessions()]);
+      if (mine !== this.reads) return;
+      const last = page.sessions.at(-1);
+      const behind = page.next_cursor && last ? (this.sessions.value ?? []).filter((each) => isBehind(each, last)) : [];
+      this.sessions.set([...page.sessions, ...behind]);
+      if (!behind.length) this.cursor.set(page.next_cursor);
+      if (!isSame(answering, this.answering.value)) this.answering.set(answering);
+      clearTimeout(this.timer);
+      if (answering.size) this.timer = setTimeout(() => void (document.hidden || this.read()), ANSWERING_MS);
+    }, this.sessions.value !== null);
   }
 
   /** Read the page that follows. */
   async readMore() {
-    if (!this.cursor.value) return;
-    const page = await this.client.sessions(this.cursor.value);
-    const known = new Set((this.sessions.value ?? []).map((session) => session.session_id));
-    this.sessions.update((sessions) => [...(sessions ?? []), ...page.sessions.filter((each) => !known.has(each.session_id))]);
-    this.cursor.set(page.next_cursor);
+    const cursor = this.cursor.value;
+    if (!cursor) return;
+    await this.telling(async () => {
+      const page = await this.client.sessions(cursor);
+      const known = new Set((this.sessions.value ?? []).map((session) => session.session_id));
+      this.sessions.update((sessions) => [...(sessions ?? []), ...page.sessions.filter((each) => !known.has(each.session_id))]);
+      this.cursor.set(page.next_cursor);
+    });
+  }
+
+  /** Read the pages that follow, as many as a search looks through, until `stopReading` is called. */
+  async readAll() {
+    this.stopReading();
+    const { signal } = (this.reading = new AbortController());
+    this.loading.set(true);
+    for (let page = 0; page < MOST_PAGES && this.cursor.value && !signal.aborted; page += 1) {
+      await this.readMore();
+      if (this.failure.value) break;
+    }
+    if (!signal.aborted) this.loading.set(false);
+  }
+
+  stopReading() {
+    this.reading.abort();
+    this.loading.set(false);
+  }
+
+  /** Put a session in its place in the list, as far as that has been read. @param {Session} session */
+  note(session) {
+    this.sessions.update((sessions) => {
+      if (!sessions) return sessions;
+      const at = sessions.findIndex((each) => each.session_id === session.session_id);
+      if (at >= 0) return sessions.map((each, index) => (index === at ? session : each));
+      const place = sessions.findIndex((each) => isBehind(each, session));
+      if (place < 0) return this.cursor.value ? sessions : [...sessions, session];
+      return [...sessions.slice(0, place), session, ...sessions.slice(place)];
+    });
   }
 
   /** Call a session by another name here, without asking the server. @param {string} sessionId @param {string} title */
@@ -38,15 +92,49 @@ export class SessionList {
     );
   }
 
+  /** Leave a session out here, without asking the server. @param {string} sessionId */
+  forget(sessionId) {
+    this.sessions.update((sessions) => sessions && sessions.filter((session) => session.session_id !== sessionId));
+  }
+
   /** @param {string} sessionId @param {string} title */
   async rename(sessionId, title) {
     const changed = await this.client.changeSession(sessionId, { title });
     this.retitle(sessionId, changed.title);
   }
 
-  /** @param {string} sessionId */
+  /** Delete a session; one that is gone already is no failure. @param {string} sessionId */
   async delete(sessionId) {
-    await this.client.deleteSession(sessionId);
-    this.sessions.update((sessions) => sessions && sessions.filter((session) => session.session_id !== sessionId));
+    try {
+      await this.client.deleteSession(sessionId);
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 404)) throw error;
+    }
+    this.forget(sessionId);
   }
+
+  /**
+   * @param {() => Promise<void>} reading
+   * @param {boolean} [again] Whether it only looks for what is new, so that the next time will do.
+   */
+  async telling(reading, again = false) {
+    try {
+      await reading();
+      this.failure.set(null);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (!again) this.failure.set(error);
+    }
+  }
+}
+
+/** Tell whether a session stands behind another in the list. @param {Session} session @param {Session} other */
+function isBehind(session, other) {
+  const [mine, its] = [Date.parse(session.updated_at), Date.parse(other.updated_at)];
+  return mine < its || (mine === its && session.session_id > other.session_id);
+}
+
+/** @param {ReadonlySet<string>} one @param {ReadonlySet<string>} other */
+function isSame(one, other) {
+  return one.size === other.size && [...one].every((each) => other.has(each));
 }

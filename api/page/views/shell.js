@@ -5,6 +5,7 @@ import { words } from "../words/index.js";
 import { composer } from "./composer.js";
 import { conversationView } from "./conversation.js";
 import { library } from "./library.js";
+import { lock } from "./lock.js";
 import { notices } from "./notices.js";
 import { reader } from "./reader.js";
 import { sessionsView } from "./sessions.js";
@@ -13,10 +14,32 @@ import { topbar } from "./topbar.js";
 /** @param {import("../state/app.js").App} app @returns {Node[]} */
 export function shell(app) {
   const main = h("main", { class: "middle" }, topbar(app), conversationView(app), composer(app));
-  const frame = h("div", { class: "frame" }, sessionsView(app), main, reader(app));
+  const sessions = sessionsView(app);
+  const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
+  const aside = reader(app);
+  const skip = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
+  const frame = h("div", { class: "frame" }, sessions, scrim, main, aside);
   app.reading.watch((reading) => frame.classList.toggle("reading", reading !== null));
-  app.sessionsOpen.watch((open) => frame.classList.toggle("sessions-open", open));
-  return [h("a", { class: "skip", href: "#question" , onclick: toQuestion }, words.page.skip), frame, library(app), notices(app)];
+  app.sessionsOpen.watch((open) => {
+    for (const each of [main, aside, skip]) each.inert = open;
+    frame.classList.toggle("sessions-open", open);
+  });
+  sessions.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.defaultPrevented) app.sessionsOpen.set(false);
+  });
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    // A drawer is one for the width that it was opened in; a keyboard on the screen takes of the height.
+    if (innerWidth !== width) app.sessionsOpen.set(false);
+    width = innerWidth;
+  });
+  const dialog = library(app);
+  app.locked.watch((locked) => {
+    for (const each of [frame, skip, dialog]) each.inert = locked;
+    frame.hidden = skip.hidden = locked;
+    if (locked) app.libraryOpen.set(false);
+  });
+  return [skip, frame, dialog, notices(app), lock(app)];
 }
 
 /** The address names the session, so the link must not change it. @param {Event} event */

@@ -1,17 +1,54 @@
-/** The line above the conversation: what the session is called, and the way to sessions and library. */
+/** The line above the conversation: what the session is called, and the way to sessions, library and settings. */
 
-import { h } from "../dom.js";
-import { words } from "../words/index.js";
+import { change, h } from "../dom.js";
+import { chooseTheme, theme, THEMES } from "../state/theme.js";
+import { choose, language, LANGUAGES, words } from "../words/index.js";
+import { titleOf } from "../words/titles.js";
+import { icon } from "./icons.js";
+import { menuButton } from "./menu.js";
+
+/** @typedef {import("../words/index.js").Language} Language */
 
 /** @param {import("../state/app.js").App} app */
 export function topbar(app) {
-  const title = h("h1", { class: "title" });
-  app.conversation.session.watch((session) => (title.textContent = session?.title ?? words.page.name));
+  const title = h("h1", { class: "title", dir: "auto" });
+  app.conversation.session.watch((session) => {
+    title.textContent = session ? titleOf(session) : words.page.name;
+    title.title = title.textContent;
+  });
+  const opener = h(
+    "button",
+    { class: "quiet narrow-only", type: "button", "aria-label": words.sessions.open, title: words.sessions.open, "aria-controls": "sessions", onclick: () => app.sessionsOpen.set(true) },
+    icon("menu"),
+  );
+  let before = false;
+  app.sessionsOpen.watch((open) => {
+    change(opener, { "aria-expanded": String(open) });
+    if (before && !open) opener.focus();
+    before = open;
+  });
   return h(
     "header",
     { class: "topbar" },
-    h("button", { class: "quiet narrow-only", type: "button", onclick: () => app.sessionsOpen.set(true) }, words.sessions.label),
+    opener,
     title,
-    h("button", { class: "quiet", type: "button", onclick: () => app.libraryOpen.set(true) }, words.library.open),
+    h("button", { class: "quiet", type: "button", onclick: () => app.libraryOpen.set(true) }, icon("book"), h("span", { class: "wide-only" }, words.library.open)),
+    menuButton(words.page.menu, "settings", () => settings(app)),
   );
+}
+
+/** @param {import("../state/app.js").App} app @returns {(import("./menu.js").Action | import("./menu.js").Choice)[]} */
+function settings(app) {
+  const languages = /** @type {[Language, string][]} */ (Object.entries(LANGUAGES));
+  return [
+    {
+      label: words.page.theme,
+      options: THEMES.map((each) => ({ text: words.page.themes[each], checked: each === theme(), act: () => chooseTheme(each) })),
+    },
+    {
+      label: words.page.language,
+      options: languages.map(([each, text]) => ({ text, lang: each, checked: each === language, act: () => void (each === language || choose(each)) })),
+    },
+    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => app.forgetKey() }] : []),
+  ];
 }

@@ -1,0 +1,53 @@
+/** Runs that go on, beside what is stored. */
+
+import { liveTurn } from "./turns.js";
+
+/** @typedef {import("./turns.js").Turn} Turn */
+/**
+ * Called when a question was asked here, when a run ended, when a session got its title, and when it proves to be gone.
+ * @typedef {{asked: (sessionId: string, runId: string, from: string | null) => void, ended: (sessionId: string) => void,
+ *   titled: (sessionId: string, title: string) => void, gone: (sessionId: string) => void}} Tell
+ */
+/** A run that goes on, with what is known of its turn; it takes the place of the stored turns from `from` on.
+ * @typedef {{run: import("./run.js").RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} Live
+ *   `unwanted`: to be stopped as soon as its id is known. */
+
+/**
+ * Tell of a turn what is known before its run begins.
+ * @param {import("../api/types.js").Ask} ask
+ * @param {Turn | undefined} replaced The turn whose place it takes.
+ */
+export function knownOf(ask, replaced) {
+  return {
+    question: ask.question ?? replaced?.question ?? "",
+    pageIds: ask.page_ids ?? replaced?.pageIds ?? [],
+    selectedText: ask.selected_text ?? (ask.regenerate && replaced?.selectedText) ?? null,
+  };
+}
+
+/**
+ * Give the turns to show: those that are stored, and behind them those of runs that are not.
+ * @param {Turn[]} stored
+ * @param {Map<string, Live>} lives
+ * @param {Map<string, string>} views Keys of views that were there before their runs told their ids.
+ */
+export function turnsWith(stored, lives, views) {
+  const keys = new Map(stored.map((turn, at) => [turn.key, at]));
+  const going = [...lives].filter(([key]) => !keys.has(key)).map(([, live]) => live);
+  const cut = going.map((live) => keys.get(live.from ?? "")).find((at) => at !== undefined);
+  const turns = going.map(({ run, known }) => liveTurn(run, { ...known, view: views.get(run.runId) ?? run.runId }));
+  return [...stored.slice(0, cut), ...turns];
+}
+
+/**
+ * Find the run of a question of which nobody knows whether it has arrived. It is newer than all that were known before.
+ * @param {import("../api/client.js").Client} client
+ * @param {string} sessionId
+ * @param {string} question
+ * @param {ReadonlySet<string>} known
+ */
+export async function findArrived(client, sessionId, question, known) {
+  const runs = await client.runs(sessionId);
+  const oldest = runs.findIndex((run) => known.has(run.run_id));
+  return runs.slice(0, oldest < 0 ? undefined : oldest).find((run) => run.question === question);
+}

@@ -1,0 +1,45 @@
+/** Says that the connection was lost, when it is tried again, and that it is back. */
+
+import { fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+
+const SECOND = 1_000;
+const BACK_MS = 4_000;
+
+/** @param {import("../state/app.js").App} app */
+export function connection(app) {
+  const { next, regained } = app.conversation.outages;
+  const told = h("p", { class: "told", role: "status" });
+  const wait = h("span", { class: "wait", "aria-hidden": "true" });
+  const now = h("button", { class: "small", type: "button", onclick: () => next.value?.now() }, words.notices.now);
+  const element = h("div", { class: "connection" }, told, wait, now);
+  let ticking = 0;
+  let leaving = 0;
+  let times = regained.value;
+
+  function count() {
+    clearTimeout(ticking);
+    const left = (next.value?.until ?? 0) - Date.now();
+    const seconds = Math.ceil(left / SECOND);
+    fill(wait, left > 0 ? words.notices.soon(seconds) : words.notices.reconnecting);
+    now.disabled = left <= 0;
+    if (left > 0) ticking = setTimeout(count, left - (seconds - 1) * SECOND);
+  }
+
+  next.watch((outage) => {
+    clearTimeout(ticking);
+    clearTimeout(leaving);
+    const lost = outage !== null;
+    element.classList.toggle("lost", lost);
+    wait.hidden = now.hidden = !lost;
+    fill(told, lost && words.notices.lost);
+    if (lost) count();
+  });
+  regained.watch((count) => {
+    if (count === times || next.value) return;
+    times = count;
+    fill(told, words.notices.back);
+    leaving = setTimeout(() => fill(told), BACK_MS);
+  });
+  return element;
+}

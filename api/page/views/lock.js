@@ -1,0 +1,59 @@
+/** Asks for a key, where the deployment wants one. */
+
+import { change, fill, h } from "../dom.js";
+import { words } from "../words/index.js";
+import { said } from "../words/problems.js";
+
+const COMMAND = "citewell keys create --user NAME";
+
+/** @param {import("../state/app.js").App} app */
+export function lock(app) {
+  const wrong = h("p", { class: "wrong", id: "key-wrong", role: "alert" });
+  const input = h("input", { type: "password", id: "key", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "key-wrong" });
+  const enter = h("button", { class: "primary", type: "submit" }, words.lock.enter);
+  const element = h(
+    "main",
+    { class: "lock", hidden: true },
+    h(
+      "form",
+      { onsubmit },
+      h("p", { class: "brand" }, words.page.name),
+      h("h1", null, words.lock.title),
+      h("p", null, words.lock.why, " ", h("code", null, COMMAND), "."),
+      h("label", { for: "key" }, words.lock.label),
+      input,
+      wrong,
+      enter,
+      h("p", { class: "muted" }, words.lock.kept),
+    ),
+  );
+
+  /** @param {string | null} text */
+  function tell(text) {
+    fill(wrong, text);
+    change(input, { "aria-invalid": text && "true" });
+  }
+
+  /** @param {SubmitEvent} event */
+  async function onsubmit(event) {
+    event.preventDefault();
+    const key = input.value.trim();
+    if (!key) return;
+    tell(null);
+    enter.disabled = true;
+    const problem = await app.enter(key);
+    enter.disabled = false;
+    if (problem) tell(problem.status === 401 ? words.lock.wrong : said(problem));
+    if (problem) input.select();
+    else input.value = "";
+  }
+
+  app.locked.watch((locked) => {
+    element.hidden = !locked;
+    if (!locked) return;
+    // A key that was kept and is refused now was good once.
+    tell(app.key.value ? words.lock.wrong : null);
+    if (element.isConnected) input.focus();
+  });
+  return element;
+}

@@ -1,0 +1,105 @@
+/** A button with a menu that opens from it. */
+
+import { h } from "../dom.js";
+import { icon } from "./icons.js";
+
+/** @typedef {{text: string, icon?: import("./icons.js").IconName, danger?: boolean, act: () => void}} Action */
+/** @typedef {{label: string, options: {text: string, lang?: string, checked: boolean, act: () => void}[]}} Choice */
+
+const GAP = 4;
+const MARGIN = 8;
+
+/**
+ * Make a button that opens a menu; what is in it is asked for whenever it opens.
+ * @param {string} label
+ * @param {import("./icons.js").IconName} sign
+ * @param {() => (Action | Choice)[]} entries
+ */
+export function menuButton(label, sign, entries) {
+  /** @type {HTMLElement | null} */
+  let open = null;
+  const button = h("button", { class: "quiet menu-button", type: "button", title: label, "aria-label": label, "aria-haspopup": "menu", "aria-expanded": "false" }, icon(sign));
+  // A press outside closes the menu before the click that follows; that click must not open it again.
+  let pressedOpen = false;
+  button.addEventListener("pointerdown", () => (pressedOpen = open !== null));
+  button.addEventListener("click", () => {
+    if (!pressedOpen) show();
+    pressedOpen = false;
+  });
+  button.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    show();
+  });
+
+  function show() {
+    if (open) return open.hidePopover();
+    const menu = h("div", { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label"), popover: "auto" });
+    menu.addEventListener("keydown", (event) => move(menu, event));
+    menu.append(...entries().map((entry) => ("act" in entry ? item(entry, close) : choice(entry, close))));
+    menu.addEventListener("toggle", (event) => {
+      if (/** @type {ToggleEvent} */ (event).newState === "open") return;
+      button.setAttribute("aria-expanded", "false");
+      open = null;
+      menu.remove();
+    });
+    button.after(menu);
+    open = menu;
+    menu.showPopover();
+    place(menu, button.getBoundingClientRect());
+    button.setAttribute("aria-expanded", "true");
+    items(menu)[0]?.focus();
+  }
+
+  /** @param {() => void} act */
+  function close(act) {
+    button.focus();
+    open?.hidePopover();
+    act();
+  }
+  return button;
+}
+
+/** @param {Action} action @param {(act: () => void) => void} close */
+function item({ text, icon: sign, danger, act }, close) {
+  const attributes = { class: danger ? "quiet danger" : "quiet", type: "button", role: "menuitem", tabindex: -1, onclick: () => close(act) };
+  return h("button", attributes, sign && icon(sign), text);
+}
+
+/** @param {Choice} choice @param {(act: () => void) => void} close */
+function choice({ label, options }, close) {
+  const made = options.map(({ text, lang, checked, act }) =>
+    h(
+      "button",
+      { class: "quiet", type: "button", role: "menuitemradio", tabindex: -1, lang, "aria-checked": String(checked), onclick: () => close(act) },
+      h("span", { class: "sign" }, checked && icon("check")),
+      text,
+    ),
+  );
+  return h("div", { class: "menu-group", role: "group", "aria-label": label }, h("p", { "aria-hidden": "true" }, label), made);
+}
+
+/** @param {HTMLElement} menu @returns {HTMLElement[]} */
+function items(menu) {
+  return [...menu.querySelectorAll("button")];
+}
+
+/** Move through the menu by keys. @param {HTMLElement} menu @param {KeyboardEvent} event */
+function move(menu, event) {
+  const all = items(menu);
+  const at = all.findIndex((each) => each === document.activeElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (event.key === "Tab") menu.hidePopover();
+  if (to === undefined) return;
+  event.preventDefault();
+  all.at(to % all.length)?.focus();
+}
+
+/** Put a menu below its button, or above where there is no room. @param {HTMLElement} menu @param {DOMRect} button */
+function place(menu, button) {
+  const { width, height } = menu.getBoundingClientRect();
+  const right = Math.min(innerWidth - MARGIN, Math.max(button.right, width + MARGIN));
+  const below = button.bottom + GAP + height <= innerHeight - MARGIN;
+  menu.style.left = `${right - width}px`;
+  menu.style.top = `${below ? button.bottom + GAP : Math.max(MARGIN, button.top - GAP - height)}px`;
+}

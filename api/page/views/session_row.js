@@ -1,0 +1,101 @@
+/** A session in the list: to be opened, renamed and deleted. */
+
+import { change, fill, h } from "../dom.js";
+import { addressOf } from "../state/app.js";
+import { words } from "../words/index.js";
+import { titleOf } from "../words/titles.js";
+import { icon } from "./icons.js";
+import { menuButton } from "./menu.js";
+
+/** @typedef {import("../api/types.js").Session} Session */
+
+const LONGEST = 255;
+
+/**
+ * @typedef {object} SessionRow
+ * @property {HTMLElement} element
+ * @property {(session: Session, current: boolean, answering: boolean) => void} show
+ * @property {() => void} focus
+ */
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {() => void} onDelete Called before the row goes, to put the focus elsewhere.
+ * @returns {SessionRow}
+ */
+export function sessionRow(app, onDelete) {
+  /** @type {Session | null} */
+  let shown = null;
+  const name = h("span", { class: "name", dir: "auto" });
+  const dot = h("span", { class: "dot", role: "img", "aria-label": words.sessions.answering, title: words.sessions.answering, hidden: true });
+  const link = h("a", { class: "open", onclick: () => app.sessionsOpen.set(false) }, name, dot);
+  const more = menuButton("", "more", () => [
+    { text: words.sessions.rename, icon: "edit", act: rename },
+    { text: words.sessions.delete, icon: "trash", danger: true, act: confirm },
+  ]);
+  const element = h("li", { class: "session" }, link, more);
+
+  function back() {
+    fill(element, link, more);
+    more.focus();
+  }
+
+  function rename() {
+    if (!shown) return;
+    const { session_id } = shown;
+    const before = titleOf(shown);
+    const input = h("input", { type: "text", maxlength: LONGEST, required: true, "aria-label": words.sessions.title, ".value": before });
+    const form = h(
+      "form",
+      { class: "rename", onsubmit: save, onkeydown: (event) => event.key === "Escape" && (event.stopPropagation(), back()) },
+      input,
+      h("button", { class: "quiet", type: "submit", "aria-label": words.sessions.save, title: words.sessions.save }, icon("check")),
+      h("button", { class: "quiet", type: "button", "aria-label": words.page.cancel, title: words.page.cancel, onclick: back }, icon("close")),
+    );
+    fill(element, form);
+    input.select();
+
+    /** @param {SubmitEvent} event */
+    async function save(event) {
+      event.preventDefault();
+      const title = input.value.trim();
+      if (!title) return change(input, { "aria-invalid": "true" });
+      if (title === before || (await app.renameSession(session_id, title))) back();
+      else input.focus();
+    }
+  }
+
+  function confirm() {
+    if (!shown) return;
+    const { session_id } = shown;
+    const cancel = h("button", { class: "small", type: "button", onclick: back }, words.page.cancel);
+    const question = h("p", null, words.sessions.confirm(titleOf(shown)));
+    const remove = h("button", { class: "small danger", type: "button", onclick: () => void goOn() }, words.sessions.delete);
+    const onkeydown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && (event.stopPropagation(), back());
+    fill(element, h("div", { class: "confirm", role: "group", "aria-label": question.textContent, onkeydown }, question, cancel, remove));
+    cancel.focus();
+
+    async function goOn() {
+      remove.disabled = true;
+      onDelete();
+      if (!(await app.deleteSession(session_id))) back();
+    }
+  }
+
+  return {
+    element,
+    focus: () => link.focus(),
+    show(session, current, answering) {
+      if (session !== shown) {
+        const title = titleOf(session);
+        fill(name, title);
+        change(link, { href: addressOf(session.session_id), title });
+        change(more, { "aria-label": words.sessions.menu(title), title: words.sessions.menu(title) });
+        shown = session;
+      }
+      change(link, { "aria-current": current && "page" });
+      element.classList.toggle("current", current);
+      dot.hidden = !answering;
+    },
+  };
+}
