@@ -6,6 +6,10 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 
+class NotHere(Exception):
+    """A part that this machine lacks something for, by what that is."""
+
+
 class Figure(TypedDict):
     """One measured number. ``bar`` is its limit, from above where ``better`` is "less"; None where it has none.
 

@@ -16,6 +16,8 @@ import { codePointIndex } from "./offsets.js";
  * @property {number[]} citations Places of those that give this passage, in the list of citations.
  */
 
+const CUT = "...";
+
 /**
  * Find the passages that citations give, in the order in which they stand; those that stand nowhere come last.
  * @param {RawSegment[] | null} segments Null where the document is gone.
@@ -38,7 +40,8 @@ export function passagesOf(segments, citations) {
 }
 
 /**
- * Find a citation's quote: at its offsets, if the text there is the quote, or else where it is nearest to them.
+ * Find a citation's quote: at its offsets, if the text there is the quote, or else where it is nearest to them. What is
+ * of no section points to a whole source, whose quote is an excerpt.
  * @param {RawSegment[]} segments
  * @param {Citation} citation
  * @returns {{parts: Part[], standing: Standing}}
@@ -46,9 +49,21 @@ export function passagesOf(segments, citations) {
 function locate(segments, citation) {
   const { start, end } = citation.now ?? citation;
   const parts = partsBetween(segments, start, end);
-  if (textOf(segments, parts) === citation.quote) return { parts, standing: start === citation.start ? "here" : "moved" };
+  const text = textOf(segments, parts);
+  const same = text === citation.quote || (citation.section_index < 0 && isExcerpt(citation.quote, text));
+  if (same) return { parts, standing: start === citation.start ? "here" : "moved" };
   const nearest = partsOfNearest(segments, citation.quote, start);
   return nearest.length ? { parts: nearest, standing: "moved" } : { parts: [], standing: "changed" };
+}
+
+/**
+ * Tell whether a source of this text is shown by this excerpt: its white space evened out, and cut where it is long.
+ * @param {string} excerpt
+ * @param {string} text
+ */
+function isExcerpt(excerpt, text) {
+  const even = text.trim().replace(/\s+/g, " ");
+  return excerpt === even || (excerpt.endsWith(CUT) && even.startsWith(excerpt.slice(0, -CUT.length)));
 }
 
 /**

@@ -1,0 +1,157 @@
+"""The machine's own Chromium, and what a page in it costs: bytes on the wire, and scripting in each frame."""
+
+import json
+import os
+import shutil
+from bisect import bisect_right
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Browser, Page, async_playwright
+
+from bench.figures import NotHere
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIETLY = ("--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync")
+WINDOW = {"width": 1280, "height": 800}
+TRACED = ["devtools.timeline", "devtools.timeline.frame", "disabled-by-default-v8.gc", "v8", "toplevel"]
+FRAME = "BeginMainThreadFrame"
+TASKS = ("RunTask", "ThreadControllerImpl::RunTask")
+SCRIPTS = ("EvaluateScript", "v8.evaluateModule", "FunctionCall", "v8.callFunction", "RunMicrotasks")
+DRAWING = ("UpdateLayoutTree", "Layout", "PrePaint", "Paint", "Layerize", "Commit")
+MILLISECOND = 1000  # of a trace's microseconds
+
+
+@asynccontextmanager
+async def launched() -> AsyncIterator[Browser]:
+    """Start the browser. Raises NotHere where there is none."""
+    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *NAMES))
+    path = next((path for path in found if path is not None), None)
+    if path is None:
+        raise NotHere("no Chromium: install Debian's package chromium, or name another by CHROMIUM")
+    async with async_playwright() as playwright:
+        root = os.geteuid() == 0
+        browser = await playwright.chromium.launch(
+            executable_path=path, args=[*QUIETLY, *(["--no-sandbox"] if root else [])], chromium_sandbox=not root
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@asynccontextmanager
+async def visited(browser: Browser) -> AsyncIterator[Page]:
+    """Open a page in a context of its own, which has nothing in its cache."""
+    context = await browser.new_context(viewport={"width": WINDOW["width"], "height": WINDOW["height"]}, locale="en-US")
+    try:
+        yield await context.new_page()
+    finally:
+        await context.close()
+
+
+class Wire:
+    """What came over the network for a page, headers among it."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.requests = 0
+
+    @classmethod
+    async def of(cls, page: Page) -> "Wire":
+        """Count from now on."""
+        wire = cls()
+        session = await page.context.new_cdp_session(page)
+        session.on("Network.loadingFinished", wire._finished)
+        await session.send("Network.enable")
+        return wire
+
+    def _finished(self, event: dict[str, Any]) -> None:
+        self.bytes += int(event["encodedDataLength"])
+        self.requests += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Milliseconds of scripting in each frame of a page's main thread."""
+
+    scripting: list[float]
+
+    def longest(self) -> float:
+        """Give the most of one frame."""
+        return max(self.scripting, default=0.0)
+
+    def over(self, limit: float) -> int:
+        """Count the frames with more than so much of it."""
+        return sum(each > limit for each in self.scripting)
+
+
+async def start_trace(browser: Browser, page: Page) -> None:
+    """Record what the page's main thread does."""
+    await browser.start_tracing(page=page, categories=TRACED)
+
+
+async def stop_trace(browser: Browser) -> Frames:
+    """Read what was recorded since."""
+    return frames_of(json.loads(await browser.stop_tracing())["traceEvents"])
+
+
+def frames_of(events: list[dict[str, Any]]) -> Frames:
+    """Add up each frame's scripting: all that the main thread did, but for the browser's own style, layout and paint.
+
+    Reading JSON, collecting garbage and all else that has no name of its own counts as scripting, and so does a layout
+    that a script forced. What lies between the beginnings of two frames belongs to the first of them.
+    """
+    thread = _main_thread(events)
+    own = sorted((each for each in events if (each["pid"], each["tid"]) == thread), key=lambda each: each["ts"])
+    begins = [each["ts"] for each in own if each["name"] == FRAME]
+    if not begins:
+        return Frames([])
+    busy = [0.0] * (len(begins) + 1)  # the first is what came before any frame
+    for sign, spans in ((1, _outermost(own, TASKS)), (-1, _drawing(own))):
+        for start, end in spans:
+            for frame, part in _shares(begins, start, end):
+                busy[frame] += sign * part / MILLISECOND
+    return Frames(busy)
+
+
+def _main_thread(events: list[dict[str, Any]]) -> tuple[int, int]:
+    """Give the process and thread that began the most frames: the page's own."""
+    counts: dict[tuple[int, int], int] = {}
+    for each in events:
+        if each["name"] == FRAME:
+            counts[each["pid"], each["tid"]] = counts.get((each["pid"], each["tid"]), 0) + 1
+    return max(counts, key=lambda thread: counts[thread], default=(0, 0))
+
+
+def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[tuple[float, float]]:
+    """List when events of these names ran that lie in no other of them."""
+    spans: list[tuple[float, float]] = []
+    for each in events:
+        if each["name"] in names and each["ph"] == "X" and (not spans or each["ts"] >= spans[-1][1]):
+            spans.append((each["ts"], each["ts"] + each.get("dur", 0)))
+    return spans
+
+
+def _drawing(events: list[dict[str, Any]]) -> list[tuple[float, float]]:
+    """List when the browser drew by itself, and no script made it."""
+    scripts = _outermost(events, SCRIPTS)
+    kept, at = [], 0
+    for start, end in _outermost(events, DRAWING):
+        while at < len(scripts) and scripts[at][1] <= start:
+            at += 1
+        if at == len(scripts) or scripts[at][0] >= end:
+            kept.append((start, end))
+    return kept
+
+
+def _shares(begins: list[float], start: float, end: float) -> list[tuple[int, float]]:
+    """Share a span out to the frames that it lies in."""
+    shares, place = [], bisect_right(begins, start)
+    while start < end:
+        until = min(end, begins[place]) if place < len(begins) else end
+        shares.append((place, until - start))
+        start, place = until, place + 1
+    return shares
