@@ -4,7 +4,7 @@
  * Folding never changes what it was given; what is still the same object has not changed, so a view compares by `===`.
  */
 
-import { foldSection, noSections } from "./sections.js";
+import { asSeen, foldSection, noSections } from "./sections.js";
 
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("../api/types.js").Source} Source */
@@ -225,13 +225,12 @@ function finished(run, event) {
  * @returns {Answer}
  */
 export function answerOf(message, seen = []) {
-  const claims = message.claims ?? [];
+  const sections = message.sections.map(({ text, source_ids: sourceIds }, index) => {
+    const claims = (message.claims ?? []).filter((claim) => claim.section_index === index);
+    return { text, sourceIds, claims: claims.length ? claims : null, done: true, before: null, removed: [] };
+  });
   return {
-    sections: message.sections.map((section, index) => {
-      const own = claims.filter((claim) => claim.section_index === index);
-      const before = seen[index]?.before ?? null;
-      return { text: section.text, sourceIds: section.source_ids, claims: own.length ? own : null, done: true, before, removed: seen[index]?.removed ?? [] };
-    }),
+    sections: asSeen(sections, seen),
     sources: message.sources,
     nearest: message.nearest ?? [],
     disagreements: message.disagreements ?? [],

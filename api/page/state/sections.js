@@ -71,3 +71,25 @@ function put(sections, index, change) {
   const padded = [...sections, ...noSections(Math.max(0, index + 1 - sections.length))];
   return padded.map((section, at) => (at === index ? change(section) : section));
 }
+
+/**
+ * Keep with the sections of a finished message what only its run told: how each read before, what was taken out of it,
+ * and those that were withdrawn, which a message leaves out.
+ * @param {SectionView[]} sections
+ * @param {SectionView[]} seen Those of the run.
+ * @returns {SectionView[]}
+ */
+export function asSeen(sections, seen) {
+  const rest = [...sections];
+  const kept = seen.flatMap((known) => {
+    if (isWithdrawn(known)) return [known];
+    const section = rest.shift();
+    return section ? [{ ...section, before: known.before, removed: known.removed }] : [];
+  });
+  return [...kept, ...rest];
+}
+
+/** Tell whether nothing of a section held, so that it was taken back. @param {SectionView} section */
+export function isWithdrawn({ text, done, before }) {
+  return done && !text && before !== null;
+}

@@ -1,6 +1,7 @@
 /** A session as its turns: each question with its answer, in the order in which they are shown. */
 
 import { answerOf } from "./run.js";
+import { asSeen } from "./sections.js";
 
 /** @typedef {import("../api/types.js").SessionMessage} SessionMessage */
 
@@ -111,11 +112,8 @@ export function liveTurn(run, known = {}) {
  */
 export function withRun(turn, run) {
   if (!run) return turn;
-  const sections = turn.answer?.sections.map((section, index) => {
-    const { before = null, removed = [] } = run.answer.sections[index] ?? {};
-    return { ...section, before, removed };
-  });
-  return { ...turn, run, answer: turn.answer && sections ? { ...turn.answer, sections } : turn.answer };
+  const answer = turn.answer && { ...turn.answer, sections: asSeen(turn.answer.sections, run.answer.sections) };
+  return { ...turn, run, answer };
 }
 
 /**

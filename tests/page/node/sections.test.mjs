@@ -1,0 +1,20 @@
+/** What a stored answer keeps of how its run went. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { asSeen, isWithdrawn } from "../../../api/page/state/sections.js";
+
+const section = (text, before = null) => ({ text, sourceIds: [], claims: null, done: true, before, removed: [] });
+
+test("what was withdrawn keeps its place, and what was revised what it said before", () => {
+  const seen = [section("", "No."), section("Yes.", "Perhaps."), section("", "Never."), section("Always.")];
+  assert.deepEqual(asSeen([section("Yes."), section("Always.")], seen), seen);
+  assert.deepEqual(seen.map(isWithdrawn), [true, false, true, false]);
+});
+
+test("what was cut off is left out, and what the run did not tell is taken as it is", () => {
+  const cut = { ...section("Hal"), done: false };
+  assert.deepEqual(asSeen([section("One.")], [section("One."), cut]), [section("One.")]);
+  assert.deepEqual(asSeen([section("One."), section("Two.")], []), [section("One."), section("Two.")]);
+});
