@@ -61,8 +61,9 @@ export function runPanel(app) {
     const text = live && run ? doingNow(run) : summaryOf(turn, run);
     if (line.textContent !== text) line.textContent = text;
     fill(time, ms === null ? null : duration(ms));
-    if (!element.open) return;
-    if (!body) element.append((body = runBody(app)).element);
+    if (!element.open) return body?.element.remove();
+    body ??= runBody(app);
+    if (!body.element.isConnected) element.append(body.element);
     body.show(turn, run, turn.run ? "known" : replay.state);
   }
 
