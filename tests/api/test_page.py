@@ -255,10 +255,10 @@ async def test_the_page_of_this_release_is_whole(shared_client: httpx.AsyncClien
             assert re.match(r"page/[0-9a-f]{16}/[\w/-]+\.(js|css|svg)$", path), path
             response = await shared_client.get(f"/{path}")
             assert (response.status_code, response.headers["cache-control"][:6]) == (200, "public"), path
-    version = read_page().version
+    page = read_page()
     preloaded = [path for path in named.addresses if path.endswith(".js") and not path.endswith(f"/{MAIN}")]
-    sources = {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in FOLDER.rglob("*.js")}
-    assert preloaded == [f"page/{version}/{path}" for path in imported(sources, MAIN)]
+    sources = {path: file.content for path, file in page.files.items()}
+    assert preloaded == [f"page/{page.version}/{path}" for path in imported(sources, MAIN)]
 
 
 def test_every_import_of_the_page_leads_to_a_file() -> None:
