@@ -26,6 +26,7 @@ export async function sendDocument(client, form, { signal, onSent }) {
   signal.throwIfAborted();
   if (!request.status) throw new Problem("unreachable", "", { retryable: true });
   const response = new Response(request.responseText, { status: request.status, statusText: request.statusText });
+  if (response.status === 401) client.onRefused?.();
   if (!response.ok) throw await problemOf(response);
   return response.json();
 }

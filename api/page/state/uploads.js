@@ -93,6 +93,11 @@ export class Uploads {
     for (const { id, state } of this.list.value) if (state === "added") this.dismiss(id);
   }
 
+  /** Forget those that have come to an end. */
+  dismissEnded() {
+    for (const { id, state } of this.list.value) if (state === "added" || state === "refused") this.dismiss(id);
+  }
+
   sendNext() {
     const going = this.list.value.filter(({ state }) => state === "sending" || state === "reading").length;
     const waiting = this.list.value.filter(({ state }) => state === "waiting").slice(0, Math.max(0, AT_ONCE - going));

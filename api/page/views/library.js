@@ -15,6 +15,7 @@ import { uploadTools } from "./upload_tools.js";
 /** @typedef {import("./library_row.js").Known} Known */
 
 const TYPING_MS = 250; // that a search waits for the next letter
+const SEEN_MS = 8000; // that a document which came in is told of beside the conversation
 
 /** @param {App} app */
 export function library(app) {
@@ -51,6 +52,8 @@ export function library(app) {
   );
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let seen;
   let pressedOutside = false;
 
   app.libraryOpen.watch((open) => {
@@ -59,6 +62,10 @@ export function library(app) {
     (open ? slot : tray).append(bringing.element);
   });
   app.selection.pages.watch((pages) => (count.textContent = words.library.selectedCount(pages.length)));
+  uploads.list.watch((all) => {
+    clearTimeout(seen);
+    if (all.length && all.every(({ state }) => state === "added" || state === "refused")) seen = setTimeout(leave, SEEN_MS);
+  });
   app.tabs.hear(({ kind }) => {
     if (kind !== "library") return;
     void app.selection.check();
@@ -77,8 +84,14 @@ export function library(app) {
     clearTimeout(typing);
     search.value = "";
     tools.close();
-    uploads.dismissAdded();
+    uploads.dismissEnded();
     dialog.close();
+  }
+
+  /** Nobody has to put away what went well; what was refused waits to be read. */
+  function leave() {
+    if (tray.matches(":hover, :focus-within")) seen = setTimeout(leave, SEEN_MS);
+    else if (!dialog.open) uploads.dismissAdded();
   }
 
   function oninput() {

@@ -20,7 +20,7 @@ export function libraryList(app, library, actions) {
   const titles = group(words.library.titles);
   const texts = group(words.library.texts);
   const more = h("button", { type: "button", class: "more", onclick: () => void library.more() }, words.library.more);
-  const empty = h("div", { class: "empty" }, h("p", { class: "big" }, words.library.empty), h("p", { class: "muted" }, words.library.invitation));
+  const empty = h("div", { class: "nothing" }, h("p", { class: "big" }, words.library.empty), h("p", { class: "muted" }, words.library.invitation));
   const told = h("p", { class: "seen-by-readers-only", role: "status" });
   const element = h("div", { class: "documents", onkeydown }, told, empty, pins.element, titles.element, more, texts.element);
   app.selection.pages.watch(mark);

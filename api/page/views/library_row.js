@@ -23,7 +23,7 @@ export function documentRow(actions) {
   let document = { document_id: "", title: "" };
   const title = h("span", { class: "name" });
   const facts = h("span", { class: "facts muted" });
-  const passage = h("span", { class: "passage" });
+  const passage = h("span", { class: "found" });
   const box = h("input", { type: "checkbox", onchange: () => (box.checked ? actions.select(document) : actions.deselect(document)) });
   const read = iconButton("book", () => actions.read(document));
   const remove = iconButton("trash", ask);

@@ -58,7 +58,7 @@ export function selectedPages(app, next) {
 function pageChip(app, page) {
   const title = page.gone ? page.title || words.selection.gone : page.title || words.selection.unnamed;
   return chip({
-    kind: page.gone ? "page gone" : "page",
+    kind: page.gone ? "gone" : "",
     drawing: page.gone ? "cross" : "page",
     before: page.gone && page.title ? words.selection.gone : null,
     text: title,
@@ -72,7 +72,7 @@ function pageChip(app, page) {
 function passageChip(app, passage) {
   const text = [...passage.text.replace(/\s+/g, " ").trim()];
   return chip({
-    kind: "passage",
+    kind: "marked",
     drawing: "quote",
     before: words.selection.passage,
     text: text.length > FIRST_CHARACTERS ? `${text.slice(0, FIRST_CHARACTERS).join("").trimEnd()}…` : text.join(""),
@@ -89,7 +89,7 @@ function passageChip(app, passage) {
 function chip({ kind, drawing, before, text, hint, removal, remove }) {
   const cross = h("button", { type: "button", class: "quiet remove", "aria-label": removal, title: removal, onclick: remove }, icon("close"));
   const said = before && h("span", { class: "seen-by-readers-only" }, `${before}: `);
-  return h("li", { class: `chip ${kind}` }, icon(drawing), h("span", { class: "name", title: hint }, said, text), cross);
+  return h("li", { class: `chip ${kind}`.trim() }, icon(drawing), h("span", { class: "name", title: hint }, said, text), cross);
 }
 
 /**
