@@ -234,11 +234,14 @@ class Addresses(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
+        self.preloaded: list[str] = []
         self.inline: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "action", "srcset")]
+        if given.get("rel") == "modulepreload":
+            self.preloaded.append(given.get("href") or "")
         self.inline += [name for name in given if name == "style" or name.startswith("on")]
         if tag == "style" or (tag == "script" and "src" not in given):
             self.inline.append(tag)
@@ -256,9 +259,8 @@ async def test_the_page_of_this_release_is_whole(shared_client: httpx.AsyncClien
             response = await shared_client.get(f"/{path}")
             assert (response.status_code, response.headers["cache-control"][:6]) == (200, "public"), path
     page = read_page()
-    preloaded = [path for path in named.addresses if path.endswith(".js") and not path.endswith(f"/{MAIN}")]
     sources = {path: file.content for path, file in page.files.items()}
-    assert preloaded == [f"page/{page.version}/{path}" for path in imported(sources, MAIN)]
+    assert named.preloaded == [f"page/{page.version}/{path}" for path in imported(sources, MAIN)]
 
 
 def test_every_import_of_the_page_leads_to_a_file() -> None:
