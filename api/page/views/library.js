@@ -50,6 +50,7 @@ export function library(app) {
       h("footer", null, count, h("button", { type: "button", class: "primary", onclick: close }, words.library.done)),
     ),
   );
+  const layer = h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -75,6 +76,7 @@ export function library(app) {
   function show() {
     if (dialog.open || !dialog.isConnected) return;
     dialog.showModal();
+    carryNotices(true);
     search.focus();
     void shelf.look("");
     list.pin();
@@ -85,7 +87,16 @@ export function library(app) {
     search.value = "";
     tools.close();
     uploads.dismissEnded();
+    carryNotices(false);
     dialog.close();
+  }
+
+  /** What stands outside an open dialog can be neither heard nor pressed, notices included. @param {boolean} inside */
+  function carryNotices(inside) {
+    const notices = document.querySelector(".notices");
+    if (!notices || dialog.contains(notices) === inside) return;
+    if (inside) dialog.append(notices);
+    else layer.after(notices);
   }
 
   /** Nobody has to put away what went well; what was refused waits to be read. */
@@ -133,5 +144,5 @@ export function library(app) {
     return true;
   }
 
-  return h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads));
+  return layer;
 }
