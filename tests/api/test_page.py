@@ -49,13 +49,17 @@ PRELOADED = ["a.js", "views/b.js", "side.js", "c.js", "views/deep/deep.js", "up.
 PLAIN = {"accept-encoding": "identity"}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def written(folder: Path) -> Path:
     for name, text in FILES.items():
-        path = tmp_path / "page" / name
+        path = folder / "page" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return tmp_path / "page"
+    return folder / "page"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("small"))
 
 
 def app_of(folder: Path, **auth: Any) -> Any:
@@ -66,7 +70,7 @@ def app_of(folder: Path, **auth: Any) -> Any:
     return app
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def pages(folder: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(app_of(folder)) as client:
         yield client
@@ -84,9 +88,6 @@ async def test_the_page_names_its_files_by_what_is_in_them(pages: httpx.AsyncCli
     version = read_page(folder).version
     links = [f'<link rel="modulepreload" href="page/{version}/{path}">' for path in PRELOADED]
     assert index.text == INDEX.replace("<!-- preloads -->", "\n".join(links)).replace("{version}", version)
-    (folder / "lazy.js").write_text("// changed")
-    read_page.cache_clear()
-    assert read_page(folder).version != version
 
 
 async def test_a_browser_keeps_files_for_good_and_asks_again_for_the_page(pages: httpx.AsyncClient) -> None:
@@ -273,10 +274,11 @@ def test_every_import_of_the_page_leads_to_a_file() -> None:
     assert found
 
 
-def test_a_version_is_the_same_in_every_process(folder: Path) -> None:
-    page = read_page(folder)
-    read_page.cache_clear()
-    again = read_page(folder)
-    assert again == page
-    assert again is not page
+def test_a_version_changes_with_any_file_and_with_nothing_else(folder: Path, tmp_path: Path) -> None:
+    page, copy = read_page(folder), written(tmp_path)
+    assert read_page(copy) == page
     assert page.files["main.js"].tag[3:-1] == hashlib.sha256(FILES["main.js"].encode()).hexdigest()[:32]
+    for name in ("lazy.js", "index.html"):
+        (copy / name).write_text("// changed")
+        read_page.cache_clear()
+        assert read_page(copy).version != page.version
