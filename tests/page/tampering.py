@@ -4,6 +4,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.async_api import Page, Request
 
 # What an attack calls. The fixture fails a test for whatever the console is told, and for errors and dialogs.
@@ -25,7 +26,6 @@ CLOBBERING = (
     "cookie",
     "fetch",
     "getElementById",
-    "key",
     "password",
     "p",
 )
@@ -94,7 +94,8 @@ class Watch:
     async def untouched(self) -> None:
         """Check that no attack has left a trace."""
         found: list[Any] = await self.page.evaluate(INSPECT, [ELEMENTS.split(), CLOBBERING])
-        assert [*self.faults, *found] == []
+        if self.faults or found:
+            pytest.fail("\n".join(map(str, [*self.faults, *found])), pytrace=False)
 
     def _requested(self, request: Request) -> None:
         path = urlsplit(request.url).path
