@@ -21,8 +21,8 @@ export function libraryList(app, library, actions) {
   const texts = group(words.library.texts);
   const more = h("button", { type: "button", class: "more", onclick: () => void library.more() }, words.library.more);
   const empty = h("div", { class: "nothing" }, h("p", { class: "big" }, words.library.empty), h("p", { class: "muted" }, words.library.invitation));
-  const told = h("p", { class: "seen-by-readers-only", role: "status" });
-  const element = h("div", { class: "documents", onkeydown }, told, empty, pins.element, titles.element, more, texts.element);
+  const status = h("p", { class: "seen-by-readers-only", role: "status" });
+  const element = h("div", { class: "documents", onkeydown }, status, empty, pins.element, titles.element, more, texts.element);
   app.selection.pages.watch(mark);
   library.documents.watch(show);
   library.texts.watch(show);
@@ -38,7 +38,8 @@ export function libraryList(app, library, actions) {
     titles.show(others.map((document) => ({ known: document, found: null })), actions, stateOf(byTitle, words.library.none, words.library.failed, () => library.refresh()));
     texts.show((byText?.items ?? []).map((source) => ({ known: source, found: source })), actions, byText && stateOf(byText, words.library.noneInTexts, words.library.searchFailed, () => library.refresh()));
     pins.element.hidden = !top.length;
-    titles.element.hidden = nothing || (!library.query && !others.length && !byTitle.loading && !byTitle.problem);
+    const told = byTitle.loading || byTitle.problem || (library.query && !byText?.items.length);
+    titles.element.hidden = nothing || (!others.length && !told);
     texts.element.hidden = !byText;
     empty.hidden = !nothing;
     more.hidden = !byTitle.cursor;
@@ -49,7 +50,7 @@ export function libraryList(app, library, actions) {
 
   /** @param {string} text */
   function tell(text) {
-    if (told.textContent !== text) told.textContent = text;
+    if (status.textContent !== text) status.textContent = text;
   }
 
   function distinct() {
