@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -135,6 +135,17 @@ class Visits:
         """Give the visit that a page belongs to."""
         return next(visit for visit in self._visits if visit.context == page.context)
 
+    async def keep(self, folder: Path) -> list[Path]:
+        """Take a picture of every page that can still be seen."""
+        pages = [page for visit in self._visits for page in visit.context.pages]
+        kept = []
+        for number, page in enumerate(pages, 1):
+            with suppress(BrowserError):
+                path = folder / f"page-{number}.png"
+                await page.screenshot(path=path, timeout=5_000)
+                kept.append(path)
+        return kept
+
     async def end(self) -> None:
         """Close every page; fail where anything went wrong in one."""
         for visit in self._visits:
@@ -168,6 +179,3 @@ class Transfer:
 def _origin(url: str) -> str:
     parts = urlsplit(url.removeprefix("blob:"))
     return f"{parts.scheme}://{parts.netloc}"
-
-
-__all__ = ["NARROW", "PATIENCE", "WIDE", "BrowserError", "Transfer", "Visit", "Visits", "chromium", "launched"]

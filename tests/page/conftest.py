@@ -1,6 +1,6 @@
 """One browser for all tests of the page, a deployment for each module, and pages that a test opens in them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from tools.settings import Settings
 
 __all__ = ["scripted_openai"]
 
+FAILED = pytest.StashKey[bool]()
 expect.set_options(timeout=PATIENCE)
 
 
@@ -27,11 +28,27 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
         yield browser
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
-async def chromium_page(browser: Browser) -> AsyncIterator[Visits]:
-    """Open pages with ``await chromium_page(url, ...)``; whatever goes wrong in one fails the test."""
+async def chromium_page(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Visits]:
+    """Open pages with ``await chromium_page(url, ...)``; whatever goes wrong in one fails the test.
+
+    Of a test that fails, each page is kept as a picture.
+    """
     visits = Visits(browser)
     yield visits
+    if request.node.stash.get(FAILED, False):
+        for path in await visits.keep(tmp_path):
+            print(f"The page as it was: {path}")  # noqa: T201 - for whoever reads of the failure
     await visits.end()
 
 
