@@ -1,0 +1,299 @@
+"""How an answer came about, by what a reader sees: steps, the graph, thinking and the account, live and replayed."""
+
+import asyncio
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any, get_args
+
+import psycopg
+import pytest
+from playwright.async_api import Locator, Page, Route, expect
+
+from graph.builder import build
+from graph.evidence import Outcome, StopReason
+from tests.api.conftest import HANDBOOK
+from tests.api.reading import events_of
+from tests.fakes import MemoryLibrary, ScriptedFamily, resources
+from tests.page.browsing import NARROW, Visits
+from tests.page.sites import Site
+from tests.scripted_openai import Hold, Reply, Say, Think, answer, say
+from tests.wire.node_clients import SKIPPED
+
+QUESTION = "How many days of annual leave does every employee get a year?"
+RIGHT = {"text": "Every employee gets 25 days of annual leave a year.", "source_ids": [f"{HANDBOOK}:0"]}
+WRONG = {**RIGHT, "text": "Every employee gets 30 days of annual leave a year."}
+
+
+async def ask(page: Page, question: str = QUESTION) -> None:
+    await page.get_by_role("textbox", name="Your question").fill(question)
+    await page.keyboard.press("Enter")
+
+
+def panel_of(page: Page, turn: int = -1) -> Locator:
+    return page.get_by_role("article").nth(turn).locator("details.run")
+
+
+def step(panel: Locator, name: str) -> Locator:
+    return panel.locator(f'.step[data-step="{name}"]')
+
+
+async def visited(panel: Locator) -> dict[str, str]:
+    """Give the nodes of the drawing that stand out, each with how often it was visited where that is more than once."""
+    found = await panel.locator(".graph .node.visited").evaluate_all(
+        "all => all.map(node => [node.dataset.node, node.querySelector('.times').textContent])"
+    )
+    return dict(found)
+
+
+async def taken(panel: Locator) -> set[str]:
+    found = await panel.locator(".graph .edge.taken").evaluate_all("all => all.map(edge => edge.dataset.edge)")
+    return set(found)
+
+
+async def opened(panel: Locator) -> Locator:
+    """Open a panel that is folded, and its account."""
+    await expect(panel).not_to_have_attribute("open", "")
+    await panel.locator("summary").first.click()
+    await panel.locator(".account > summary").click()
+    return panel
+
+
+async def finished(page: Page, site: Site) -> list[dict[str, Any]]:
+    """Wait until the last turn's run has ended, and give its events."""
+    await expect(panel_of(page)).not_to_have_class(re.compile("going"))
+    session = page.url.rpartition("/")[2]
+    runs = (await site.client.get(f"/api/sessions/{session}/runs")).json()["runs"]
+    return events_of(await site.client.get(f"/api/runs/{runs[0]['run_id']}/stream"))
+
+
+async def account(panel: Locator) -> dict[str, list[str]]:
+    rows = await panel.locator(".account tr[data-step]").evaluate_all(
+        "all => all.map(row => [row.dataset.step, [...row.querySelectorAll('td')].map(cell => cell.textContent)])"
+    )
+    return dict(rows)
+
+
+async def test_a_run_is_told_as_it_goes_on_then_folds_into_a_line_and_is_replayed_later(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    thinking, writing = Hold(), Hold()
+    text = json.dumps({"sections": [RIGHT]})
+    steps = [Think("The handbook says 25."), thinking, Think("\nI quote it."), Say(text[:40]), writing, Say(text[40:])]
+    model_site.server.script(Reply(steps=steps), to="generate_answer")
+    page = await chromium_page(model_site.url)
+    await ask(page)
+    await asyncio.to_thread(thinking.wait_reached)
+    panel = panel_of(page)
+
+    await expect(panel.locator("summary").first).to_contain_text("Writing the answer…")
+    await expect(page.locator(".announcer")).to_have_text("Writing the answer…")
+    await expect(step(panel, "decide_retrieval")).to_contain_text("Decided to search")
+    await expect(step(panel, "search_segments")).to_contain_text(re.compile(r"Searched the library: \d passage"))
+    await expect(step(panel, "grade_segments")).to_contain_text(re.compile(r"Kept \d of \d"))
+    await expect(step(panel, "generate_answer")).to_have_attribute("aria-current", "step")
+    await expect(step(panel, "check_claims")).to_have_count(0)
+    way = "Decide → Search library → Sift → Write (now)"
+    await expect(panel.get_by_role("img", name=f"The way through the graph: {way}")).to_be_visible()
+    await expect(panel.locator(".graph .node.current")).to_have_attribute("data-node", "generate_answer")
+    assert list(await visited(panel)) == ["decide_retrieval", "search_segments", "grade_segments", "generate_answer"]
+    assert await taken(panel) == {
+        "__start__ decide_retrieval",
+        "decide_retrieval search_segments",
+        "search_segments grade_segments",
+        "grade_segments generate_answer",
+    }
+
+    thoughts = panel.locator(".thinking-text")
+    await expect(thoughts).not_to_be_visible()
+    await panel.get_by_text("Thinking", exact=True).click()
+    await expect(thoughts).to_contain_text("The handbook says")
+    thinking.release()
+    await asyncio.to_thread(writing.wait_reached)
+    await expect(thoughts).to_contain_text("25.\nI quote")
+    await panel.locator(".account > summary").click()
+    await expect(panel.locator(".account")).to_contain_text("at most 8 model calls")
+    await expect(panel.locator(".account dl")).to_contain_text("So far")
+    assert "generate_answer" not in await account(panel)  # it has not told its time yet
+
+    writing.release()
+    events = await finished(page, model_site)
+    await expect(panel).not_to_have_attribute("open", "")
+    await expect(panel.locator("summary").first).to_contain_text(
+        re.compile(r"Searched · kept \d of \d · checked 1 claim[\d.,]+ (sec|ms)")
+    )
+    await panel.locator("summary").first.click()
+    await expect(step(panel, "check_claims")).to_contain_text("Checked 1 claim: 1 supported")
+    await expect(step(panel, "assess_quality")).to_contain_text("Assessed: held up by its sources")
+    await expect(panel.locator(".graph .node.current")).to_have_count(0)
+    assert "assess_quality __end__" in await taken(panel)
+    await the_account_is(panel, events)
+
+    streams: list[str] = []
+    page.on("request", lambda request: streams.append(request.url) if request.url.endswith("/stream") else None)
+    await page.reload()
+    await expect(panel.locator("summary").first).to_contain_text(re.compile(r"Kept \d sources? · checked 1 claim"))
+    assert streams == []
+    await opened(panel)
+    await expect(step(panel, "generate_answer")).to_contain_text("Wrote 1 section")
+    assert len(await taken(panel)) == 7
+    await the_account_is(panel, events)
+    await panel.get_by_text("Thinking", exact=True).click()
+    await expect(thoughts).to_have_text("The handbook says 25.\nI quote it.")
+    assert len(streams) == 1
+
+    for locale, told, named in (
+        ("vi-VN", "Đã tìm trong thư viện", "Kiểm chứng"),
+        ("zh-CN", "搜索了资料库", "核查论断"),
+    ):
+        other = await chromium_page(page.url, locale=locale, viewport=NARROW)
+        await panel_of(other).locator("summary").first.click()
+        await expect(step(panel_of(other), "search_segments")).to_contain_text(told)
+        await expect(panel_of(other).locator('[data-node="check_claims"]')).to_contain_text(named)
+
+
+async def the_account_is(panel: Locator, events: list[dict[str, Any]]) -> None:
+    """Hold the account that is open to what the run's events tell."""
+    await expect(panel.locator(".account dl")).to_contain_text("From start to end")
+    spent = events[-1]["spent"]
+    rows = await account(panel)
+    assert set(rows) == {*spent, "total"}
+    for name, each in spent.items():
+        assert rows[name][1:] == [str(each["calls"]), str(each["tokens"])], name
+    calls = sum(each["calls"] for name, each in spent.items() if name != "title")
+    assert rows["total"][1] == str(calls)
+    for told in ("Answered", "The answer is complete.", f"{8 - calls} of 8 model calls", "of 120 sec", "scripted"):
+        await expect(panel.locator(".account dl")).to_contain_text(told)
+    await expect(panel.locator(".run-id code")).to_have_text(events[-1]["run_id"])
+
+
+async def test_a_choice_to_fold_is_kept_while_the_run_goes_on(chromium_page: Visits, model_site: Site) -> None:
+    first, second = Hold(), Hold()
+    model_site.server.script(Reply(steps=[Say("Hello"), first, Say(" there you"), second]), to="answer_directly")
+    page = await chromium_page(model_site.url, viewport=NARROW)
+    await ask(page, "Hello")
+    await asyncio.to_thread(first.wait_reached)
+    panel = panel_of(page)
+    await expect(panel.locator(".step.current")).to_contain_text("Replying…")
+    await panel.locator("summary").first.click()
+    first.release()
+    await asyncio.to_thread(second.wait_reached)
+    await expect(page.get_by_role("article").get_by_text("Hello there")).to_be_visible()
+    await expect(panel).not_to_have_attribute("open", "")
+    await panel.locator("summary").first.click()
+
+    await ask(page, "Thanks")
+    await expect(panel_of(page).locator("summary").first).to_contain_text("Waiting: next in line")
+    second.release()
+    await finished(page, model_site)
+    await expect(panel_of(page, 0)).to_have_attribute("open", "")
+    await expect(panel_of(page, 0).locator("summary").first).to_contain_text("Replied directly")
+    assert await taken(panel_of(page, 0)) == {
+        "__start__ decide_retrieval",
+        "decide_retrieval answer_directly",
+        "answer_directly __end__",
+    }
+    panel = await opened(panel_of(page))
+    await expect(panel.locator(".account dl")).to_contain_text("It needed no sources.")
+
+
+async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, model_site: Site) -> None:
+    model_site.server.script(answer(WRONG), to="generate_answer")
+    model_site.server.script(say(json.dumps({"sections": [{"section": 1, **RIGHT}]})), to="revise_sections")
+    page = await chromium_page(model_site.url)
+    await ask(page)
+    await finished(page, model_site)
+    panel = await opened(panel_of(page))
+    await expect(panel.locator("summary").first).to_contain_text("repaired 1")
+    await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 claim: 1 contradicted")
+    await expect(step(panel, "rewrite_query")).to_contain_text("Looked again for what failed: “Every employee gets 30")
+    await expect(step(panel, "check_claims").last).to_contain_text("Repaired 1 section")
+    assert (await visited(panel))["check_claims"] == "×2"
+    assert {"check_claims rewrite_query", "rewrite_query search_segments"} <= await taken(panel)
+
+
+async def test_another_wording_and_a_refusal_are_told_and_drawn(chromium_page: Visits, model_site: Site) -> None:
+    model_site.server.script(*[say('{"relevant": []}')] * 3, to="grade_segments")
+    page = await chromium_page(model_site.url)
+    await ask(page)
+    await finished(page, model_site)
+    panel = await opened(panel_of(page))
+    await expect(panel.locator("summary").first).to_contain_text("no answer proven")
+    await expect(step(panel, "grade_segments").first).to_contain_text("Kept none of")
+    await expect(step(panel, "grade_segments").first).to_contain_text("left out:")
+    await expect(step(panel, "rewrite_query").first).to_contain_text("Tried another wording: “wording 2 of")
+    await expect(step(panel, "abstain")).to_contain_text("Found no answer that could be proven, and said so")
+    assert {"grade_segments rewrite_query", "grade_segments abstain", "abstain __end__"} <= await taken(panel)
+    assert (await visited(panel))["grade_segments"] != ""
+    await expect(panel.locator(".account dl")).to_contain_text("Nothing that was found bears on the question.")
+
+
+async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_page: Visits, model_site: Site) -> None:
+    model_site.server.script(*[say("neither this nor that")] * 3, to="grade_segments")
+    page = await chromium_page(model_site.url)
+    await ask(page)
+    events = await finished(page, model_site)
+    (fallback,) = {json.dumps(e["fallback"]) for e in events if e.get("fallback")}
+    panel = await opened(panel_of(page))
+    await expect(panel.locator("summary").first).to_contain_text("1 fallback")
+    await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(json.loads(fallback)["message"])
+
+    async def resume(route: Route) -> None:
+        told = [*events[:-1], {**events[-1], "type": "run_resumed", "attempt": 2, "sections": [0]}, events[-1]]
+        frames = (f"id: r:{seq}\ndata: {json.dumps({**e, 'seq': seq})}\n\n" for seq, e in enumerate(told, 1))
+        await route.fulfill(body="".join(frames), content_type="text/event-stream")
+
+    await page.route("**/stream", resume)
+    await page.reload()
+    await opened(panel)
+    await expect(panel).to_contain_text("Was interrupted, and went on (attempt 2).")
+    await page.unroute("**/stream")
+
+    assert model_site.settings.database_url is not None
+    url = model_site.settings.database_url.get_secret_value()
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await connection.execute("DELETE FROM run_events WHERE run_id = %s", [events[-1]["run_id"]])
+    await page.reload()
+    await opened(panel)
+    await expect(panel).to_contain_text("The steps of this run are no longer kept.")
+    assert set(await account(panel)) == {*events[-1]["spent"], "total"}
+    await expect(panel.locator(".account dl")).to_contain_text("The answer is complete.")
+
+
+async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, model_site: Site) -> None:
+    model_site.server.script(*[Reply(steps=[Think("Well.")])] * 3, to="generate_answer")
+    page = await chromium_page(model_site.url)
+    await ask(page)
+    events = await finished(page, model_site)
+    assert events[-1]["type"] == "run_failed"
+    for _ in ("as it failed", "later"):
+        panel = await opened(panel_of(page))
+        await expect(step(panel, "generate_answer")).to_contain_text("Broken off")
+        await expect(panel.locator(".account dl")).to_contain_text(events[-1]["message"])
+        await expect(panel.locator(".graph .node.visited").last).to_have_attribute("data-node", "generate_answer")
+        await page.reload()
+
+
+def test_the_drawing_is_of_the_real_graph_and_every_end_has_words() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip(f"{SKIPPED}: graph.mjs")
+    printed = asyncio.run(printed_by(node, "graph.mjs"))
+    drawn = build(resources(MemoryLibrary([]), ScriptedFamily())).compile().get_graph()
+    assert sorted(printed["nodes"]) == sorted(set(drawn.nodes) - {"__start__", "__end__"})
+    assert sorted(printed["edges"]) == sorted([edge.source, edge.target] for edge in drawn.edges)
+    for worded in printed["worded"].values():
+        assert sorted(worded["nodes"]) == sorted(worded["doing"]) == sorted(printed["nodes"])
+        assert set(worded["reasons"]) == set(get_args(StopReason))
+        assert set(worded["outcomes"]) == set(get_args(Outcome))
+
+
+async def printed_by(node: str, script: str) -> Any:
+    folder = Path(__file__).parent / "node"
+    process = await asyncio.create_subprocess_exec(
+        node, "--no-warnings", script, cwd=folder, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    assert process.returncode == 0
+    return json.loads(said)
