@@ -109,9 +109,11 @@ export class Conversation {
    * @param {string} [through] A message that the branch goes through.
    */
   async read(sessionId, through = this.branch.through) {
+    // What has ended by now will be among the messages, unless it failed and left nothing.
+    const ended = [...this.lives].filter(([, live]) => live.run.status === "finished").map(([key]) => key);
     const session = await this.branch.read(sessionId, through);
     if (!session) return;
-    for (const turn of this.branch.turns) this.lives.delete(turn.key);
+    for (const key of [...ended, ...this.branch.turns.map((turn) => turn.key)]) this.lives.delete(key);
     this.session.set(session);
     this.show();
   }
@@ -276,10 +278,7 @@ export class Conversation {
   async stop(runId = [...this.lives.keys()][0]) {
     const live = this.lives.get(runId ?? "");
     if (!live) return;
-    if (isSending(live.run)) {
-      live.unwanted = true;
-      return;
-    }
+    if (isSending(live.run)) return void (live.unwanted = true);
     try {
       await this.client.cancelRun(live.run.runId);
     } catch (error) {

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { said } from "../words/problems.js";
 import { icon } from "./icons.js";
 
 /** @param {import("../state/app.js").App} app */
@@ -11,13 +12,13 @@ export function failureView(app) {
   conversation.failure.watch((failure) => {
     element.hidden = !failure;
     if (!failure) return fill(element);
-    const { problem, again } = failure;
+    const { problem, again, ask } = failure;
     if (problem.status === 401) app.locked.set(true);
-    const message = problem.code === "unreachable" ? words.notices.unreachable : problem.message || problem.code;
+    const title = ask?.regenerate ? words.answer.failed : ask ? words.conversation.failed : "";
     fill(
       element,
-      h("p", { class: "outcome" }, icon("cross"), h("strong", null, words.conversation.failed)),
-      h("p", null, message),
+      title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
+      h("p", null, said(problem)),
       problem.suggestion && h("p", { class: "muted" }, problem.suggestion),
       h(
         "p",

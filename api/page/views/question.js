@@ -40,7 +40,8 @@ export function questionView(app, name) {
 
   function open() {
     if (!shown) return;
-    fill(element, form);
+    heading.classList.add("seen-by-readers-only");
+    fill(element, heading, form);
     field.write(shown.question);
     field.text.focus();
     field.text.setSelectionRange(shown.question.length, shown.question.length);
@@ -48,6 +49,7 @@ export function questionView(app, name) {
 
   function close() {
     if (!form.isConnected) return;
+    heading.classList.remove("seen-by-readers-only");
     fill(element, heading, more, asked, actions);
     edit.focus();
   }
