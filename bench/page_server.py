@@ -15,7 +15,8 @@ from api.app import create_app
 from bench.scripted_writer import ScriptedWriter
 from graph.entrypoint import answering
 from graph.evidence import Hit
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family, Grading
+from graph.spending import Meter
 from tools.resources import open_library
 from tools.settings import load_settings
 
@@ -33,11 +34,19 @@ async def quote(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
         yield DraftClosed(said, (hit.segment.segment_id,))
 
 
+class KeepingGrader:
+    """RelevanceGrader that keeps whatever a search brings, so that no answer lacks its sections."""
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Keep them all."""
+        return Grading(tuple((hit.segment.segment_id, hit.score) for hit in candidates))
+
+
 async def main() -> None:
     """Serve until a signal comes."""
     settings = load_settings()
     async with open_library(settings) as library:
-        family = replace(library.families(""), writer=ScriptedWriter(quote))
+        family = replace(library.families(""), writer=ScriptedWriter(quote), grader=KeepingGrader())
 
         def families(model: str, *, thinking: bool = False) -> Family:
             return family

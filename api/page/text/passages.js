@@ -13,6 +13,7 @@ import { codePointIndex } from "./offsets.js";
  * @property {string} quote
  * @property {Standing} standing
  * @property {Part[]} parts More than one where the quote runs on into further segments; none where it stands nowhere.
+ * @property {boolean} whole Whether it is a whole source rather than a quote.
  * @property {number[]} citations Places of those that give this passage, in the list of citations.
  */
 
@@ -34,7 +35,7 @@ export function passagesOf(segments, citations) {
     const known = passages.get(key);
     if (known) return void known.citations.push(index);
     const order = first ? (segments?.[first.segment]?.start ?? 0) + first.from : Infinity;
-    passages.set(key, { quote: citation.quote, standing, parts, citations: [index], order });
+    passages.set(key, { quote: citation.quote, standing, parts, whole: citation.section_index < 0, citations: [index], order });
   });
   return [...passages.values()].sort((one, other) => (one.order === other.order ? 0 : one.order - other.order));
 }
