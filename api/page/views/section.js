@@ -1,20 +1,89 @@
-/** A section of an answer: its claims with their verdicts, and a marker for each citation. */
+/** A section of an answer: its text, its claims with their verdicts, and a marker for each source of a claim. */
 
 import { fill, h } from "../dom.js";
+import { render } from "../text/markup.js";
+import { dressOf, traitsOf } from "./claims.js";
+import { popoverOf } from "./popover.js";
+import { sectionNotes } from "./section_notes.js";
 
+/** @typedef {import("../api/types.js").Claim} Claim */
+/** @typedef {import("../state/sections.js").SectionView} Section */
+/** @typedef {import("../state/run.js").Answer} Answer */
 /**
  * @typedef {object} SectionElement
  * @property {HTMLElement} element
- * @property {(section: import("../state/sections.js").SectionView, answer: import("../state/run.js").Answer) => void} show
+ * @property {(section: Section, answer: Answer) => void} show
  */
 
 /** @param {import("../state/app.js").App} app @returns {SectionElement} */
 export function sectionView(app) {
-  const element = h("div", { class: "section" });
+  const popover = popoverOf(app);
+  const text = h("div", { class: "text" });
+  const notes = h("div", { class: "notes" });
+  const element = h("div", { class: "section" }, text, notes);
+  /** @type {Section | null} */
+  let section = null;
+  /** @type {Answer | null} */
+  let answer = null;
+  let [growing, checking] = [false, false];
+  let frame = 0;
+
+  const standing = (/** @type {number} */ index) => () => ({
+    claim: /** @type {Claim} */ (section?.claims?.[index]),
+    answer: /** @type {Answer} */ (answer),
+  });
+
+  function write() {
+    frame = 0;
+    if (!section) return;
+    const dress = section.claims ? dressOf(app, popover, section.claims, standing) : undefined;
+    const blocks = render(section.text, { growing, dress });
+    if (dress) text.replaceChildren(...blocks);
+    else grow(text, blocks);
+  }
+
   return {
     element,
-    show(section) {
-      fill(element, section.text);
+    show(nextSection, nextAnswer) {
+      const last = section;
+      const [wasGrowing, wasChecking] = [growing, checking];
+      section = nextSection;
+      answer = nextAnswer;
+      growing = !section.done && answer.outcome === null;
+      checking = isBeingChecked(section, answer);
+      const alike = last !== null && looksAs(section, last);
+      if (!alike || checking !== wasChecking) fill(notes, sectionNotes(section, checking));
+      if (alike && section.text === last.text && growing === wasGrowing) return;
+      cancelAnimationFrame(frame);
+      if (growing) frame = requestAnimationFrame(write);
+      else write();
     },
   };
+}
+
+/** @param {Section} section @param {Answer} answer */
+function isBeingChecked({ text, done, claims }, { outcome, sources }) {
+  return done && text !== "" && claims === null && outcome === null && sources.length > 0;
+}
+
+/**
+ * Tell whether two sections look alike but for their text. A stored answer takes the place of the one that was streamed:
+ * what is the same for whoever reads it stays as it is, with the focus in it.
+ * @param {Section} one
+ * @param {Section} other
+ */
+function looksAs(one, other) {
+  if (one.claims === other.claims && one.before === other.before && one.removed === other.removed) return true;
+  const removed = JSON.stringify(one.removed) === JSON.stringify(other.removed);
+  return one.before === other.before && removed && traitsOf(one.claims) === traitsOf(other.claims);
+}
+
+/** Put what was rendered in the place of what was before, but for what is alike. @param {HTMLElement} text @param {HTMLElement[]} blocks */
+function grow(text, blocks) {
+  blocks.forEach((block, index) => {
+    const before = text.children[index];
+    if (!before) text.append(block);
+    else if (!before.isEqualNode(block)) before.replaceWith(block);
+  });
+  while (text.children.length > blocks.length) text.lastElementChild?.remove();
 }

@@ -1,5 +1,6 @@
 /** The interface in English. The other languages have the same keys: the type check holds them to it. */
 
+import { proof } from "./proof/en.js";
 import { run } from "./run/en.js";
 
 /** @param {number} count @param {string} one @param {string} many */
@@ -108,9 +109,7 @@ export const en = {
     },
     marks: { unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
   },
-  proof: {
-    verdicts: { supported: "Supported", unverified: "Unverified", contradicted: "Contradicted", unsupported: "Unsupported" },
-  },
+  proof,
   reader: {
     label: "Document",
     text: "Text of the document",
@@ -174,8 +173,9 @@ export const en = {
     folder: "A folder can't be added.", folderSuggestion: "Open it and choose the files in it.", select: "Select",
     selected: "Selected",
     cancelName: (/** @type {string} */ name) => `Cancel ${name}`,
-    retryName: (/** @type {string} */ name) => `Try ${name} again`,
+    retryName: (/** @type {string} */ name) => `Try again: ${name}`,
     selectName: (/** @type {string} */ name) => `Select ${name}`,
+    selectedName: (/** @type {string} */ name) => `Selected: ${name}`,
     dismissName: (/** @type {string} */ name) => `Dismiss ${name}`,
     dismissAll: "Clear",
     tellAdded: (/** @type {string} */ name) => `${name} was added.`,

@@ -1,5 +1,6 @@
 /** The interface in Vietnamese. */
 
+import { proof } from "./proof/vi.js";
 import { run } from "./run/vi.js";
 
 /** @type {import("./index.js").Words} */
@@ -106,9 +107,7 @@ export const vi = {
     },
     marks: { unverified: "chưa xác minh", contradicted: "mâu thuẫn", unsupported: "không có căn cứ" },
   },
-  proof: {
-    verdicts: { supported: "Có căn cứ", unverified: "Chưa xác minh", contradicted: "Mâu thuẫn", unsupported: "Không có căn cứ" },
-  },
+  proof,
   reader: {
     label: "Tài liệu",
     text: "Nội dung tài liệu",
@@ -172,6 +171,7 @@ export const vi = {
     cancelName: (name) => `Hủy ${name}`,
     retryName: (name) => `Thử lại ${name}`,
     selectName: (name) => `Chọn ${name}`,
+    selectedName: (name) => `Đã chọn: ${name}`,
     dismissName: (name) => `Bỏ qua ${name}`,
     dismissAll: "Dọn danh sách",
     tellAdded: (name) => `Đã thêm ${name}.`,

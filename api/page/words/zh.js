@@ -1,5 +1,6 @@
 /** The interface in Chinese. */
 
+import { proof } from "./proof/zh.js";
 import { run } from "./run/zh.js";
 
 /** @type {import("./index.js").Words} */
@@ -106,9 +107,7 @@ export const zh = {
     },
     marks: { unverified: "未证实", contradicted: "矛盾", unsupported: "无依据" },
   },
-  proof: {
-    verdicts: { supported: "有依据", unverified: "未证实", contradicted: "矛盾", unsupported: "无依据" },
-  },
+  proof,
   reader: {
     label: "文档",
     text: "文档正文",
@@ -168,6 +167,7 @@ export const zh = {
     cancelName: (name) => `取消 ${name}`,
     retryName: (name) => `重试 ${name}`,
     selectName: (name) => `选用 ${name}`,
+    selectedName: (name) => `已选：${name}`,
     dismissName: (name) => `移除 ${name}`,
     dismissAll: "清除",
     tellAdded: (name) => `已添加 ${name}。`,

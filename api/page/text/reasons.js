@@ -1,0 +1,64 @@
+/** Why a claim has its verdict: what the server says of it in English, by what it means, for other languages to say. */
+
+/**
+ * A reason by its name among the words, with the parts of it that are quoted.
+ * @typedef {{name: keyof typeof PATTERNS, parts: string[]}} Reason
+ */
+
+/** What the server says; each part stands for what it quotes. */
+const PATTERNS = /** @type {const} */ ({
+  part: ["it is a part of a longer source sentence"],
+  order: ["the same words stand in another order in the source"],
+  unsaid: ["no sentence of the cited sources says this"],
+  foreign: ["it is in another language than its sources"],
+  uncited: ["the section cites no source"],
+  same: ["a model judged that the cited sentences state it"],
+  other: ["a model judged that the cited sentences contradict it"],
+  open: ["a model judged that the cited sentences do not state it"],
+  quoted: ["both sources are quoted word for word"],
+  outdated: ["its source has changed since it was checked"],
+  near: ["the closest source sentence has ", " of its words"],
+  unnamed: ["the name ", " stands nowhere in the sources"],
+  nowhere: ["", " stands nowhere in the sources"],
+  leaves: ["the source says ", ", the answer leaves that out"],
+  adds: ["the answer says ", ", the source does not"],
+  swaps: ["the answer says ", " where the source says ", ""],
+  differs: ["the source says ", ", the answer says ", ""],
+});
+const NAMES = /** @type {(keyof typeof PATTERNS)[]} */ (Object.keys(PATTERNS));
+const QUOTED = /^"(.+)"$/s;
+
+/**
+ * Tell what a reason means; null where it is not one that is known.
+ * @param {string} reason
+ * @returns {Reason | null}
+ */
+export function reasonOf(reason) {
+  for (const name of NAMES) {
+    const parts = partsOf(reason, PATTERNS[name]);
+    if (parts) return { name, parts: parts.map((part) => QUOTED.exec(part)?.[1] ?? part) };
+  }
+  return null;
+}
+
+/**
+ * Give what stands between the pieces of a pattern; null where it does not fit.
+ * @param {string} said
+ * @param {readonly string[]} pieces
+ */
+function partsOf(said, pieces) {
+  const [first = "", ...rest] = pieces;
+  const last = rest.at(-1);
+  if (last === undefined) return said === first ? [] : null;
+  if (!said.startsWith(first) || !said.endsWith(last)) return null;
+  const parts = [];
+  let from = first.length;
+  for (const piece of rest.slice(0, -1)) {
+    const at = said.indexOf(piece, from);
+    if (at < 0) return null;
+    parts.push(said.slice(from, at));
+    from = at + piece.length;
+  }
+  parts.push(said.slice(from, said.length - last.length));
+  return parts.every((part) => part) ? parts : null;
+}

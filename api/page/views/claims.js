@@ -1,0 +1,49 @@
+/** The claims of a section: each wrapped in its verdict, with markers and signs right behind its end. */
+
+import { h } from "../dom.js";
+import { badge, marker } from "./marker.js";
+
+/** @typedef {import("../api/types.js").Claim} Claim */
+
+/**
+ * Dress a section's text in its claims.
+ * @param {import("../state/app.js").App} app
+ * @param {import("./popover.js").Popover} popover
+ * @param {Claim[]} claims
+ * @param {(index: number) => import("./marker.js").Standing} standing
+ * @returns {import("../text/markup.js").Dress}
+ */
+export function dressOf(app, popover, claims, standing) {
+  /** @type {HTMLElement[][]} */
+  const pieces = claims.map(() => []);
+  const piecesOf = (/** @type {number} */ index) => /** @type {HTMLElement[]} */ (pieces[index]);
+  return {
+    spans: claims,
+    wrap(index) {
+      const piece = h("span", { class: `claim ${claims[index]?.verdict}` });
+      piecesOf(index).push(piece);
+      return piece;
+    },
+    behind(index) {
+      const { citations, verdict } = /** @type {Claim} */ (claims[index]);
+      const sources = [...new Set(citations.map((citation) => citation.source_index))].sort((one, other) => one - other);
+      const markers = sources.map((source) => marker(app, popover, source, standing(index), piecesOf(index)));
+      const signs = verdict === "supported" ? [] : [badge(popover, standing(index), piecesOf(index))];
+      // The joiner keeps the first of them on the line on which the claim ends.
+      return markers.length || signs.length ? [JOINER, h("span", { class: "behind" }, markers, signs)] : [];
+    },
+  };
+}
+
+const JOINER = "\u2060";
+
+/**
+ * Write down all of claims that is shown of them, so that two readings of an answer can be compared.
+ * @param {Claim[] | null} claims
+ */
+export function traitsOf(claims) {
+  return JSON.stringify(claims?.map(({ start, end, verdict, reasons, citations }) => [start, end, verdict, reasons, citations.map((citation) => [
+    citation.segment_id, citation.start, citation.end, citation.origin, citation.source_index,
+    citation.freshness === "fresh" ? undefined : citation.freshness,
+  ])]) ?? null);
+}

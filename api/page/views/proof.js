@@ -1,0 +1,92 @@
+/** What a popover says: the quotes of a source that prove a claim, or what a verdict means and why it was given. */
+
+import { h } from "../dom.js";
+import { number, percent } from "../words/format.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
+import { CHANGES, SIGNS, changeOf, reasonTexts, verdictMark } from "./verdicts.js";
+
+/** @typedef {import("../api/types.js").Citation} Citation */
+/** @typedef {import("../api/types.js").Claim} Claim */
+/** @typedef {import("../api/types.js").Source} Source */
+
+/** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
+const KINDS = { page: "page", search: "book", web: "web" };
+
+/**
+ * Show how one source bears a claim.
+ * @param {Claim} claim
+ * @param {Citation[]} citations Of that source.
+ * @param {Source | undefined} source
+ * @param {() => void} read
+ * @returns {HTMLElement[]}
+ */
+export function sourceProof(claim, citations, source, read) {
+  const changes = [...new Set(citations.map((citation) => changeOf(citation.freshness)))].flatMap((change) => change ?? []);
+  const origins = [...new Set(citations.map((citation) => citation.origin))];
+  const pages = [...new Set(citations.map((citation) => citation.page_idx ?? source?.page_idx ?? null))];
+  const place = [
+    (source?.heading ?? "").replaceAll(" > ", " › "),
+    ...pages.map((page) => (page === null ? "" : words.proof.page(number(page + 1)))),
+  ];
+  const shown = /** @type {(HTMLElement | null)[]} */ ([
+    h("p", { class: "title" }, source?.title ?? ""),
+    place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
+    h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
+    ...citations.map((citation) => h("blockquote", null, h("q", null, citation.quote))),
+    ...changes.map((change) => h("p", { class: `since ${change}` }, icon(CHANGES[change]), h("span", null, words.proof.since[change]))),
+    h("ul", { class: "facts" },
+      source && h("li", null, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
+      source && h("li", null, words.proof.relevance(percent(source.score))),
+      origins.map((origin) => h("li", null, words.proof.origins[origin]))),
+    actions(source, changes.includes("deleted") ? null : read),
+  ]);
+  return shown.flatMap((part) => part ?? []);
+}
+
+/** Say what a verdict means, and why a claim has it. @param {Claim} claim */
+export function verdictProof(claim) {
+  const parts = [h("p", { class: "said" }, verdictMark(claim.verdict)), h("p", null, words.proof.means[claim.verdict])];
+  const reasons = reasonList(claim.reasons);
+  return reasons ? [...parts, reasons] : parts;
+}
+
+/**
+ * Say below a section what is wrong with those of its claims that failed, the same reasons once.
+ * @param {Claim[]} claims
+ */
+export function faultList(claims) {
+  /** @type {Map<string, {claim: Claim, count: number}>} */
+  const faults = new Map();
+  for (const claim of claims) {
+    if (claim.verdict !== "contradicted" && claim.verdict !== "unsupported") continue;
+    const fault = [claim.verdict, ...claim.reasons].join("\n");
+    faults.set(fault, { claim, count: (faults.get(fault)?.count ?? 0) + 1 });
+  }
+  if (!faults.size) return null;
+  return h("ul", { class: "faults" }, [...faults.values()].map(({ claim: { verdict, reasons }, count }) => {
+    const why = reasons.length ? reasonTexts(reasons) : [h("span", null, words.proof.means[verdict])];
+    const word = words.proof.fault(words.proof.verdicts[verdict], count);
+    return h("li", { class: verdict }, icon(SIGNS[verdict]), h("p", null, h("strong", null, word), why.flatMap((reason) => [" ", reason])));
+  }));
+}
+
+/** @param {string[]} reasons */
+function reasonList(reasons) {
+  return reasons.length ? h("ul", { class: "reasons" }, reasonTexts(reasons).map((reason) => h("li", null, reason))) : null;
+}
+
+/** @param {Source | undefined} source @param {(() => void) | null} read */
+function actions(source, read) {
+  const original = originalOf(source?.url);
+  if (!read && !original) return null;
+  return h("div", { class: "ways" },
+    read && h("button", { type: "button", class: "primary small", onclick: read }, icon("book"), words.proof.read),
+    original && h("a", { class: "button quiet small", href: original, target: "_blank", rel: "noopener noreferrer nofollow" }, words.proof.original, icon("out")));
+}
+
+/** Give the address of an original where it is one of the web or of this server. @param {string | null | undefined} url */
+function originalOf(url) {
+  if (!url || !(/^https?:\/\//i.test(url) || /^\/(?![/\\])/.test(url))) return null;
+  return URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : null;
+}

@@ -1,0 +1,56 @@
+/** What proves a claim, in English. */
+
+/** @typedef {string} S */
+
+export const proof = {
+  verdicts: { supported: "Supported", unverified: "Unverified", contradicted: "Contradicted", unsupported: "Unsupported" },
+  means: {
+    supported: "The source says what this sentence says.",
+    unverified: "The source has these words, but words alone can't prove that they mean the same. Read the quote and judge for yourself.",
+    contradicted: "The source says something else than this sentence.",
+    unsupported: "Too little of this sentence stands in its sources.",
+  },
+  fresh: { moved: "Moved", changed: "Changed", deleted: "Deleted" },
+  since: {
+    moved: "The quote stands elsewhere in the document now than when the answer was given.",
+    changed: "The document has changed since: the quote stands nowhere in it any more.",
+    deleted: "The document is gone: deleted, expired, or no longer yours to read. The quote is what it said.",
+  },
+  kinds: { page: "Selected page", search: "Library", web: "Web" },
+  origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },
+  marker: (/** @type {S} */ number, /** @type {S} */ title, /** @type {S} */ verdict) => `Source ${number}, ${title}: ${verdict}`,
+  label: (/** @type {S} */ number) => `Proof from source ${number}`,
+  badge: (/** @type {S} */ verdict) => `${verdict}. Why?`,
+  fault: (/** @type {S} */ verdict, /** @type {number} */ count) => (count === 1 ? `${verdict}:` : `${verdict}, ${count} times:`),
+  page: (/** @type {S} */ number) => `page ${number}`,
+  relevance: (/** @type {S} */ share) => `Relevance ${share}`,
+  read: "Read in the document",
+  original: "Open the original",
+  checking: "Checking this against the sources…",
+  revised: "Revised after checking",
+  withdrawn: "Withdrawn after checking: nothing in it held against the sources.",
+  said: "What it had said",
+  removed: {
+    image: "An image was left out, since no source has it:",
+    link: "A link was left out, since no source has it:",
+  },
+  reasons: {
+    part: () => "It is a part of a longer sentence of the source.",
+    order: () => "The source has the same words in another order.",
+    unsaid: () => "No sentence of the cited sources says this.",
+    foreign: () => "It is in another language than its sources.",
+    uncited: () => "The section cites no source.",
+    same: () => "A model judged that the quoted sentences say this.",
+    other: () => "A model judged that the quoted sentences contradict this.",
+    open: () => "A model judged that the quoted sentences do not say this.",
+    quoted: () => "Both sources are quoted word for word.",
+    outdated: () => "Its source has changed since it was checked.",
+    near: (/** @type {S} */ share) => `The closest sentence of the source has ${share} of its words.`,
+    unnamed: (/** @type {S} */ name) => `The name “${name}” stands nowhere in the sources.`,
+    nowhere: (/** @type {S} */ said) => `“${said}” stands nowhere in the sources.`,
+    leaves: (/** @type {S} */ source) => `The source says “${source}”; the answer leaves that out.`,
+    adds: (/** @type {S} */ answer) => `The answer says “${answer}”; the source does not.`,
+    swaps: (/** @type {S} */ answer, /** @type {S} */ source) => `The answer says “${answer}” where the source says “${source}”.`,
+    differs: (/** @type {S} */ source, /** @type {S} */ answer) => `The source says “${source}”, the answer says “${answer}”.`,
+  },
+};
