@@ -143,7 +143,7 @@ UNICODE = {
     "without width": "java\u200bscr\u200cipt\u200d:\u2060pwned()\ufeff<\u200bscript>",
     "wide brackets": "＜script＞pwned()＜/script＞ ‹img src=x onerror=pwned()› \uff1cb\uff1e",
     "tags": "read this\U000e0041\U000e0042\U000e007f",
-    "piled marks": "Z" + "\u0351\u0317\u0345\u036a" * 200,
+    "piled marks": "Z" + "\u0351\u0317\u0345\u036a" * 40,
     "line separators": "one\u2028two\u2029three\u0085four",
     "private and unassigned": "\ue000\uf8ff\ufdd0\U0010fffe x",
     "variation": "❤\ufe0f\u200d\U0001f525 \U0001f468\u200d\U0001f469\u200d\U0001f467 1\ufe0f\u20e3",

@@ -25,10 +25,10 @@ VERDICTS = ("supported", "contradicted", "unsupported", "unverified")
 
 
 class Forgery:
-    """Replies in the place of the API's, to be routed to; ``asked`` are the paths that the page asked for."""
+    """Replies in the place of the API's; the run ends in a failure where ``fails`` is set."""
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
+    def __init__(self, *, fails: bool = False) -> None:
+        self.fails = fails
         self.ended = False
         self._texts: Iterator[str] = cycle([*marked(), *BROKEN.values()])
         self._keys: Iterator[str] = cycle(KEYS)
@@ -42,7 +42,6 @@ class Forgery:
 
     async def _reply(self, route: Route) -> None:
         path = urlsplit(route.request.url).path
-        self.asked.append(path)
         match path.strip("/").split("/"):
             case ["api", "runs", _, "stream"]:
                 frames = [f"id: {RUN}:{event['seq']}\ndata: {json.dumps(event)}\n\n" for event in self.run()]
@@ -53,7 +52,7 @@ class Forgery:
             case ["api", "sessions", _]:
                 messages = self.messages() if self.ended else []
                 reply = {"session": self.session(2), "messages": messages, "next_cursor": None}
-            case ["api", "sessions", _, "runs"]:
+            case ["api", "runs"] | ["api", "sessions", _, "runs"]:
                 run = {"run_id": RUN, "session_id": SESSION, "question": self.text(), "created_at": NOW}
                 running = {**run, "status": "running", "outcome": None, "stop_reason": None}
                 reply = {"runs": [] if self.ended else [running], "next_cursor": None}
@@ -222,7 +221,8 @@ class Forgery:
         assessed = {"type": "answer_assessed", **self._assessment(), "fallback": self._fallback()}
         yield from self._step("assess_quality", assessed)
         yield {"type": "title_changed", "title": self.text()}
-        yield self.finished()
+        failed = {"type": "run_failed", "code": self.key(), "message": self.text(), "suggestion": self.text()}
+        yield {**failed, "retryable": True} if self.fails else self.finished()
 
     def _written(self) -> Iterator[dict[str, Any]]:
         for text in marked():

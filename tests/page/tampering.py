@@ -48,11 +48,13 @@ INSPECT = """
     }
     if (element.localName === "a" && element.hasAttribute("href")) {
       const { protocol, origin, pathname, rel, username } = element;
-      const ours = origin === location.origin;
+      const ours = origin === location.origin && element.getAttribute("href").startsWith("#");
+      const said = element.closest(".section, .before");
       if (!["http:", "https:"].includes(protocol)) tell("a link", element);
-      else if (username) tell("a link with a name before its host", element);
-      else if (ours && !/^\\/$|^\\/documents\\/[0-9a-f-]{36}$/.test(pathname)) tell("a link into the API", element);
-      else if (!ours && !/\\bnoopener\\b|\\bnoreferrer\\b/.test(rel)) tell("a link without noopener", element);
+      else if (said && username) tell("a link with a name before its host", element);
+      else if (said && origin === location.origin) tell("a link into this server", element);
+      else if (!ours && !/\\bnoopener\\b/.test(rel)) tell("a link that keeps its opener", element);
+      else if (!ours && element.target !== "_blank") tell("a link that leaves the page", element);
     }
     if (own && element.href && !element.href.startsWith(`${location.origin}/page/`)) tell("an address", element);
     if (own && element.src && !element.src.startsWith(`${location.origin}/page/`)) tell("an address", element);
@@ -90,6 +92,11 @@ class Watch:
         """Give all text that the page holds, shown or folded away."""
         said = await self.page.evaluate("document.body.textContent")
         return str(said)
+
+    async def unfold(self) -> None:
+        """Open all that is folded away, so that it is made."""
+        await self.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        await self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     async def untouched(self) -> None:
         """Check that no attack has left a trace."""

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from graph.evidence import Identity
+from graph.evidence import Identity, Space
 from tests.api.conftest import new_session
-from tests.page.attacks import MARKUP, marked
+from tests.page.attacks import KEYS, MARKUP, deep, marked
 from tests.page.browsing import Visits
 from tests.page.forged import SESSION, Forgery
 from tests.page.sites import Site, site_of
@@ -21,7 +21,10 @@ from tests.scripted_openai import ScriptedOpenAI, Think, answer, say
 from tools.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
+LONG = 60_000  # milliseconds that an answer of all attacks may take
 LONGEST_QUESTION = 10_000
+LONGEST_TITLE = 500
+LONGEST_NAME = 255
 
 
 def packed(texts: list[str], longest: int) -> list[str]:
@@ -68,11 +71,12 @@ async def ingested(site: Site, **fields: Any) -> str:
     return done.document_id
 
 
-async def asked(site: Site, session_id: str, **ask: Any) -> dict[str, Any]:
-    response = await site.client.post(f"/api/sessions/{session_id}/runs", json={"stream": False, **ask})
-    assert response.status_code == 200, response.text
-    message: dict[str, Any] = response.json()
-    return message
+async def asked(watch: Watch, question: str) -> None:
+    """Ask in the page, and wait for the end."""
+    before = await watch.page.locator(".turn").count()
+    await watch.page.locator("#question").fill(question)
+    await watch.page.locator("#question").press("Enter")
+    await expect(watch.page.locator(".turn:not(.live)")).to_have_count(before + 1, timeout=LONG)
 
 
 async def holds(watch: Watch, texts: list[str]) -> None:
@@ -95,26 +99,86 @@ async def test_a_conversation_of_attacks_is_text(chromium_page: Visits, site: Si
     session_id = await new_session(site.client, page_ids=[document_id])
     watch = await watched(await chromium_page(site.url, go=False), f"{site.url}/#/sessions/{session_id}")
     questions = packed([printable(text) for text in marked()], LONGEST_QUESTION)
-    for number, question in enumerate(questions, 1):
+    for question in questions:
         site.server.script(say(json.dumps(standing)), to="decide_retrieval")
         site.server.script(say(json.dumps({"title": next(attack)})), to="title")
         thought = [Think(f"{text}\n") for text in marked()]
         written = answer(*sections, cut=400)
         site.server.script(replace(written, steps=[*thought, *written.steps]), to="generate_answer")
-        await watch.page.get_by_role("textbox").fill(question)
-        await watch.page.get_by_role("textbox").press("Enter")
-        await expect(watch.page.locator(".turn:not(.live)")).to_have_count(number)
+        await asked(watch, question)
     for _ in range(2):
-        await expect(watch.page.locator(".turn")).to_have_count(len(questions))
+        await expect(watch.page.locator(".turn:not(.live)")).to_have_count(len(questions))
+        await watch.unfold()
         await holds(watch, questions)
+        for name, text in MARKUP.items():
+            assert line(text) in line(await watch.page.locator(".sections").last.inner_text()), name
         await watch.untouched()
         await watch.page.reload()
 
 
-async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, site: Site) -> None:
-    forgery = Forgery()
-    page = await chromium_page(site.url, go=False)
-    await forgery.answer(page)
-    watch = await watched(page, f"{site.url}/#/sessions/{SESSION}")
-    await expect(page.locator(".turn")).to_have_count(1)
+async def test_what_the_model_says_of_its_steps_is_text(chromium_page: Visits, site: Site) -> None:
+    attacks = cycle(printable(text) for text in MARKUP.values())
+    said = [next(attacks) for _ in range(6)]
+    decided = {"intent": "content_query", "needs_retrieval": True, "reason": said[0], "standalone_question": said[1]}
+    site.server.script(say(json.dumps(decided)), to="decide_retrieval")
+    site.server.script(*[say(json.dumps({"relevant": []}))] * 4, to="grade_segments")
+    for query, reason in ((said[2], said[3]), (said[4], said[5])):
+        site.server.script(say(json.dumps({"query": query, "reason": reason})), to="rewrite_query")
+    watch = await watched(await chromium_page(site.url, go=False), site.url)
+    await asked(watch, "How long is the notice period?")
+    await expect(watch.page.get_by_text("No answer in your sources")).to_be_visible()
+    await watch.unfold()
+    await holds(watch, [said[1], said[2]])
     await watch.untouched()
+
+
+async def test_a_library_of_attacks_is_text(chromium_page: Visits, site: Site) -> None:
+    titles = packed([line(printable(text)) for text in marked()], LONGEST_TITLE)
+    tainted = {key: {"polluted": True} for key in KEYS}
+    for number, title in enumerate(titles):
+        attack = title[:200]
+        address = ("/", "https://evil.test/?", "/\\", "https://a@evil.test/")[number % 4] + attack
+        told = {"title": title, "slug": attack, "source_type": attack[:100], "url": address, "metadata": tainted}
+        await ingested(
+            site, text=f"# {title}\n\n{title}", name="attack.md", space={"id": attack, "slug": attack}, **told
+        )
+    hostile = await ingested(site, text="\n\n".join([*marked(), *deep()]), title="Every attack")
+    watch = await watched(await chromium_page(site.url, go=False, faults=[" 4[0-9][0-9] "]), site.url)
+    await watch.page.get_by_role("button", name="Library").first.click()
+    dialog = watch.page.get_by_role("dialog", name="Library")
+    await expect(dialog.get_by_text("Every attack", exact=True)).to_be_visible()
+    await holds(watch, titles)
+    files = [
+        {"name": f"{name}.md".replace("/", "⁄"), "mimeType": "text/html", "buffer": f"{name}: {text}".encode()}
+        for name, text in zip(MARKUP.values(), MARKUP.values(), strict=True)
+    ][:20]
+    await watch.page.locator("input[type=file]").set_input_files(files)
+    await expect(dialog.locator(".upload")).to_have_count(len(files))
+    await expect(dialog.locator(".upload [hidden]")).not_to_have_count(0)
+    await watch.untouched()
+    await watch.page.goto(f"{site.url}/documents/{hostile}")
+    raw = (await site.client.get(f"/api/documents/{hostile}/raw-text")).json()
+    await holds(watch, [segment["text"] for segment in raw["segments"]])
+
+
+async def test_sessions_named_by_attacks_are_text(chromium_page: Visits, site: Site) -> None:
+    titles = packed([line(printable(text)) for text in marked()], LONGEST_NAME)
+    for title in titles:
+        session_id = await new_session(site.client)
+        response = await site.client.patch(f"/api/sessions/{session_id}", json={"title": title})
+        assert response.status_code == 200, response.text
+    watch = await watched(await chromium_page(site.url, go=False), f"{site.url}/#/sessions/{session_id}")
+    await expect(watch.page.get_by_role("heading", level=1)).to_have_text(titles[-1])
+    await holds(watch, titles)
+    await watch.untouched()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, site: Site, fails: bool) -> None:
+    page = await chromium_page(site.url, go=False)
+    await Forgery(fails=fails).answer(page)
+    watch = await watched(page, f"{site.url}/#/sessions/{SESSION}")
+    await expect(page.locator(".turn:not(.live)")).to_have_count(1)
+    await watch.unfold()
+    await watch.untouched()
+    await page.locator("#question").fill("x")
