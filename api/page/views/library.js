@@ -17,8 +17,8 @@ import { uploadTools } from "./upload_tools.js";
 const TYPING_MS = 250; // that a search waits for the next letter
 const SEEN_MS = 8000; // that a document which came in is told of beside the conversation
 
-/** @param {App} app */
-export function library(app) {
+/** @param {App} app @param {HTMLElement} place Where it is to stand. */
+export function library(app, place) {
   const shelf = new Library(app.client, () => app.tabs.tell({ kind: "library" }));
   const uploads = new Uploads(app.client, () => {
     app.tabs.tell({ kind: "library" });
@@ -51,6 +51,7 @@ export function library(app) {
     ),
   );
   const layer = h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads));
+  place.append(layer);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -74,7 +75,7 @@ export function library(app) {
   });
 
   function show() {
-    if (dialog.open || !dialog.isConnected) return;
+    if (dialog.open) return;
     dialog.showModal();
     carryNotices(true);
     search.focus();
@@ -135,14 +136,12 @@ export function library(app) {
 
   /** @param {Known} page */
   async function remove({ document_id, title }) {
-    const done = await app.attempt(() => shelf.delete(document_id));
-    if (!done) return false;
-    if (!list.drop(document_id)) search.focus();
+    const place = list.place();
+    if (!(await app.attempt(() => shelf.delete(document_id)))) return;
+    list.drop(document_id);
+    if (!list.enter(place)) search.focus();
     await deselect(app, document_id);
     if (app.reading.value?.documentId === document_id) app.reading.set(null);
     app.notice.set({ kind: "done", text: words.library.deleted(title) });
-    return true;
   }
-
-  return layer;
 }

@@ -44,7 +44,8 @@ export function libraryList(app, library, actions) {
     empty.hidden = !nothing;
     more.hidden = !byTitle.cursor;
     more.disabled = byTitle.loading;
-    if (library.query) tell(byTitle.loading || byText?.loading ? words.library.searching : words.library.found(distinct()));
+    if (!library.query) tell("");
+    else tell(byTitle.loading || byText?.loading ? words.library.searching : words.library.found(distinct()));
     mark();
   }
 
@@ -62,13 +63,17 @@ export function libraryList(app, library, actions) {
     for (const row of [...pins.rows(), ...titles.rows(), ...texts.rows()]) row.mark(app.selection.has(row.documentId));
   }
 
+  function boxes() {
+    return [...element.querySelectorAll("input")].filter((box) => box.checkVisibility());
+  }
+
   /** @param {KeyboardEvent} event */
   function onkeydown(event) {
-    const boxes = [...element.querySelectorAll("input")].filter((box) => box.checkVisibility());
-    const at = boxes.findIndex((box) => box === event.target);
-    if (event.key === "Enter" && at >= 0) boxes[at]?.click();
-    else if (event.key === "ArrowDown") boxes[at + 1]?.focus();
-    else if (event.key === "ArrowUp" && at > 0) boxes[at - 1]?.focus();
+    const found = boxes();
+    const at = found.findIndex((box) => box.closest("li")?.contains(/** @type {Node} */ (event.target)));
+    if (event.key === "Enter" && found[at] === event.target) found[at]?.click();
+    else if (event.key === "ArrowDown") found[at + 1]?.focus();
+    else if (event.key === "ArrowUp" && at > 0) found[at - 1]?.focus();
     else if (event.key === "ArrowUp") element.dispatchEvent(new CustomEvent("leave", { bubbles: true }));
     else return;
     event.preventDefault();
@@ -83,18 +88,22 @@ export function libraryList(app, library, actions) {
     },
     /** Forget a page that was deleted. @param {string} documentId */
     drop(documentId) {
-      const rows = [...element.querySelectorAll("input")].filter((box) => box.checkVisibility());
-      const at = rows.findIndex((box) => box.closest("li")?.contains(document.activeElement));
       pinned = pinned.filter((page) => page.document_id !== documentId);
       show();
-      const left = [...element.querySelectorAll("input")].filter((box) => box.checkVisibility());
-      if (at >= 0) (left[at] ?? left.at(-1))?.focus();
-      return left.length > 0;
     },
     mark,
-    /** Move the focus into the list. */
-    enter() {
-      element.querySelector("input")?.focus();
+    /** Tell at which place the focus is; -1 where it is elsewhere. */
+    place() {
+      return boxes().findIndex((box) => box.closest("li")?.contains(document.activeElement));
+    },
+    /**
+     * Move the focus into the list: to a place, or to the last where there are less.
+     * @returns {boolean} Whether there is any.
+     */
+    enter(place = 0) {
+      const found = boxes();
+      (found[place] ?? found.at(-1))?.focus();
+      return found.length > 0;
     },
   };
 }

@@ -13,7 +13,7 @@ import { icon } from "./icons.js";
  * @property {(document: Known) => void} select
  * @property {(document: Known) => void} deselect
  * @property {(document: Known) => void} read
- * @property {(document: Known) => Promise<boolean>} delete Tells whether it is gone.
+ * @property {(document: Known) => Promise<void>} delete
  */
 /** @typedef {ReturnType<typeof documentRow>} Row */
 
@@ -32,11 +32,12 @@ export function documentRow(actions) {
   const element = h("li", { class: "document" }, label, doing);
   /** What asks whether it is to be deleted. @type {HTMLElement | null} */
   let question = null;
+  let deleting = false;
 
   function ask() {
     const text = words.library.sure(document.title);
     const no = h("button", { type: "button", class: "small", onclick: leaveIt }, words.page.cancel);
-    const yes = h("button", { type: "button", class: "small danger", onclick: () => void deleteIt(yes) }, icon("trash"), words.library.delete);
+    const yes = h("button", { type: "button", class: "small danger", onclick: () => void deleteIt() }, icon("trash"), words.library.delete);
     question = h("div", { class: "sure", role: "group", "aria-label": text, onkeydown }, h("p", null, text), yes, no);
     element.append(question);
     doing.hidden = true;
@@ -58,10 +59,11 @@ export function documentRow(actions) {
     leaveIt();
   }
 
-  /** @param {HTMLButtonElement} yes */
-  async function deleteIt(yes) {
-    yes.disabled = true;
-    if (!(await actions.delete(document))) yes.disabled = false;
+  async function deleteIt() {
+    if (deleting) return;
+    deleting = true;
+    await actions.delete(document);
+    deleting = false;
   }
 
   return {

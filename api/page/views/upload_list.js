@@ -76,6 +76,8 @@ function uploadRow(app, uploads) {
   function mark() {
     const selected = !!shown?.added && app.selection.has(shown.added.document_id);
     choose.disabled = selected;
+    const { selectName, selectedName } = words.uploads;
+    if (shown) choose.setAttribute("aria-label", (selected ? selectedName : selectName)(shown.name));
     fill(choose, selected && icon("check"), selected ? words.uploads.selected : words.uploads.select);
   }
 
@@ -94,7 +96,6 @@ function uploadRow(app, uploads) {
   function showName(title) {
     name.textContent = title;
     progress.setAttribute("aria-label", words.uploads.progress(title));
-    choose.setAttribute("aria-label", words.uploads.selectName(title));
     again.setAttribute("aria-label", words.uploads.retryName(title));
     cancel.setAttribute("aria-label", words.uploads.cancelName(title));
     away.setAttribute("aria-label", words.uploads.dismissName(title));

@@ -202,7 +202,7 @@ export const en = {
     label: "Sessions",
     open: "Show the sessions",
     begin: "New session",
-    untitled: "New session",
+    untitled: "Untitled session",
     search: "Search sessions",
     today: "Today",
     yesterday: "Yesterday",

@@ -198,7 +198,7 @@ export const vi = {
     label: "Phiên",
     open: "Hiện các phiên",
     begin: "Phiên mới",
-    untitled: "Phiên mới",
+    untitled: "Phiên chưa đặt tên",
     search: "Tìm phiên",
     today: "Hôm nay",
     yesterday: "Hôm qua",

@@ -192,7 +192,7 @@ export const zh = {
     label: "会话",
     open: "显示会话",
     begin: "新会话",
-    untitled: "新会话",
+    untitled: "未命名会话",
     search: "搜索会话",
     today: "今天",
     yesterday: "昨天",
