@@ -17,7 +17,6 @@ import { isSending, SENDING, withRun } from "./turns.js";
 /** @typedef {import("./run.js").RunView} RunView */
 /** @typedef {import("./lives.js").Live} Live */
 /** @typedef {{problem: Problem, again: (() => void) | null, ask: Ask | null}} Failure `again` is null where no retry helps. */
-/** @typedef {import("./lives.js").Tell} Tell */
 
 let sent = 0;
 
@@ -25,7 +24,7 @@ let sent = 0;
 export class Conversation {
   /**
    * @param {import("../api/client.js").Client} client
-   * @param {Tell} tell
+   * @param {import("./lives.js").Tell} tell
    */
   constructor(client, tell) {
     this.client = client;
@@ -48,7 +47,7 @@ export class Conversation {
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
-    /** The session that is being made. @type {Promise<Session> | null} */
+    /** The session that is being opened or made; null where another one was opened meanwhile. @type {Promise<Session | null> | null} */
     this.making = null;
     this.leaving = new AbortController();
   }
@@ -76,9 +75,13 @@ export class Conversation {
     this.leave();
     const { signal } = this.leaving;
     this.loading.set(true);
+    const opened = this.takeUp(sessionId);
+    this.making = opened.then(() => (signal.aborted ? null : this.session.value));
+    this.making.catch(() => undefined); // told below
     try {
-      await this.takeUp(sessionId);
+      await opened;
     } finally {
+      if (!signal.aborted) this.making = null;
       if (!signal.aborted) this.loading.set(false);
     }
   }
@@ -124,10 +127,7 @@ export class Conversation {
     this.show();
   }
 
-  /**
-   * Show the branch through another version of a message.
-   * @param {string} messageId
-   */
+  /** Show the branch through another version of a message. @param {string} messageId */
   async showVersion(messageId) {
     if (this.session.value) await this.read(this.session.value.session_id, messageId);
   }
@@ -149,6 +149,7 @@ export class Conversation {
     let session;
     try {
       session = this.session.value ?? (await (this.making ??= this.client.createSession(pages)));
+      if (!session) return;
       if (!signal.aborted && !this.session.value) this.session.set(session);
       if (this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
     } catch (error) {

@@ -22,10 +22,11 @@ export class Outages {
    * @param {boolean} [back] Whether it is over since the connection is back.
    */
   note(follower, outage, back = false) {
+    const was = this.open.delete(follower);
     if (outage) this.open.set(follower, outage);
-    else if (this.open.delete(follower) && back) this.regained.update((count) => count + 1);
     const [next] = [...this.open.values()].sort((one, other) => one.until - other.until);
     this.next.set(next ? { until: next.until, now: () => this.now() } : null);
+    if (was && back) this.regained.update((count) => count + 1);
   }
 
   /** Reconnect everything at once. */
