@@ -30,7 +30,11 @@ export function summaryOf(turn, run) {
   else if (outcome === "cancelled") parts.push(summary.cancelled);
   else if (outcome === "failed") parts.push(summary.failed);
   else if (!turn.answer) parts.push(summary.unanswered);
-  const line = parts.join(" · ");
+  return capital(parts.join(" · "));
+}
+
+/** Begin with a capital letter. @param {string} line */
+export function capital(line) {
   return line.charAt(0).toLocaleUpperCase() + line.slice(1);
 }
 

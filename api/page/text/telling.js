@@ -110,7 +110,7 @@ const TELLERS = {
     if (!assessed) return { line: "" };
     const { told, account } = words.run;
     const said = assessed.supported ? told.supported : told.unsupported;
-    const line = words.run.listed([said, account.utility(percent(assessed.utility))]);
+    const line = told.assessed(words.run.listed([said, account.utility(percent(assessed.utility))]));
     return { line, notes: assessed.reason ? [note(assessed.reason)] : [] };
   },
 

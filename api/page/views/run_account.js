@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { NODES } from "../state/way.js";
-import { ASIDE, total, took } from "../text/summing.js";
+import { ASIDE, capital, total, took } from "../text/summing.js";
 import { duration, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 
@@ -117,7 +117,7 @@ function budget(turn, run, now, going) {
   /** @type {Fact[]} */
   const facts = ms === null ? [] : [[going ? account.soFar : account.elapsed, [duration(ms)]]];
   const left = leftOf(turn, run, now);
-  if (left.length) facts.push([going ? account.budget : account.left, left]);
+  if (left.length) facts.push([account.budget, left]);
   return facts;
 }
 
@@ -157,9 +157,10 @@ function assessed({ answer }) {
   });
   const opinion = assessment.model_score === null ? null : account.opinion(percent(assessment.model_score));
   const said = assessment.supported ? told.supported : told.unsupported;
+  const line = words.run.listed([said, account.utility(percent(assessment.utility))]);
   const verdicts = words.run.listed(counted);
   const reasons = assessment.reason.startsWith(verdicts) ? [assessment.reason] : [verdicts, assessment.reason];
-  return [[account.assessment, [words.run.listed([said, account.utility(percent(assessment.utility))]), ...reasons, opinion]]];
+  return [[account.assessment, [capital(line), ...reasons, opinion]]];
 }
 
 /** @param {import("../state/app.js").App} app */

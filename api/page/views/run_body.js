@@ -1,0 +1,42 @@
+/** What opens under a run's line: its steps, its way through the graph, its thinking and its account. */
+
+import { h } from "../dom.js";
+import { words } from "../words/index.js";
+import { runAccount } from "./run_account.js";
+import { runGraph } from "./run_graph.js";
+import { runSteps } from "./run_steps.js";
+import { thinkingView } from "./thinking.js";
+
+/** @typedef {import("../state/turns.js").Turn} Turn */
+/** @typedef {import("../state/run.js").RunView} RunView */
+/** @typedef {import("./run_replay.js").Replayed} Replayed */
+
+/** @param {import("../state/app.js").App} app */
+export function runBody(app) {
+  const note = h("p", { class: "run-note" });
+  const [steps, graph, thinking, account] = [runSteps(), runGraph(), thinkingView(), runAccount(app)];
+  const way = h("div", { class: "run-way" }, steps.element, graph.element);
+  return {
+    element: h("div", { class: "run-body" }, note, way, thinking.element, account.element),
+    /** @param {Turn} turn @param {RunView | null} run @param {"known" | Replayed} state */
+    show(turn, run, state) {
+      const said = noteOf(run, state);
+      if (note.textContent !== said) note.textContent = said;
+      note.hidden = !said;
+      way.hidden = !run?.steps.length;
+      if (run) {
+        steps.show(run);
+        graph.show(run);
+      }
+      thinking.show(run?.thinking ?? "");
+      account.show(turn, run, Date.now());
+    },
+  };
+}
+
+/** @param {RunView | null} run @param {"known" | Replayed} state */
+function noteOf(run, state) {
+  if (state === "fetching") return words.run.replaying;
+  if (state === "gone" || (state === "told" && !run?.steps.length)) return words.run.gone;
+  return run && run.attempt > 1 ? words.run.resumed(run.attempt) : "";
+}

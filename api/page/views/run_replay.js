@@ -1,0 +1,57 @@
+/** The log of a run that was not followed here, told again once somebody wants to see it. */
+
+import { Problem } from "../api/client.js";
+import { joinRun } from "../api/following.js";
+import { fold, newRun } from "../state/run.js";
+
+/** @typedef {import("../state/run.js").RunView} RunView */
+/** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
+
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {() => void} changed
+ */
+export function replayOf(app, changed) {
+  let leaving = new AbortController();
+  const replay = {
+    /** @type {RunView | null} */
+    run: null,
+    /** @type {Replayed} */
+    state: "unasked",
+
+    /** @param {string} runId */
+    begin(runId) {
+      if (replay.state === "unasked") void app.attempt(() => read(runId));
+    },
+
+    /** Wait no longer for what has not come yet. */
+    leave() {
+      if (replay.state === "fetching") replay.forget();
+    },
+
+    forget() {
+      leaving.abort();
+      replay.run = null;
+      replay.state = "unasked";
+    },
+  };
+
+  /** @param {string} runId @throws {Problem} */
+  async function read(runId) {
+    replay.forget();
+    replay.state = "fetching";
+    const { signal } = (leaving = new AbortController());
+    let run = newRun(runId);
+    try {
+      for await (const event of joinRun(app.client, runId, { signal, onOutage: () => undefined })) run = fold(run, event);
+    } catch (error) {
+      if (!signal.aborted) replay.state = "unasked";
+      if (!(error instanceof Problem && error.code === "not_found")) throw error;
+    }
+    if (signal.aborted) return;
+    replay.run = run.seq ? run : null;
+    replay.state = replay.run ? "told" : "gone";
+    changed();
+  }
+  return replay;
+}
