@@ -13,7 +13,7 @@ import { icon } from "./icons.js";
 export function readerPassages(act) {
   const previous = h("button", { type: "button", class: "quiet small", "aria-label": words.reader.previous, title: words.reader.previous, onclick: () => act.go(-1) }, icon("back"));
   const next = h("button", { type: "button", class: "quiet small", "aria-label": words.reader.next, title: words.reader.next, onclick: () => act.go(1) }, icon("next"));
-  const place = h("span", { class: "place", role: "status" });
+  const place = h("span", { class: "which", role: "status" });
   const ask = h("button", { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask(quote) }, words.reader.askQuote);
   const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes }, previous, place, next, ask);
   const note = h("div", { class: "note", role: "status" });

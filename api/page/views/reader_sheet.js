@@ -20,7 +20,7 @@ export function sheet(element, first) {
     const over = narrow.matches && !element.hidden;
     change(element, { role: over ? "dialog" : "complementary", "aria-modal": over && "true" });
     for (const each of covered) each.removeAttribute("inert");
-    covered = over ? [...document.querySelectorAll(".skip"), ...[...(element.parentElement?.children ?? [])].filter((each) => each !== element)] : [];
+    covered = over ? [...document.querySelectorAll(".skip, .frame > *")].filter((each) => !each.contains(element)) : [];
     for (const each of covered) each.setAttribute("inert", "");
   }
   narrow.addEventListener("change", cover);

@@ -1,0 +1,297 @@
+"""The reader: a document beside the answer, at the quote and with nothing marked but the quote."""
+
+import asyncio
+import json
+import re
+from itertools import count
+from typing import Any
+
+from playwright.async_api import Locator, Page, Route, expect
+
+from graph.evidence import Identity
+from tests.api.conftest import HANDBOOK, LIBRARY, new_session
+from tests.page.browsing import NARROW, PATIENCE, Visits
+from tests.page.sites import Site
+from tests.scripted_openai import answer
+from tests.unit.pdf_files import pdf
+from tools.ingestion import NewDocument
+
+_numbers = count(1)
+CURRENT = ".reader mark.current"
+QUOTE = "The kestrel of Hallgrim nests on the north tower."
+BEFORE = "😀🏖️ 员工每年有二十五天年假。👩‍👩‍👧 Nghỉ phép năm.\n\n"
+LEAVE = "Every employee gets 25 days of annual leave a year."
+LAPSE = "Unused leave lapses in March."
+NOTICE = "The notice period is three months."
+# Where what is marked most stands in the text of the document, in code points, and whether all of it is in sight.
+MARKED = """() => {
+  const marks = [...document.querySelectorAll(".reader mark.current")];
+  const segments = [...document.querySelectorAll(".reader .segment")];
+  const range = document.createRange();
+  range.setStart(segments[0], 0);
+  range.setEndBefore(marks[0]);
+  const before = segments.map((segment) => { const own = document.createRange(); own.selectNodeContents(segment);
+    return range.intersectsNode(segment) ? (own.compareBoundaryPoints(Range.END_TO_END, range) > 0
+      && own.setEnd(range.endContainer, range.endOffset), own.toString()) : ""; }).join("");
+  const around = document.querySelector(".reader .text").getBoundingClientRect();
+  const boxes = marks.map((mark) => mark.getBoundingClientRect());
+  const quote = marks.map((mark) => mark.textContent).join("");
+  const seen = boxes.every((box) => box.height && box.top >= around.top && box.bottom <= around.bottom);
+  return { start: [...before].length, quote, seen, scrolled: document.querySelector(".reader .text").scrollTop };
+}"""
+
+
+async def put(site: Site, text: str, *, document_id: str | None = None, **more: Any) -> str:
+    """Store a document with a title of its own; gives its id."""
+    title = more.pop("title", f"Document {next(_numbers)}")
+    new = NewDocument(document_id=document_id, title=title, text=text, **more)
+    report = await site.citewell.library.ingestor.ingest(Identity(), new)
+    return report.document_id
+
+
+async def answered(site: Site, document_id: str, *texts: str) -> tuple[str, list[dict[str, Any]]]:
+    """Ask, and be answered with these texts; gives the address of the session, and the citations of its answer."""
+    raw = (await site.client.get(f"/api/documents/{document_id}/raw-text")).json()
+    sections = [{"text": text, "source_ids": cited(raw, text)} for text in texts or [QUOTE]]
+    site.server.script(answer(*sections), to="generate_answer")
+    session_id = await new_session(site.client)
+    body = {"question": "Where does the kestrel of Hallgrim nest?", "page_ids": [document_id], "stream": False}
+    told = (
+        await site.client.post(f"/api/sessions/{session_id}/runs", json=body | {"only_selected_pages": True})
+    ).json()
+    assert told["outcome"] == "answered", told
+    return f"{site.url}/#/sessions/{session_id}", told["message"]["citations"]
+
+
+def cited(raw: dict[str, Any], text: str) -> list[str]:
+    """Name the segment that holds the first sentence of a text."""
+    first = text.split(". ")[0].rstrip(".")
+    index = next(segment["segment_index"] for segment in raw["segments"] if first in segment["text"])
+    return [f"{raw['document_id']}:{index}"]
+
+
+def marker(page: Page, number: int = 0) -> Locator:
+    return page.get_by_role("article").last.get_by_role("button", name=re.compile("^Source ")).nth(number)
+
+
+def reader(page: Page) -> Locator:
+    return page.get_by_role("complementary", name="Document")
+
+
+async def text_of(site: Site, document_id: str) -> str:
+    raw = (await site.client.get(f"/api/documents/{document_id}/raw-text")).json()
+    return "".join(segment["text"] for segment in raw["segments"])
+
+
+async def marked_is(page: Page, citation: dict[str, Any]) -> None:
+    """Wait until a citation's quote is in sight and stays there, and see that exactly its offsets are marked most."""
+    await expect(page.locator(CURRENT).first).to_be_in_viewport()
+    found = before = None
+    async with asyncio.timeout(PATIENCE / 1000):
+        while found is None or found != before or not found["seen"]:
+            before, found = found, await page.evaluate(MARKED)
+            await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    assert (found["start"], found["quote"]) == (citation["start"], citation["quote"])
+
+
+async def test_a_marker_opens_its_document_at_the_quote(chromium_page: Visits, model_site: Site) -> None:
+    text = BEFORE * 30 + QUOTE + "\n\n" + BEFORE * 30
+    document_id = await put(model_site, text, title="Birds", url="https://birds.example/kestrel")
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address)
+    await marker(page).click()
+    await expect(reader(page).get_by_role("heading", name="Birds")).to_be_visible()
+    assert citation["quote"] == QUOTE
+    await marked_is(page, citation)
+    assert "".join(await page.locator(".reader .segment").all_text_contents()) == await text_of(model_site, document_id)
+    await expect(reader(page).get_by_text("1 of 1")).to_be_visible()
+    await expect(reader(page).get_by_role("link", name="Original")).to_have_attribute(
+        "href", "https://birds.example/kestrel"
+    )
+    tab = reader(page).get_by_role("link", name="New tab")
+    await expect(tab).to_have_attribute("rel", "noopener noreferrer")
+    async with page.context.expect_page() as opening:
+        await tab.click()
+    opened = await opening.value
+    assert opened.url == f"{model_site.url}/documents/{document_id}#segment-{citation['segment_index']}"
+    await opened.close()
+    await reader(page).get_by_role("button", name="Close the document").click()
+    await expect(reader(page)).to_be_hidden()
+
+
+async def test_a_quote_that_runs_over_segments_is_marked_as_one(chromium_page: Visits, model_site: Site) -> None:
+    document_id = await put(model_site, BEFORE + QUOTE + " It hunts at dusk.")
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address, go=False)
+    await page.route("**/raw-text", in_small_segments)
+    await page.goto(address)
+    await marker(page).click()
+    await marked_is(page, citation)
+    assert await page.locator(CURRENT).count() > 5
+    assert await page.locator("#segment-3").count() == 1
+
+
+async def in_small_segments(route: Route) -> None:
+    """Cut a document as a deployment with tiny segments would."""
+    reply = await (await route.fetch()).json()
+    text = "".join(segment["text"] for segment in reply["segments"])
+    reply["segments"] = [
+        {"segment_index": at // 8, "page_idx": None, "start": at, "end": len(text[: at + 8]), "text": text[at : at + 8]}
+        for at in range(0, len(text), 8)
+    ]
+    await route.fulfill(json=reply)
+
+
+async def test_a_file_with_pages_shows_where_each_begins(chromium_page: Visits, model_site: Site) -> None:
+    pages = [
+        ["The heron sleeps by day."],
+        ["The owl sleeps by night."],
+        [QUOTE, "It sleeps on Sunday."],
+    ]
+    new = NewDocument(data=pdf(pages, title="Sleep"), name="sleep.pdf")
+    document_id = (await model_site.citewell.library.ingestor.ingest(Identity(), new)).document_id
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address)
+    await marker(page).click()
+    await expect(reader(page).get_by_text("3 pages")).to_be_visible()
+    assert await reader(page).get_by_role("heading", level=3).all_text_contents() == ["Page 1", "Page 2", "Page 3"]
+    await marked_is(page, citation)
+
+
+async def test_the_quotes_of_an_answer_are_gone_through_with_the_keyboard(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    address, _ = await answered(model_site, HANDBOOK, NOTICE, f"{LEAVE} {LAPSE}", NOTICE)
+    page = await chromium_page(address)
+    await marker(page).focus()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Read in the document").press("Enter")
+    await expect(page.locator(CURRENT)).to_have_text(NOTICE)
+    await expect(reader(page).get_by_role("region", name="Text of the document")).to_be_focused()
+    assert sorted(await page.locator(".reader mark").all_text_contents()) == sorted([LEAVE, LAPSE, NOTICE])
+    await expect(reader(page).get_by_text("3 of 3")).to_be_visible()
+    for quote, place in ((LAPSE, "2 of 3"), (LEAVE, "1 of 3"), (LEAVE, "1 of 3")):
+        await reader(page).get_by_role("button", name="Previous quote").press("Enter")
+        await expect(page.locator(CURRENT)).to_have_text(quote)
+        await expect(reader(page).get_by_text(place)).to_be_visible()
+    await reader(page).get_by_role("button", name="Next quote").press("Enter")
+    await expect(page.locator(CURRENT)).to_have_text(LAPSE)
+    await page.keyboard.press("Escape")
+    await expect(reader(page)).to_be_hidden()
+    await expect(marker(page)).to_be_focused()
+
+
+async def test_a_document_that_has_changed_since(chromium_page: Visits, model_site: Site) -> None:
+    document_id = await put(model_site, f"{QUOTE} It hunts at dusk.", title="Birds of Hallgrim")
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address, faults=["404"])
+    await marker(page).click()
+    await marked_is(page, citation)
+
+    await put(model_site, f"{BEFORE}New words come first. {QUOTE}", document_id=document_id, title="Birds of Hallgrim")
+    await marker(page).click()
+    await expect(reader(page).get_by_text("stands elsewhere now")).to_be_visible()
+    await expect(page.locator(CURRENT)).to_have_text(QUOTE)
+    await page.reload()
+    await marker(page).click()
+    await expect(reader(page).get_by_text("stands elsewhere now")).to_be_visible()
+    text = await text_of(model_site, document_id)
+    await marked_is(page, {"start": text.index(QUOTE), "quote": QUOTE})
+
+    await put(model_site, f"{BEFORE}The kestrel left.", document_id=document_id, title="Birds of Hallgrim")
+    for _ in range(2):
+        await marker(page).click()
+        await expect(reader(page).get_by_text("stands nowhere in it any more")).to_be_visible()
+        await expect(reader(page).get_by_text(QUOTE)).to_be_visible()
+        await expect(reader(page).get_by_text("The kestrel left.")).to_be_visible()
+        assert await page.locator(".reader mark").count() == 0
+        await page.reload()
+
+    await model_site.client.delete(f"/api/documents/{document_id}")
+    for _ in range(2):
+        await marker(page).click()
+        await expect(reader(page).get_by_text("This document is gone")).to_be_visible()
+        await expect(reader(page).get_by_text(QUOTE)).to_be_visible()
+        await expect(reader(page).get_by_text("The kestrel left.")).to_have_count(0)
+        await page.reload()
+
+
+async def test_a_narrow_window_has_the_document_over_all_of_it(chromium_page: Visits, model_site: Site) -> None:
+    document_id = await put(model_site, QUOTE)
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address, viewport=NARROW)
+    await marker(page).click()
+    sheet = page.get_by_role("dialog", name="Document")
+    await expect(sheet.get_by_role("region", name="Text of the document")).to_be_focused()
+    await marked_is(page, citation)
+    assert await sheet.bounding_box() == {"x": 0, "y": 0, **NARROW}
+    for _ in range(12):  # nothing else can be reached
+        await page.keyboard.press("Tab")
+        assert await page.evaluate("document.activeElement.matches('body, .reader *')")
+    await page.keyboard.press("Escape")
+    await expect(sheet).to_be_hidden()
+    await expect(marker(page)).to_be_focused()
+
+
+async def test_a_question_about_what_is_selected(chromium_page: Visits, model_site: Site) -> None:
+    text = f"{BEFORE}{QUOTE} It hunts at dusk.\n\n" + "The long end of this text goes on and on. " * 40
+    document_id = await put(model_site, text, title="Selected birds")
+    address, _ = await answered(model_site, document_id)
+    page = await chromium_page(address)
+    await marker(page).click()
+    box = await page.locator(CURRENT).bounding_box()
+    assert box is not None
+    await page.mouse.click(box["x"] + 2, box["y"] + 5)
+    for _ in range(7):
+        await page.keyboard.press("Shift+ArrowRight")
+    about = reader(page).get_by_role("button", name="Ask about this passage")
+    await expect(about).to_have_count(0)  # a caret is nowhere but where a browser is told to browse with it
+
+    await page.mouse.dblclick(box["x"] + 40, box["y"] + 10)
+    await about.click()
+    await expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    await expect(page.locator("form").get_by_text("kestrel")).to_be_visible()
+    async with page.expect_request("**/runs") as asking:
+        await page.keyboard.type("What is it?")
+        await page.keyboard.press("Enter")
+    sent = json.loads((await asking.value).post_data or "")
+    assert sent["selected_text"] == "kestrel"
+
+    await page.mouse.click(box["x"] + 2, box["y"] + 5)
+    await reader(page).get_by_role("region").press("End")
+    last = page.locator(".reader .segment").last
+    edge = await last.bounding_box()
+    assert edge is not None
+    await page.keyboard.down("Shift")
+    await page.mouse.click(edge["x"] + 200, edge["y"] + edge["height"] - 10)
+    await page.keyboard.up("Shift")
+    await expect(
+        reader(page).get_by_text(re.compile("1,000 characters at most; 1,[0-9]{3} are selected"))
+    ).to_be_visible()
+    await expect(about).to_have_count(0)
+
+    await reader(page).get_by_role("button", name="Ask about this quote").click()
+    await expect(page.locator("form").get_by_text(QUOTE)).to_be_visible()
+
+
+async def test_a_quote_near_the_end_of_two_megabytes(chromium_page: Visits, model_site: Site) -> None:
+    lines = (f"Line {number} of a long chronicle tells of the year {1000 + number % 997}." for number in range(37_000))
+    text = "\n".join(lines) + f"\n\n{QUOTE}\n\nThe end comes soon. The end is here."
+    assert len(text) > 2_000_000
+    document_id = await put(model_site, text, title="A chronicle")
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address)
+    await marker(page).click()
+    await marked_is(page, citation)
+    assert await page.locator(".reader .segment").count() > 1000
+
+
+async def test_a_document_of_the_library_is_read_from_its_start(chromium_page: Visits, model_site: Site) -> None:
+    [_, travel] = LIBRARY
+    page = await chromium_page(model_site.url)
+    await page.get_by_role("button", name="Library").first.click()
+    await page.get_by_role("button", name=f"Read {travel.title}").click()
+    await expect(reader(page).get_by_text("Second class is booked for trains.")).to_be_visible()
+    await expect(reader(page).get_by_role("button", name="Next quote")).to_have_count(0)
+    await expect(reader(page).get_by_role("link", name="Original")).to_have_count(0)
+    assert await page.locator(".reader mark").count() == 0
