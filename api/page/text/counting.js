@@ -7,7 +7,7 @@
  * @property {boolean} searched
  * @property {boolean} asked Whether the web was asked, and answered.
  * @property {number} read Selected pages.
- * @property {{kept: number, of: number}} sifted In all rounds together.
+ * @property {{kept: number, of: number}} sifted In all rounds together; what comes again counts once.
  * @property {{kept: number, of: number}} lastSifted In the last round.
  * @property {number} claims That were checked.
  * @property {Map<string, number>} verdicts
@@ -32,6 +32,7 @@ export function counts(steps) {
     fallbacks: 0,
   };
   const fallbacks = new Set();
+  const sifted = new Set();
   for (const event of steps.flatMap((step) => step.told)) {
     // A fallback that later steps depend on is told by them again.
     if ("fallback" in event && event.fallback) fallbacks.add(event.fallback.message);
@@ -46,8 +47,9 @@ export function counts(steps) {
       case "sources_graded": {
         // Each event has the whole list so far.
         const kept = event.sources.length - sums.sifted.kept;
+        for (const each of [...event.sources, ...event.dropped]) sifted.add(each.segment_id);
         sums.lastSifted = { kept, of: kept + event.dropped.length };
-        sums.sifted = { kept: event.sources.length, of: sums.sifted.of + sums.lastSifted.of };
+        sums.sifted = { kept: event.sources.length, of: sifted.size };
         break;
       }
       case "section_checked":

@@ -51,7 +51,7 @@ export function runPanel(app) {
   // Who opens none need not load it.
   async function prepare() {
     const loaded = await import("./run_body.js").catch(() => null);
-    if (!loaded) return app.notice.set({ kind: "failed", text: words.notices.unreachable });
+    if (!loaded) return app.notice.set({ kind: "failed", text: words.notices.unreachable, again: draw });
     if (body) return;
     body = loaded.runBody(app);
     draw();

@@ -17,7 +17,12 @@ const grave = (...steps) => tell(...steps).notes.filter((note) => note.grave).ma
 
 const decided = (more) => ({ type: "retrieval_decided", needs_retrieval: true, reason: "", standalone_question: QUESTION, intent: "content_query", fallback: null, ...more });
 const found = (more) => ({ type: "sources_found", kind: "search", query: QUESTION, count: 10, degraded: null, ...more });
-const graded = (kept, ...reasons) => ({ type: "sources_graded", sources: Array(kept).fill({}), dropped: reasons.map((reason) => ({ segment_id: "s", reason })), fallback: null });
+const graded = (kept, ...reasons) => ({
+  type: "sources_graded",
+  sources: Array.from({ length: kept }, (_, index) => ({ segment_id: `kept:${index}` })),
+  dropped: reasons.map((reason, index) => ({ segment_id: `dropped:${index}`, reason })),
+  fallback: null,
+});
 const claims = (...verdicts) => verdicts.map((verdict) => ({ verdict }));
 const checked = (...verdicts) => ({ type: "section_checked", section_index: 0, claims: claims(...verdicts), fallback: null });
 const revised = (text) => ({ type: "section_revised", section_index: 0, text, source_ids: [], claims: [] });
@@ -117,6 +122,7 @@ test("what is going on is told in one line", () => {
 test("a run is summed up in one line, from its steps or from what was stored", () => {
   const steps = [
     step("search_segments", found()),
+    step("grade_segments", graded(1, ..."123456")),
     step("grade_segments", graded(4, ..."123456")),
     step("check_claims", checked("supported", "contradicted")),
     step("check_claims", revised("Better.")),
