@@ -15,8 +15,8 @@ import { readerText } from "./reader_text.js";
 /** @typedef {import("../state/app.js").Reading} Reading */
 /** @typedef {import("../text/passages.js").Passage} Passage */
 
-/** @param {import("../state/app.js").App} app */
-export function reader(app) {
+/** @param {import("../state/app.js").App} app @param {HTMLElement} place Where it is to stand. */
+export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title" });
   const links = readerLinks(app);
@@ -27,6 +27,7 @@ export function reader(app) {
   const close = h("button", { type: "button", class: "quiet close", "aria-label": words.reader.close, title: words.reader.close, onclick: () => app.reading.set(null) }, icon("close"));
   const header = h("header", null, h("div", { class: "top" }, title, close), links.element, quotes.row, quotes.note, failed);
   const element = h("section", { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true, onkeydown }, header, text.element);
+  place.append(element);
   const window = sheet(element, text.element);
   /** What is on show. @type {import("../state/document.js").Content | null} */
   let content = null;
@@ -143,6 +144,4 @@ export function reader(app) {
     if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) selection.removeAllRanges();
     else app.reading.set(null);
   }
-
-  return element;
 }

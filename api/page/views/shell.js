@@ -4,10 +4,9 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { composer } from "./composer.js";
 import { conversationView } from "./conversation.js";
-import { library } from "./library.js";
+import { libraryPlace, readerPlace } from "./later.js";
 import { lock } from "./lock.js";
 import { notices } from "./notices.js";
-import { reader } from "./reader.js";
 import { sessionsView } from "./sessions.js";
 import { topbar } from "./topbar.js";
 
@@ -16,7 +15,7 @@ export function shell(app) {
   const main = h("main", { class: "middle" }, topbar(app), conversationView(app), composer(app));
   const sessions = sessionsView(app);
   const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
-  const aside = reader(app);
+  const aside = readerPlace(app);
   const skip = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
   const frame = h("div", { class: "frame" }, sessions, scrim, main, aside);
   app.reading.watch((reading) => frame.classList.toggle("reading", reading !== null));
@@ -33,7 +32,7 @@ export function shell(app) {
     if (innerWidth !== width) app.sessionsOpen.set(false);
     width = innerWidth;
   });
-  const dialog = library(app);
+  const dialog = libraryPlace(app);
   app.locked.watch((locked) => {
     for (const each of [frame, skip, dialog]) each.inert = locked;
     frame.hidden = skip.hidden = locked;
