@@ -50,8 +50,7 @@ export function library(app, place) {
       h("footer", null, count, h("button", { type: "button", class: "primary", onclick: close }, words.library.done)),
     ),
   );
-  const layer = h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads));
-  place.append(layer);
+  place.append(h("div", { class: "library-layer" }, dialog, tray, dropTarget(app, uploads)));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -69,9 +68,7 @@ export function library(app, place) {
     if (all.length && all.every(({ state }) => state === "added" || state === "refused")) seen = setTimeout(leave, SEEN_MS);
   });
   app.tabs.hear(({ kind }) => {
-    if (kind !== "library") return;
-    void app.selection.check();
-    if (dialog.open) void shelf.refresh();
+    if (kind === "library" && dialog.open) void shelf.refresh();
   });
 
   function show() {
@@ -97,7 +94,7 @@ export function library(app, place) {
     const notices = document.querySelector(".notices");
     if (!notices || dialog.contains(notices) === inside) return;
     if (inside) dialog.append(notices);
-    else layer.after(notices);
+    else place.after(notices);
   }
 
   /** Nobody has to put away what went well; what was refused waits to be read. */

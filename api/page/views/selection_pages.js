@@ -44,6 +44,9 @@ export function selectedPages(app, next) {
     list.hidden = !list.childElementCount;
     refocus();
   });
+  app.tabs.hear(({ kind }) => {
+    if (kind === "library") void app.selection.check();
+  });
   app.selection.passage.watch((passage) => {
     const refocus = focusKeeper(list, next);
     marked = passage && passageChip(app, passage);
