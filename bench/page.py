@@ -60,6 +60,7 @@ QUOTE_SEEN = """() => {
   return mark && mark.height && mark.top >= around.top && mark.top + 16 <= around.bottom
     ? performance.now() - globalThis.benchClick : 0;
 }"""
+PAINTED = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 AT_TOP = '() => (document.querySelector("[data-bench]").scrollTop === 0 ? 1 : 0)'
 # Playwright's own wait for a condition is nothing that the page's policy lets run.
 WAIT = "new Promise((seen) => (function ask() { const at = (%s)(); at ? seen(at) : requestAnimationFrame(ask); })())"
@@ -129,8 +130,7 @@ async def _load(browser: Browser, url: str) -> tuple[Wire, float]:
     async with visited(browser) as page:
         wire = await Wire.of(page)
         await page.goto(url, wait_until="networkidle")
-        paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        return wire, float(paint)
+        return wire, await _seen(page, PAINTED)
 
 
 async def _visit(browser: Browser, address: str, way: Callable[[Browser, Page, str], Awaitable[Scrolled]]) -> Scrolled:

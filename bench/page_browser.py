@@ -4,7 +4,8 @@ import json
 import os
 import shutil
 from bisect import bisect_right
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,9 @@ from bench.figures import NotHere
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIETLY = ("--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync")
 WINDOW = {"width": 1280, "height": 800}
-TRACED = ["devtools.timeline", "devtools.timeline.frame", "disabled-by-default-v8.gc", "v8", "toplevel"]
-FRAME = "BeginMainThreadFrame"
-TASKS = ("RunTask", "ThreadControllerImpl::RunTask")
+TRACED = ["devtools.timeline", "toplevel", "v8"]
+FRAME = "AnimationFrame"  # those of the Long Animation Frames API, but of any length
+TASKS = ("ThreadControllerImpl::RunTask",)
 SCRIPTS = ("EvaluateScript", "v8.evaluateModule", "FunctionCall", "v8.callFunction", "RunMicrotasks")
 DRAWING = ("UpdateLayoutTree", "Layout", "PrePaint", "Paint", "Layerize", "Commit")
 MILLISECOND = 1000  # of a trace's microseconds
@@ -102,28 +103,29 @@ def frames_of(events: list[dict[str, Any]]) -> Frames:
     """Add up each frame's scripting: all that the main thread did, but for the browser's own style, layout and paint.
 
     Reading JSON, collecting garbage and all else that has no name of its own counts as scripting, and so does a layout
-    that a script forced. What lies between the beginnings of two frames belongs to the first of them.
+    that a script forced. What lies between the ends of two frames belongs to the second of them.
     """
     thread = _main_thread(events)
     own = sorted((each for each in events if (each["pid"], each["tid"]) == thread), key=lambda each: each["ts"])
-    begins = [each["ts"] for each in own if each["name"] == FRAME]
-    if not begins:
-        return Frames([])
-    busy = [0.0] * (len(begins) + 1)  # the first is what came before any frame
+    ends = [each["ts"] for each in own if _ends_frame(each)]
+    busy = [0.0] * (len(ends) + 1)  # the last is what came behind every frame
     for sign, spans in ((1, _outermost(own, TASKS)), (-1, _drawing(own))):
         for start, end in spans:
-            for frame, part in _shares(begins, start, end):
+            for frame, part in _shares(ends, start, end):
                 busy[frame] += sign * part / MILLISECOND
     return Frames(busy)
 
 
 def _main_thread(events: list[dict[str, Any]]) -> tuple[int, int]:
-    """Give the process and thread that began the most frames: the page's own."""
-    counts: dict[tuple[int, int], int] = {}
-    for each in events:
-        if each["name"] == FRAME:
-            counts[each["pid"], each["tid"]] = counts.get((each["pid"], each["tid"]), 0) + 1
-    return max(counts, key=lambda thread: counts[thread], default=(0, 0))
+    """Give the process and thread that drew the most frames: the page's own. Raises AssertionError where none did."""
+    counts = Counter((each["pid"], each["tid"]) for each in events if _ends_frame(each))
+    assert counts, "the browser told of no frame"
+    [(thread, _)] = counts.most_common(1)
+    return thread
+
+
+def _ends_frame(event: dict[str, Any]) -> bool:
+    return bool(event["name"] == FRAME and event["ph"] == "e")
 
 
 def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[tuple[float, float]]:
@@ -147,11 +149,10 @@ def _drawing(events: list[dict[str, Any]]) -> list[tuple[float, float]]:
     return kept
 
 
-def _shares(begins: list[float], start: float, end: float) -> list[tuple[int, float]]:
+def _shares(ends: list[float], start: float, end: float) -> Iterator[tuple[int, float]]:
     """Share a span out to the frames that it lies in."""
-    shares, place = [], bisect_right(begins, start)
+    place = bisect_right(ends, start)
     while start < end:
-        until = min(end, begins[place]) if place < len(begins) else end
-        shares.append((place, until - start))
+        until = min(end, ends[place]) if place < len(ends) else end
+        yield place, until - start
         start, place = until, place + 1
-    return shares
