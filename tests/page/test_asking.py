@@ -121,7 +121,7 @@ async def test_an_abstention_says_why_and_shows_what_came_nearest(
     assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
     await expect(asked.get_by_role("button", name="Edit the question")).to_have_css("opacity", "1")
     await nearest.first.get_by_role("button").tap()
-    await expect(page.get_by_role("complementary")).to_be_visible()
+    await expect(page.locator(".reader").get_by_role("heading", level=2)).to_be_visible()
 
 
 async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
@@ -142,7 +142,7 @@ async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
     await field(page).fill("When does unused leave lapse?")
     await page.get_by_role("button", name="Ask next").click()
     second = turn(page, "When does unused leave lapse?")
-    await expect(second.get_by_text("Waiting in line, place 1")).to_be_visible()
+    await expect(second.get_by_text("Waiting: next in line")).to_be_visible()
     await expect(field(page)).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(first.get_by_text("Stopped by you.")).to_be_visible()

@@ -1,8 +1,6 @@
 /** An answer: its sections, and what there is to say of it as a whole. */
 
 import { fill, h } from "../dom.js";
-import { isSending } from "../state/turns.js";
-import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { nearestList, sourceList } from "./answer_sources.js";
@@ -16,13 +14,11 @@ export function answerView(app) {
   const views = [];
   /** @type {import("../state/run.js").Answer | null} */
   let shown = null;
-  let status = "";
-  const waiting = h("p", { class: "waiting muted", role: "status" });
   const sections = h("div", { class: "sections" });
   const outcome = outcomeView(app);
   const [above, below] = [h("div", { class: "above" }), h("div", { class: "below" })];
   const actions = answerActions(app);
-  const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label }, above, waiting, outcome.element, sections, below, actions.element);
+  const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label }, above, outcome.element, sections, below, actions.element);
 
   /** @param {import("../state/run.js").Answer | null} answer */
   function showAnswer(answer) {
@@ -46,21 +42,10 @@ export function answerView(app) {
     show(turn, answering = false) {
       const { answer, run } = turn;
       if (answer !== shown || answer === null) showAnswer(answer);
-      const now = statusOf(run);
-      if (now !== status) fill(waiting, now);
-      status = now;
-      waiting.hidden = !now;
       outcome.show(turn, answering);
       actions.show(turn, answering);
       element.classList.toggle("abstained", answer?.outcome === "abstained");
       element.setAttribute("aria-busy", String(run !== null && run.status !== "finished"));
     },
   };
-}
-
-/** @param {import("../state/run.js").RunView | null} run */
-function statusOf(run) {
-  if (!run || run.status !== "queued") return "";
-  if (isSending(run)) return words.answer.sending;
-  return run.position ? words.answer.waiting(number(run.position)) : "";
 }

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
 
 /** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
@@ -28,7 +29,7 @@ function outcomeOf(app, turn, answering) {
   if (answer.outcome === "abstained") return panel("calm", "dash", words.answer.abstained, why);
   if (answer.outcome === "cancelled") {
     const kept = answer.sections.some((section) => section.text);
-    return panel("calm", "stop", words.answer.cancelled, why, kept ? words.answer.cancelledKept : words.answer.cancelledEmpty);
+    return panel("calm", "stop", why || words.answer.cancelled, kept ? words.answer.cancelledKept : words.answer.cancelledEmpty);
   }
   return answer.stopReason === "answer_complete" || !why ? null : h("p", { class: "stop-reason muted" }, icon("unsure"), why);
 }
@@ -69,7 +70,7 @@ export function regenerate(app, turn, id) {
  * @param {...(string | undefined)} lines
  */
 function panel(kind, name, title, ...lines) {
-  const said = lines.filter((line) => line).map((line) => h("p", null, line));
+  const said = lines.filter((line) => line).map((line) => h("p", null, withCode(line ?? "")));
   return h("div", { class: `panel ${kind}` }, h("p", { class: "outcome" }, icon(name), h("strong", null, title)), said);
 }
 

@@ -21,7 +21,7 @@ export function conversationView(app) {
   const earlier = h("button", { type: "button", class: "earlier", onclick: () => void readEarlier() }, words.conversation.earlier);
   const list = h("div", { class: "turns" });
   const empty = emptyView(app);
-  const loading = h("p", { class: "loading muted", role: "status" });
+  const loading = h("p", { class: "loading muted", role: "status" }, words.conversation.loading);
   const aside = h(
     "p",
     { class: "aside" },
@@ -51,7 +51,7 @@ export function conversationView(app) {
       for (const key of views.keys()) if (!kept.has(key)) views.delete(key);
     }
     empty.hidden = turns.length > 0 || conversation.loading.value;
-    fill(loading, conversation.loading.value && !turns.length ? words.conversation.loading : null);
+    loading.hidden = !conversation.loading.value || turns.length > 0;
     announce(turns);
     const opened = conversation.session.value?.session_id ?? "";
     if (begun || (opened !== sessionId && turns.length)) bottom.stick();

@@ -18,8 +18,8 @@ export function failureView(app) {
     fill(
       element,
       title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
-      h("p", null, said(problem)),
-      problem.suggestion && h("p", { class: "muted" }, problem.suggestion),
+      h("p", null, withCode(said(problem))),
+      problem.suggestion && h("p", { class: "muted" }, withCode(problem.suggestion)),
       h(
         "p",
         { class: "choices" },
@@ -29,4 +29,9 @@ export function failureView(app) {
     );
   });
   return element;
+}
+
+/** Show what a message puts between backticks as code. @param {string} message */
+export function withCode(message) {
+  return message.split(/`([^`]+)`/).map((part, at) => (at % 2 ? h("code", null, part) : part));
 }

@@ -57,8 +57,6 @@ export const en = {
   },
   answer: {
     label: "Answer",
-    sending: "Sending…",
-    waiting: (/** @type {string} */ place) => `Waiting in line, place ${place}`,
     regenerate: "Answer again",
     copy: "Copy",
     copyLabel: "Copy as Markdown with footnotes",

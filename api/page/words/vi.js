@@ -55,8 +55,6 @@ export const vi = {
   },
   answer: {
     label: "Câu trả lời",
-    sending: "Đang gửi…",
-    waiting: (place) => `Đang xếp hàng, vị trí ${place}`,
     regenerate: "Trả lời lại",
     copy: "Sao chép",
     copyLabel: "Sao chép dạng Markdown kèm chú thích",

@@ -55,8 +55,6 @@ export const zh = {
   },
   answer: {
     label: "回答",
-    sending: "正在发送…",
-    waiting: (place) => `排队中，第 ${place} 位`,
     regenerate: "重新回答",
     copy: "复制",
     copyLabel: "复制为带脚注的 Markdown",
