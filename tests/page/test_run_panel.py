@@ -13,9 +13,10 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from graph.builder import build
 from graph.evidence import Outcome, StopReason
-from tests.api.conftest import HANDBOOK
+from tests.api.conftest import HANDBOOK, new_session
 from tests.api.reading import events_of
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
+from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say
@@ -259,6 +260,27 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     await expect(panel).to_contain_text("The steps of this run are no longer kept.")
     assert set(await account(panel)) == {*events[-1]["spent"], "total"}
     await expect(panel.locator(".account dl")).to_contain_text("The answer is complete.")
+
+
+async def test_pages_are_read_beside_the_search_and_quoted_without_a_model(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    gone = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2aff"
+    asked = {"question": QUESTION, "model": "extractive", "search": "always", "page_ids": [HANDBOOK, gone]}
+    session = await new_session(model_site.client)
+    events = events_of(await model_site.client.post(f"/api/sessions/{session}/runs", json=asked))
+    assert events[-1]["type"] == "run_finished"
+    page = await chromium_page(f"{model_site.url}/#/sessions/{session}", faults=[f"404 .*{gone}"])
+    panel = await opened(panel_of(page))
+    await expect(step(panel, "load_selected_pages")).to_contain_text(
+        "Read 1 selected page (1 not found, or without room)"
+    )
+    assert {"load_selected_pages grade_segments", "search_segments grade_segments"} <= await taken(panel)
+    way = "Decide → Read pages + Search library → Sift → Write → Check claims → Assess"
+    await expect(panel.get_by_role("img", name=way)).to_be_visible()
+    await expect(panel.locator(".account dl")).to_contain_text("Quotes of the documents, no model")
+    assert (await account(panel))["total"][1:] == ["0", "0"]
+    await accessible(page, "an account")
 
 
 async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, model_site: Site) -> None:

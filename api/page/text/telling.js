@@ -7,7 +7,7 @@ import { counts } from "./counting.js";
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("../state/run.js").Step} Step */
 /** @typedef {{text: string, grave: boolean}} Note `grave` where something went another way than it should. */
-/** @typedef {{line: string, notes: Note[]}} Telling */
+/** @typedef {{line: string, notes: Note[], failed: boolean}} Telling `failed` where the run went on without the step. */
 /** @typedef {{steps: Step[], at: number, question: string}} Place Where a step stands in its run. */
 
 const LONGEST = 160; // characters of a query or an address
@@ -22,14 +22,14 @@ const LONGEST = 160; // characters of a query or an address
 export function tellStep(steps, at, question) {
   const step = /** @type {Step} */ (steps[at]);
   const tell = TELLERS[/** @type {keyof typeof TELLERS} */ (step.name)];
-  const { line, notes = [] } = tell ? tell(step, { steps, at, question }) : { line: "" };
+  const { line, notes = [], failed = false } = tell ? tell(step, { steps, at, question }) : { line: "" };
   const going = words.run.doing[/** @type {keyof typeof words.run.doing} */ (step.name)] ?? step.name;
   const named = words.run.nodes[/** @type {keyof typeof words.run.nodes} */ (step.name)] ?? step.name;
-  const told = [...notes, ...step.told.flatMap((event) => aside(event, line))];
-  return { line: line || (step.ms === null ? going : named), notes: told };
+  const told = [...notes, ...step.told.flatMap((event) => aside(event, failed))];
+  return { line: line || (step.ms === null ? going : named), notes: told, failed };
 }
 
-/** @typedef {{line: string, notes?: Note[]}} Told */
+/** @typedef {{line: string, notes?: Note[], failed?: boolean}} Told */
 
 /** @type {Record<import("../state/way.js").NodeName, (step: Step, place: Place) => Told>} */
 const TELLERS = {
@@ -56,8 +56,8 @@ const TELLERS = {
     return { line: parts.length ? `${whole} (${words.run.listed(parts)})` : whole, notes };
   },
 
-  search_segments: (step, { question }) => searched(step, question, words.run.told.library),
-  search_web: (step, { question }) => searched(step, question, words.run.told.web),
+  search_segments: (step, place) => searched(step, place, words.run.told.library),
+  search_web: (step, place) => searched(step, place, words.run.told.web),
 
   grade_segments(step, { steps, at }) {
     const graded = only(step, "sources_graded");
@@ -118,23 +118,27 @@ const TELLERS = {
   abstain: (step) => ({ line: all(step, "section_finished").length ? words.run.told.abstained : "" }),
 };
 
-/** @param {Step} step @param {string} question @param {(count: number) => string} say @returns {Told} */
-function searched(step, question, say) {
-  const found = only(step, "sources_found");
-  if (!found) return { line: "" };
-  return { line: say(found.count), notes: found.query !== question ? [note(words.run.told.query(short(found.query)))] : [] };
+/** @param {Step} step @param {Place} place @param {(count: number) => string} say @returns {Told} */
+function searched(step, { steps, at, question }, say) {
+  const { told } = words.run;
+  const [found, hindered] = [only(step, "sources_found"), only(step, "search_failed")];
+  if (!found) return { line: hindered ? told.failed[hindered.kind] : "", failed: hindered !== undefined };
+  const known = [question, ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query))];
+  return { line: say(found.count), notes: known.includes(found.query) ? [] : [note(told.query(short(found.query)))] };
 }
 
 /**
  * Tell what may be told of any step: what failed, what was left out, what was done instead.
  * @param {RunEvent} event
- * @param {string} line What is told of the step already.
+ * @param {boolean} failed Whether its line says already that it failed.
  * @returns {Note[]}
  */
-function aside(event, line) {
+function aside(event, failed) {
   const { told } = words.run;
   const notes = [];
-  if (event.type === "search_failed") notes.push(note(sentence(told.failed[event.kind], event.message), true));
+  if (event.type === "search_failed") {
+    notes.push(note(failed ? event.message : sentence(told.failed[event.kind], event.message), true));
+  }
   if (event.type === "sources_found" && event.degraded) notes.push(note(event.degraded, true));
   if (event.type === "sources_disagree") notes.push(note(told.disagree(event.reason), true));
   if (event.type === "content_removed") {
@@ -145,7 +149,7 @@ function aside(event, line) {
     const { message, suggestion } = event.fallback;
     notes.push(note([message, suggestion].filter(Boolean).join(" "), true));
   }
-  return notes.filter((each) => each.text !== line);
+  return notes.filter((each) => each.text);
 }
 
 /** Whether a step takes part in repairing what was written. @param {Place} place */

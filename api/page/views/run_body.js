@@ -16,10 +16,12 @@ export function runBody(app) {
   const note = h("p", { class: "run-note" });
   const [steps, graph, thinking, account] = [runSteps(), runGraph(), thinkingView(), runAccount(app)];
   const way = h("div", { class: "run-way" }, steps.element, graph.element);
+  const element = h("div", { class: "run-body" }, note, way, thinking.element, account.element);
   return {
-    element: h("div", { class: "run-body" }, note, way, thinking.element, account.element),
+    element,
     /** @param {Turn} turn @param {RunView | null} run @param {"known" | Replayed} state */
     show(turn, run, state) {
+      element.hidden = run?.status === "queued";
       const said = noteOf(run, state);
       if (note.textContent !== said) note.textContent = said;
       note.hidden = !said;

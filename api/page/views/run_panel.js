@@ -29,8 +29,17 @@ export function runPanel(app) {
   let live = /** @type {boolean | null} */ (null);
   /** Whether the user wants it open; null where they have not said. */
   let chosen = /** @type {boolean | null} */ (null);
+  let spoken = "";
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let ticking;
+
+  /** @param {boolean} was Whether it was live before. */
+  function speak(was) {
+    const said = live ? (line.textContent ?? "") : "";
+    // Its end is announced with the conversation's.
+    if (said !== spoken && (live || was)) announce(said);
+    spoken = said;
+  }
 
   function choose() {
     chosen = !element.open;
@@ -83,9 +92,7 @@ export function runPanel(app) {
         change(element, { class: live ? "run going" : "run" });
       }
       draw();
-      // Its end is announced with the conversation's.
-      if (live) announce(line.textContent ?? "");
-      else if (was) announce("");
+      speak(was ?? false);
       if (live && ticking === undefined) ticking = setInterval(tick, TICK_MS);
     },
   };

@@ -41,14 +41,15 @@ function stepItem() {
     element,
     /** @param {Step} step @param {Step[]} steps @param {number} at @param {string} question @param {boolean} over */
     show(step, steps, at, question, over) {
-      const now = step.ms !== null ? "done" : over ? "cut" : "current";
-      if (step === shown && now === state) return;
+      const ended = step.ms !== null ? "done" : over ? "cut" : "current";
+      if (step === shown && (ended === state || state === "failed")) return;
+      const told = tellStep(steps, at, question);
+      const now = told.failed && ended === "done" ? "failed" : ended;
       if (now !== state) {
         change(element, { class: `step ${now}`, "data-step": step.name, "aria-current": now === "current" ? "step" : null });
-        fill(mark, now === "done" ? icon("check") : now === "cut" ? icon("close") : null);
+        fill(mark, now === "done" ? icon("check") : now === "current" ? null : icon("close"));
       }
       [shown, state] = [step, now];
-      const told = tellStep(steps, at, question);
       if (line.textContent !== told.line) line.textContent = told.line;
       time.textContent = step.ms !== null ? duration(step.ms) : now === "cut" ? words.run.cut : "";
       const texts = told.notes.map((note) => note.text);

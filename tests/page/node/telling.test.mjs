@@ -51,8 +51,12 @@ test("searches, what hindered them, and those that failed", () => {
   assert.deepEqual(texts(step("search_segments", found({ query: "lapse", degraded: "By words alone." }))), ["For “lapse”", "By words alone."]);
   assert.equal(line(step("search_web", found({ kind: "web", count: 1 }))), "Asked the web: 1 result");
   const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No answer." };
-  assert.equal(line(step("search_web", failed)), "Search web");
-  assert.deepEqual(grave(step("search_web", failed)), ["Could not ask the web: No answer."]);
+  assert.equal(line(step("search_web", failed)), "Could not ask the web");
+  assert.deepEqual(grave(step("search_web", failed)), ["No answer."]);
+  assert.ok(tell(step("search_web", failed)).failed);
+  const pages = step("load_selected_pages", { ...failed, kind: "page" }, { type: "pages_loaded", used: [{}], cut: [], unused: [] });
+  assert.equal(line(pages), "Read 1 selected page");
+  assert.deepEqual(grave(pages), ["Could not search within the pages: No answer."]);
 });
 
 test("what was kept is counted by round, what was left out by reason", () => {
@@ -70,6 +74,7 @@ test("another wording, and a second look for what failed", () => {
   assert.deepEqual(texts(step("rewrite_query", rewritten)), ["broader"]);
   assert.equal(line(step("check_claims"), step("rewrite_query", rewritten)), "Looked again for what failed: “carry over”");
   assert.equal(line(step("rewrite_query")), "Found nothing else to try");
+  assert.deepEqual(texts(step("rewrite_query", rewritten), step("search_segments", found({ query: "carry over" }))), []);
 });
 
 test("writing, and what was left out of it", () => {
