@@ -80,8 +80,9 @@ PATHS = re.compile(
 class Watch:
     """A page under attack."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, url: str) -> None:
         self.page = page
+        self._path = urlsplit(url).path or "/"
         self.faults: list[str] = []
         page.context.on("request", self._requested)
         page.context.on("page", lambda opened: self.faults.append(f"a window was opened: {opened.url}"))
@@ -110,13 +111,13 @@ class Watch:
             self.faults.append(f"a request for {request.method} {request.url[:200]}")
 
     def _arrived(self, url: str) -> None:
-        if urlsplit(url).path not in ("/", "blank"):
+        if urlsplit(url).path not in (self._path, "blank"):
             self.faults.append(f"another page: {url[:200]}")
 
 
 async def watched(page: Page, url: str) -> Watch:
     """Open a page under watch; ``page`` is one that has gone nowhere yet."""
     await page.add_init_script(PWNED)
-    watch = Watch(page)
+    watch = Watch(page, url)
     await page.goto(url)
     return watch

@@ -1,6 +1,7 @@
 """Attacks through every text that reaches the page: nothing runs, nothing is fetched, and the text stands as text."""
 
 import json
+import random
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -10,14 +11,15 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from graph.evidence import Identity, Space
+from graph.evidence import Identity
 from tests.api.conftest import new_session
-from tests.page.attacks import KEYS, MARKUP, deep, marked
+from tests.page.attacks import EVERY, KEYS, MARKUP, corpus, deep, marked
 from tests.page.browsing import Visits
 from tests.page.forged import SESSION, Forgery
 from tests.page.sites import Site, site_of
 from tests.page.tampering import Watch, watched
 from tests.scripted_openai import ScriptedOpenAI, Think, answer, say
+from tests.scripted_web import ScriptedWeb, found, result, serve_web
 from tools.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
@@ -46,8 +48,19 @@ def line(text: str) -> str:
     return " ".join(text.split())
 
 
+def signs(text: str) -> str:
+    """Leave what neither Markdown nor the markers of citations take away or add."""
+    return re.sub(r"[^A-Za-z<>]", "", text)
+
+
 @pytest.fixture(scope="module")
-async def site(module_settings: Settings) -> AsyncIterator[Site]:
+async def web() -> AsyncIterator[ScriptedWeb]:
+    async with serve_web() as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+async def site(module_settings: Settings, web: ScriptedWeb) -> AsyncIterator[Site]:
     """A deployment with models that have room for all attacks at once; the label of one is an attack."""
     with ScriptedOpenAI() as server:
         model: dict[str, Any] = {"base_url": server.base_url, "model": "any", "context_tokens": 200_000}
@@ -55,7 +68,8 @@ async def site(module_settings: Settings) -> AsyncIterator[Site]:
             ModelSettings(name="scripted", **model),
             ModelSettings(name="hostile", label=MARKUP["image"], **model),
         ]
-        settings = module_settings.model_copy(update={"models": models, "default_model": "scripted"})
+        told = {"models": models, "default_model": "scripted", "web": web.settings}
+        settings = module_settings.model_copy(update=told)
         async with site_of(settings, server) as opened:
             yield opened
 
@@ -72,7 +86,8 @@ async def ingested(site: Site, **fields: Any) -> str:
 
 
 async def asked(watch: Watch, question: str) -> None:
-    """Ask in the page, and wait for the end."""
+    """Ask in the page, once it is there, and wait for the end."""
+    await watch.page.wait_for_load_state("networkidle")
     before = await watch.page.locator(".turn").count()
     await watch.page.locator("#question").fill(question)
     await watch.page.locator("#question").press("Enter")
@@ -80,19 +95,34 @@ async def asked(watch: Watch, question: str) -> None:
 
 
 async def holds(watch: Watch, texts: list[str]) -> None:
-    """Check that the page holds texts as they are, but for white space."""
-    held = line(await watch.text())
-    assert [text for text in texts if line(text) not in held] == []
+    """Check that the page holds texts as they are, but for white space, which stands between elements too."""
+    held = "".join((await watch.text()).split())
+    assert [text for text in texts if "".join(text.split()) not in held] == []
+
+
+async def cited(site: Site, document_id: str) -> dict[str, str]:
+    """Give a document's text by the ids of its segments."""
+    raw = (await site.client.get(f"/api/documents/{document_id}/raw-text")).json()
+    return {f"{document_id}:{segment['segment_index']}": segment["text"] for segment in raw["segments"]}
+
+
+def quoting(texts: list[str], segments: dict[str, str]) -> list[dict[str, Any]]:
+    """Make a section of each text, which cites the segment that holds it."""
+    return [{"text": each, "source_ids": [at for at in segments if each in segments[at]][:1]} for each in texts]
+
+
+async def holds_everything(site: Site, visits: Visits, document_id: str) -> None:
+    """Check that the document's own page holds all of its text."""
+    watch = await watched(await visits(site.url, go=False), f"{site.url}/documents/{document_id}")
+    await holds(watch, list((await cited(site, document_id)).values()))
+    allowed = "html, head, meta, title, style, body, h1, h2, section, p, a"
+    assert await watch.page.locator(f"*:not({allowed})").count() == 0
+    assert watch.faults == []
 
 
 async def test_a_conversation_of_attacks_is_text(chromium_page: Visits, site: Site) -> None:
     document_id = await ingested(site, text="\n\n".join(marked()), title="All of them")
-    raw = (await site.client.get(f"/api/documents/{document_id}/raw-text")).json()
-    texts = {f"{document_id}:{segment['segment_index']}": segment["text"] for segment in raw["segments"]}
-    sections = [
-        {"text": text, "source_ids": [segment_id for segment_id in texts if text in texts[segment_id]]}
-        for text in marked()
-    ]
+    sections = quoting(marked(), await cited(site, document_id))
     attack = cycle(printable(text) for text in MARKUP.values())
     decided = {"intent": "content_query", "needs_retrieval": True, "reason": next(attack)}
     standing = {"standalone_question": next(attack), **decided}
@@ -110,8 +140,8 @@ async def test_a_conversation_of_attacks_is_text(chromium_page: Visits, site: Si
         await expect(watch.page.locator(".turn:not(.live)")).to_have_count(len(questions))
         await watch.unfold()
         await holds(watch, questions)
-        for name, text in MARKUP.items():
-            assert line(text) in line(await watch.page.locator(".sections").last.inner_text()), name
+        shown = signs(await watch.page.locator(".sections").last.inner_text())
+        assert [text for text in MARKUP.values() if signs(text) not in shown] == []
         await watch.untouched()
         await watch.page.reload()
 
@@ -156,9 +186,7 @@ async def test_a_library_of_attacks_is_text(chromium_page: Visits, site: Site) -
     await expect(dialog.locator(".upload")).to_have_count(len(files))
     await expect(dialog.locator(".upload [hidden]")).not_to_have_count(0)
     await watch.untouched()
-    await watch.page.goto(f"{site.url}/documents/{hostile}")
-    raw = (await site.client.get(f"/api/documents/{hostile}/raw-text")).json()
-    await holds(watch, [segment["text"] for segment in raw["segments"]])
+    await holds_everything(site, chromium_page, hostile)
 
 
 async def test_sessions_named_by_attacks_are_text(chromium_page: Visits, site: Site) -> None:
@@ -182,3 +210,108 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
     await watch.unfold()
     await watch.untouched()
     await page.locator("#question").fill("x")
+
+
+RENDER = """
+async (texts) => {
+  const [home] = document.querySelector("script[type=module]").src.match(/^.*\\/page\\/\\w+\\//);
+  const { render } = await import(`${home}text/markup.js`);
+  const allowed = new Set(["p", "ul", "ol", "li", "pre", "code", "hr", "br", "strong", "em", "a", "div"]);
+  const attributes = new Set(["class", "start", "tabindex", "href", "title", "rel", "target"]);
+  const letters = (text) => text.match(/\\p{L}/gu) ?? [];
+  const found = [];
+  for (const { text, whole, growing } of texts) {
+    const box = document.createElement("div");
+    box.append(...render(text, { growing }));
+    const elements = [...box.querySelectorAll("*")];
+    const tell = (what) => found.push(`${what}: ${JSON.stringify(text.slice(0, 200))}`);
+    if (elements.some((each) => !allowed.has(each.localName))) tell("another element");
+    const named = elements.flatMap((each) => [...each.attributes].map(({ name }) => name));
+    if (named.some((name) => !attributes.has(name))) tell("another attribute");
+    for (const { protocol, rel } of box.querySelectorAll("a")) {
+      if (!["http:", "https:"].includes(protocol) || !/\\bnoopener\\b/.test(rel)) tell("a link");
+    }
+    if (elements.length > 4 * text.length + 10) tell("too many elements");
+    const [said, given] = [letters(box.textContent), letters(text)];
+    let at = 0;
+    for (const letter of given) if (said[at] === letter) at += 1;
+    if (at < said.length) tell("a letter that was not there");
+    if (whole && said.length !== given.length) tell("a letter is lost");
+  }
+  return found;
+}
+"""
+
+
+async def test_the_renderer_makes_little_of_any_text(chromium_page: Visits, site: Site) -> None:
+    page = await chromium_page(site.url)
+    chance = random.Random(6)
+    plain = ["a", "B", "ш", "中", "é", "😀", " ", "\n", "\n\n", "\t", *"*_`~#>-+=|!&;:.,'\"\\\\/{}()$%^<"]
+    signs = [
+        *plain,
+        "[",
+        "]",
+        "](",
+        "[^1]",
+        "```x",
+        "1. ",
+        "https://a.b/",
+        "javascript:",
+        "<b>",
+        "&lt;",
+        "\u202e",
+        "\u0000",
+    ]
+    texts: list[dict[str, Any]] = []
+    for number in range(600):
+        whole = number % 2 == 0
+        text = "".join(chance.choices(plain if whole else signs, k=chance.randint(1, 80)))
+        # The word behind the signs of a fence names a language, which nobody is shown.
+        texts.append({"text": text, "whole": whole and "```" not in text, "growing": number % 3 == 0})
+    texts += [{"text": text, "whole": False, "growing": growing} for text in deep() for growing in (True, False)]
+    texts += [{"text": text, "whole": False, "growing": False} for text in EVERY.values()]
+    assert await page.evaluate(RENDER, texts) == []
+
+
+async def test_instructions_in_documents_are_text(chromium_page: Visits, site: Site) -> None:
+    texts = corpus()
+    if texts is None:
+        pytest.skip("without the attack corpus: it is kept beside the project, in shared/data/injection")
+    document_id = await ingested(site, text="\n\n".join(texts), title="Instructions")
+    await holds_everything(site, chromium_page, document_id)
+    session_id = await new_session(site.client, page_ids=[document_id])
+    sections = quoting(texts[::4], await cited(site, document_id))
+    site.server.script(answer(*sections, cut=400), to="generate_answer")
+    watch = await watched(await chromium_page(site.url, go=False), f"{site.url}/#/sessions/{session_id}")
+    await asked(watch, texts[-1])
+    await watch.unfold()
+    await expect(watch.page.locator(".section").first).to_contain_text(texts[0])
+    await watch.untouched()
+
+
+async def test_what_the_web_and_a_marked_passage_say_is_text(
+    chromium_page: Visits, site: Site, web: ScriptedWeb
+) -> None:
+    attacks = [line(printable(text)) for text in MARKUP.values()]
+    addresses = [
+        "javascript:pwned()",
+        "data:text/html,x",
+        "https://a@evil.test",
+        "//evil.test",
+        "https://evil.test/<b>",
+    ]
+    addresses += [f"https://{number}.test" for number in range(5)]
+    told = [f"{attack} The lamp turns every twelve seconds." for attack in attacks]
+    web.searches = [found(*(result(*each) for each in zip(addresses, told, attacks, strict=False)))]
+    session_id = await new_session(site.client)
+    ask = {"question": "How often does the lamp turn?", "web": "first", "search": "always", "stream": False}
+    reply = await site.client.post(
+        f"/api/sessions/{session_id}/runs", json={**ask, "selected_text": " ".join(attacks)[:1000]}
+    )
+    sources = reply.json()["message"]["sources"]
+    assert {"web", "page"} & {source["kind"] for source in sources}
+    watch = await watched(await chromium_page(site.url, go=False), f"{site.url}/#/sessions/{session_id}")
+    await expect(watch.page.locator(".turn")).to_have_count(1)
+    await watch.unfold()
+    await holds(watch, [" ".join(attacks)[:1000], *(source["title"] for source in sources)])
+    await watch.untouched()
