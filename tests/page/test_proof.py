@@ -1,0 +1,325 @@
+"""The proof in an answer: verdicts, markers and their popover, what was revised, and what has become of quotes since."""
+
+import json
+import re
+from itertools import count
+from typing import Any
+
+from playwright.async_api import Locator, Page, expect
+
+from api.page_files import FOLDER
+from graph.citations import SOURCE_CHANGED
+from graph.evidence import Identity
+from nodes.disagreeing import BOTH_QUOTED
+from tests.api.conftest import new_session
+from tests.page.browsing import NARROW, Visits
+from tests.page.sites import Site
+from tests.scripted_openai import Reply, answer, say
+from tools.claims.verdicts import FOREIGN, ORDER, PART, UNSAID
+from tools.ingestion import NewDocument
+from tools.llm.settling import JUDGED
+
+_numbers = count(1)
+LEAVE = "Every employee gets 25 days of annual leave a year."
+LAPSE = "Unused leave lapses in March."
+REPORTS = "Anna reports to Ben."
+TEXT = f"# On leave\n\n{LEAVE} {LAPSE} {REPORTS}\n"
+WRONG = "Unused leave lapses in June."
+TURNED = "Ben reports to Anna."
+UNSAID_BY_ANY = "Penguins cannot fly."
+QUESTION = "How many days of annual leave are there, when do they lapse, and who reports to whom?"
+STYLES = """(pieces) => pieces.map((piece) => {
+  const { textDecorationLine, textDecorationStyle } = getComputedStyle(piece);
+  return `${textDecorationLine} ${textDecorationStyle}`;
+})"""
+
+
+async def put(site: Site, text: str = TEXT, **more: Any) -> str:
+    """Store a document with a title of its own; gives its id."""
+    new = NewDocument(name="handbook.md", title=f"Handbook {next(_numbers)}", text=text, **more)
+    return (await site.citewell.library.ingestor.ingest(Identity(), new)).document_id
+
+
+async def segments(site: Site, document_id: str) -> list[str]:
+    raw = (await site.client.get(f"/api/documents/{document_id}/raw-text")).json()
+    return [f"{document_id}:{segment['segment_index']}" for segment in raw["segments"]]
+
+
+def rewritten(*texts: str, ids: list[str]) -> Reply:
+    """Script what sections that failed are written anew as; an empty text gives one up."""
+    sections = [{"section": n, "text": text, "source_ids": ids if text else []} for n, text in enumerate(texts, 1)]
+    return say(json.dumps({"sections": sections}))
+
+
+async def answered(site: Site, document_id: str, *texts: str, cites: bool = True) -> str:
+    """Ask, and be answered with sections that no repair mends; gives the address of the session."""
+    ids = await segments(site, document_id)
+    sections = [{"text": text, "source_ids": ids if cites else []} for text in texts]
+    site.server.script(answer(*sections), to="generate_answer")
+    site.server.script(*[rewritten(*texts, ids=ids if cites else []) for _ in range(3)], to="revise_sections")
+    session_id = await new_session(site.client)
+    body = {"question": QUESTION, "page_ids": [document_id], "only_selected_pages": True, "stream": False}
+    told = (await site.client.post(f"/api/sessions/{session_id}/runs", json=body)).json()
+    site.server.unscript()
+    assert told["outcome"] == "answered", told
+    return f"{site.url}/#/sessions/{session_id}"
+
+
+def markers(page: Page) -> Locator:
+    return page.get_by_role("button", name=re.compile("^Source "))
+
+
+def popover(page: Page) -> Locator:
+    return page.get_by_role("dialog", name=re.compile("^Proof|^Supported|^Unverified|^Contradicted|^Unsupported"))
+
+
+def reader(page: Page) -> Locator:
+    return page.locator(".reader:visible")
+
+
+async def stays_within(page: Page, shown: Locator) -> None:
+    box, window = await shown.bounding_box(), page.viewport_size
+    assert box is not None
+    assert window is not None
+    assert box["x"] >= 0
+    assert box["y"] >= 0
+    assert box["x"] + box["width"] <= window["width"]
+    assert box["y"] + box["height"] <= window["height"]
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Visits, model_site: Site) -> None:
+    address = await answered(
+        model_site, await put(model_site), f"{LEAVE} {WRONG} {TURNED} {UNSAID_BY_ANY} Whales cannot fly."
+    )
+    page = await chromium_page(address)
+    await expect(markers(page).first).to_be_visible()
+    claims = {"supported": LEAVE, "contradicted": WRONG, "unverified": TURNED}
+    for verdict, text in claims.items():
+        await expect(page.locator(f".claim.{verdict}")).to_have_text(text)
+    await expect(page.locator(".claim.unsupported")).to_have_text([UNSAID_BY_ANY, "Whales cannot fly."])
+    drawn = await page.locator(".section .claim").evaluate_all(STYLES)
+    assert drawn == ["none solid", "underline wavy", "underline dotted", "underline dashed", "underline dashed"]
+    said = ["Supported", "Contradicted", "Unverified"]
+    assert [await marker.get_attribute("aria-label") for marker in await markers(page).all()] == [
+        f"Source {at}, {await title(model_site)}: {word}" for at, word in zip((1, 1, 1), said, strict=True)
+    ]
+    signs = page.get_by_role("button", name=re.compile(r"Why\?$"))
+    assert [await sign.get_attribute("aria-label") for sign in await signs.all()] == [
+        "Contradicted. Why?",
+        "Unverified. Why?",
+        "Unsupported. Why?",
+        "Unsupported. Why?",
+    ]
+    paths = [await mark.locator("path").get_attribute("d") for mark in [markers(page).first, *(await signs.all())[:3]]]
+    assert len(set(paths)) == 4
+    await expect(page.locator(".faults li")).to_have_text(
+        [
+            re.compile("^Contradicted: The source says “March”, the answer says “June”"),
+            re.compile("^Unsupported, 2 times: No sentence of the cited sources says this"),
+        ]
+    )
+    await signs.nth(1).click()
+    await expect(popover(page)).to_contain_text("words alone can't prove that they mean the same")
+    await expect(popover(page)).to_contain_text("The source has the same words in another order.")
+    await signs.nth(0).click()
+    await expect(popover(page)).to_have_text(re.compile("The source says “March”, the answer says “June”"))
+    await page.mouse.click(5, 5)
+    await expect(popover(page)).to_be_hidden()
+
+
+async def title(site: Site) -> str:
+    [newest] = (await site.client.get("/api/documents", params={"limit": 1})).json()["documents"]
+    return str(newest["title"])
+
+
+async def test_the_mouse_reads_the_proof_and_opens_the_document(chromium_page: Visits, model_site: Site) -> None:
+    document_id = await put(model_site, url="https://wiki.example/handbook")
+    page = await chromium_page(await answered(model_site, document_id, f"{LEAVE} {LAPSE} {TURNED}"))
+    await markers(page).nth(1).hover()
+    shown = popover(page)
+    await expect(shown).to_be_visible()
+    await expect(shown.locator("q")).to_have_text(LAPSE)
+    for part in (await title(model_site), "On leave", "Supported", "Selected page", "Cited by the answer"):
+        await expect(shown).to_contain_text(part)
+    await expect(shown).to_contain_text(re.compile(r"Relevance \d{1,3}%"))
+    await expect(shown.get_by_role("link", name="Open the original")).to_have_attribute(
+        "href", "https://wiki.example/handbook"
+    )
+    await expect(page.locator(".claim.shown")).to_have_text(LAPSE)
+    await shown.locator("q").hover()
+    await page.get_by_role("textbox", name="Your question").hover()
+    await expect(shown).to_be_hidden()
+    await expect(page.locator(".claim.shown")).to_have_count(0)
+
+    await markers(page).nth(1).click()
+    await expect(shown).to_be_hidden()
+    await expect(reader(page).locator("mark.current")).to_have_text(LAPSE)
+    await expect(reader(page).get_by_text("2 of 3")).to_be_visible()
+    await markers(page).nth(2).hover()
+    await expect(shown.locator("q")).to_have_text(REPORTS)
+    await shown.get_by_role("button", name="Read in the document").click()
+    await expect(shown).to_be_hidden()
+    await expect(reader(page).locator("mark.current")).to_have_text(REPORTS)
+
+
+async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, model_site: Site) -> None:
+    page = await chromium_page(await answered(model_site, await put(model_site), f"{LEAVE} {WRONG}"))
+    first, second = markers(page).nth(0), markers(page).nth(1)
+    await expect(first).to_be_visible()
+    await page.locator(".section").evaluate("(section) => { section.tabIndex = -1; section.focus(); }")
+    await page.keyboard.press("Tab")
+    await expect(first).to_be_focused()
+    shown = popover(page)
+    await expect(shown.locator("q")).to_have_text(LEAVE)
+    await expect(first).to_have_attribute("aria-expanded", "true")
+    await page.keyboard.press("Tab")
+    await expect(shown.get_by_role("button", name="Read in the document")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(shown.get_by_role("button", name="Close")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(second).to_be_focused()
+    await expect(shown.locator("q")).to_have_text(LAPSE)
+    await page.keyboard.press("Escape")
+    await expect(shown).to_be_hidden()
+    await expect(second).to_be_focused()
+    await page.keyboard.press("Space")
+    await expect(shown.get_by_role("button", name="Read in the document")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(second).to_be_focused()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="Contradicted. Why?")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(shown.get_by_role("button", name="Close")).to_be_focused()
+    await page.keyboard.press("Shift+Tab")
+    await expect(page.get_by_role("button", name="Contradicted. Why?")).to_be_focused()
+    await page.keyboard.press("Shift+Tab")
+    await expect(second).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Enter")
+    await expect(reader(page).locator("mark.current")).to_have_text(LAPSE)
+    await expect(shown).to_be_hidden()
+
+
+async def test_a_finger_reads_the_proof_on_a_narrow_screen(chromium_page: Visits, model_site: Site) -> None:
+    long = [
+        f"Rule {number} of the house says that door {number} is shut at {number} sharp." for number in range(10, 40)
+    ]
+    document_id = await put(model_site, text=" ".join([*long, LEAVE]))
+    page = await chromium_page(
+        await answered(model_site, document_id, *long[:12], LEAVE), viewport=NARROW, has_touch=True
+    )
+    await expect(markers(page).last).to_be_visible()
+    shown = popover(page)
+    for marker in await markers(page).all():
+        await marker.tap()
+        await expect(shown).to_be_visible()
+        await stays_within(page, shown)
+        await shown.get_by_role("button", name="Close").tap()
+        await expect(shown).to_be_hidden()
+    await markers(page).last.tap()
+    await expect(shown.locator("q")).to_have_text(LEAVE)
+    await page.locator(".section").last.tap(position={"x": 2, "y": 2})
+    await expect(shown).to_be_hidden()
+    await markers(page).last.tap()
+    await shown.get_by_role("button", name="Read in the document").tap()
+    await expect(reader(page).locator("mark.current")).to_have_text(LEAVE)
+
+
+async def test_what_matching_found_says_so_and_claims_end_where_they_end(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    text = f"😀 🏖️👩‍👩‍👧\n\n- **{LEAVE}**\n- {LAPSE[:7]}*{LAPSE[7:12]}*{LAPSE[12:]} `x` 𠮷 {REPORTS}"
+    page = await chromium_page(await answered(model_site, await put(model_site), text, cites=False))
+    await expect(markers(page)).not_to_have_count(0)
+    await expect(page.locator(".section li strong .claim")).to_have_text(LEAVE)
+    behind = "(button) => button.parentElement.previousSibling.previousSibling.textContent"
+    assert LEAVE == await markers(page).first.evaluate(behind)
+    await markers(page).first.hover()
+    await expect(popover(page).locator("q")).to_have_text(LEAVE)
+    await expect(popover(page)).to_contain_text("Found by matching, not cited by the answer itself")
+
+
+async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page: Visits, model_site: Site) -> None:
+    staying, going = await put(model_site), await put(model_site, text=f"{REPORTS}\n")
+    one, other = [
+        await answered(model_site, document_id, *texts)
+        for document_id, *texts in ((staying, f"{LEAVE} {LAPSE}"), (going, REPORTS))
+    ]
+    page = await chromium_page(one, faults=["status of 404"])  # the page that the session had selected
+    await expect(markers(page)).to_have_count(2)
+    await expect(page.get_by_role("button", name=re.compile("Moved|Changed|Deleted"))).to_have_count(0)
+    changed = {"title": "Handbook", "text": f"A preface.\n\n{LEAVE}\n"}
+    assert (await model_site.client.put(f"/api/documents/{staying}", json=changed)).status_code == 200
+    assert (await model_site.client.delete(f"/api/documents/{going}")).is_success
+    await page.reload()
+    shown = popover(page)
+    moved = page.get_by_role("button", name=re.compile("Supported, Moved$"))
+    await moved.hover()
+    await expect(shown).to_contain_text("stands elsewhere in the document now")
+    await expect(shown.locator("q")).to_have_text(LEAVE)
+    gone = page.get_by_role("button", name=re.compile("Supported, Changed$"))
+    await gone.hover()
+    await expect(shown).to_contain_text("stands nowhere in it any more")
+    await expect(shown.locator("q")).to_have_text(LAPSE)
+    assert [await each.evaluate("(button) => getComputedStyle(button).borderStyle") for each in (moved, gone)] == [
+        "dashed",
+        "dashed",
+    ]
+    await page.goto(other)
+    deleted = page.get_by_role("button", name=re.compile("Supported, Deleted$"))
+    await deleted.hover()
+    await expect(shown).to_contain_text("The document is gone")
+    await expect(shown.locator("q")).to_have_text(REPORTS)
+    await expect(shown.get_by_role("button", name="Read in the document")).to_have_count(0)
+
+
+async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    document_id = await put(model_site)
+    ids = await segments(model_site, document_id)
+    linked = f"{LEAVE} [All of it](https://evil.example/?q=secret) is here."
+    texts = [linked, WRONG, UNSAID_BY_ANY]
+    model_site.server.script(answer(*({"text": text, "source_ids": ids} for text in texts)), to="generate_answer")
+    for _ in range(3):
+        model_site.server.script(rewritten("", LAPSE, "", ids=ids), to="revise_sections")
+    session_id = await new_session(model_site.client, page_ids=[document_id])
+    page = await chromium_page(f"{model_site.url}/#/sessions/{session_id}")
+    await expect(page.get_by_text(await title(model_site), exact=True)).to_be_visible()
+    await page.get_by_role("textbox", name="Your question").fill(QUESTION)
+    await page.keyboard.press("Enter")
+    # What the run told is still there once the stored answer has come.
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    await expect(page.locator(".section .text")).to_have_text([re.compile(re.escape(LEAVE)), re.compile(LAPSE), ""])
+    changed = page.locator("details", has=page.get_by_text("Revised after checking"))
+    await changed.locator("summary").click()
+    await expect(changed.locator("del")).to_have_text("June")
+    await expect(changed.locator("ins")).to_have_text("March")
+    await expect(changed.locator("p")).to_have_text("Unused leave lapses in JuneMarch.")
+    await expect(page.get_by_text("Withdrawn after checking")).to_be_visible()
+    withdrawn = page.locator("details", has=page.get_by_text("What it had said"))
+    await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_hidden()
+    await withdrawn.locator("summary").click()
+    await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_visible()
+    await expect(page.get_by_text("A link was left out, since no source has it: https://evil.example")).to_be_visible()
+    await expect(page.locator(".section a")).to_have_count(0)
+
+
+async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, model_site: Site) -> None:
+    address = await answered(model_site, await put(model_site), f"{LEAVE} {WRONG}")
+    for locale, said, why in (
+        ("vi-VN", "Mâu thuẫn. Vì sao?", "Nguồn viết “March”, câu trả lời viết “June”"),
+        ("zh-CN", "矛盾。为什么？", "来源说“March”，回答说“June”"),
+    ):
+        page = await chromium_page(address, locale=locale)
+        await page.get_by_role("button", name=said).click()
+        await expect(page.get_by_role("dialog")).to_contain_text(why)
+
+
+def test_every_fixed_reason_is_known_to_the_page() -> None:
+    known = (FOLDER / "text" / "reasons.js").read_text("utf-8")
+    judged = [reason for _, reason in JUDGED.values()]
+    assert [
+        each for each in (PART, ORDER, UNSAID, FOREIGN, SOURCE_CHANGED, BOTH_QUOTED, *judged) if each not in known
+    ] == []
