@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from playwright.async_api import Locator, Page, Route, expect
 
@@ -109,9 +110,7 @@ async def test_too_long_a_question_says_by_how_much(chromium_page: Visits, extra
     await expect(page.get_by_role("article")).to_have_count(0)
 
 
-async def test_an_abstention_says_why_and_shows_what_came_nearest(
-    chromium_page: Visits, extractive_site: Site
-) -> None:
+async def test_an_abstention_says_why_and_shows_what_came_nearest(chromium_page: Visits, extractive_site: Site) -> None:
     page = await chromium_page(extractive_site.url, viewport=NARROW, has_touch=True)
     asked = await ask(page, UNKNOWN)
     await expect(asked.get_by_text("No answer in your sources")).to_be_visible()
@@ -287,6 +286,50 @@ async def test_the_end_stays_in_sight_until_the_reader_scrolls_away(chromium_pag
     await answered(asked)
     await expect(asked).to_contain_text("The end.")
     await page.wait_for_function(AT_THE_END)
+
+
+async def test_earlier_messages_come_on_demand_and_stay(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    questions = ["When does unused leave lapse?", "How long is the notice period?", "Which class is booked for trains?"]
+    for question in questions:
+        await answered(await ask(page, question))
+    few = re.compile(r"/api/sessions/[^/]+\?.*limit=100")
+    await page.route(few, lambda route: route.continue_(url=route.request.url.replace("limit=100", "limit=4")))
+    await page.reload()
+    turns = page.get_by_role("article")
+    await answered(turn(page, questions[2]))
+    await expect(turns).to_have_count(2)
+    earlier = page.get_by_role("button", name="Show earlier messages")
+    await earlier.click()
+    await expect(turns).to_have_count(3)
+    await answered(await ask(page, "How many days of annual leave are there?"))
+    await expect(turns).to_have_count(4)
+    await expect(turns.first.get_by_role("heading", level=2)).to_have_text(questions[0])
+    await expect(earlier).to_be_hidden()
+
+
+async def test_an_old_answer_says_what_became_of_its_quotes_and_sources_that_disagree_are_named(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    ids = [str(uuid4()), str(uuid4())]
+    texts = ["The kiln is fired at 1240 degrees.", "The kiln is fired at 1180 degrees."]
+    for document_id, title, text in zip(ids, ["Glazing notes", "Workshop manual"], texts, strict=True):
+        response = await extractive_site.client.put(
+            f"/api/documents/{document_id}", json={"title": title, "text": text}
+        )
+        assert response.status_code == 201
+    page = await chromium_page(extractive_site.url)
+    asked = await ask(page, "At how many degrees is the kiln fired?")
+    await answered(asked)
+    told = asked.locator(".disagreements")
+    await expect(told).to_contain_text("Sources disagree")
+    await expect(told.get_by_role("button", name="Glazing notes")).to_be_visible()
+    await expect(told.get_by_role("button", name="Workshop manual")).to_be_visible()
+    for document_id in ids:
+        await extractive_site.client.delete(f"/api/documents/{document_id}")
+    await page.reload()
+    await answered(asked)
+    await expect(asked.get_by_text(re.compile("Since this answer was given: .* gone"))).to_be_visible()
 
 
 async def test_an_answer_is_copied_by_hand_where_the_browser_allows_no_other_way(
