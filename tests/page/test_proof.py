@@ -1,4 +1,4 @@
-"""The proof in an answer: verdicts, markers and their popover, what was revised, and what has become of quotes since."""
+"""The proof in an answer: verdicts, markers and their popover, revisions, and what has become of quotes since."""
 
 import json
 import re
@@ -234,7 +234,7 @@ async def test_what_matching_found_says_so_and_claims_end_where_they_end(
     await expect(markers(page)).not_to_have_count(0)
     await expect(page.locator(".section li strong .claim")).to_have_text(LEAVE)
     behind = "(button) => button.parentElement.previousSibling.previousSibling.textContent"
-    assert LEAVE == await markers(page).first.evaluate(behind)
+    assert await markers(page).first.evaluate(behind) == LEAVE
     await markers(page).first.hover()
     await expect(popover(page).locator("q")).to_have_text(LEAVE)
     await expect(popover(page)).to_contain_text("Found by matching, not cited by the answer itself")
@@ -319,7 +319,5 @@ async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, 
 
 def test_every_fixed_reason_is_known_to_the_page() -> None:
     known = (FOLDER / "text" / "reasons.js").read_text("utf-8")
-    judged = [reason for _, reason in JUDGED.values()]
-    assert [
-        each for each in (PART, ORDER, UNSAID, FOREIGN, SOURCE_CHANGED, BOTH_QUOTED, *judged) if each not in known
-    ] == []
+    fixed = [PART, ORDER, UNSAID, FOREIGN, SOURCE_CHANGED, BOTH_QUOTED, *(reason for _, reason in JUDGED.values())]
+    assert [reason for reason in fixed if f'"{reason}"' not in known] == []
