@@ -13,13 +13,17 @@ CREATED = 1_795_305_600  # OpenAI wants a date, and a name in the settings has n
 
 
 class Model(BaseModel):
-    """A model that a request may name. ``created`` is in seconds since 1970, the same for all."""
+    """A model that a request may name. ``created`` is in seconds since 1970, the same for all.
+
+    ``thinking`` is ours: whether a question may ask it to think.
+    """
 
     id: str
     object: Literal["model"] = "model"
     created: int = CREATED
     owned_by: str = OWNER
     name: str
+    thinking: bool = False
 
 
 class ModelList(BaseModel):
@@ -31,7 +35,10 @@ class ModelList(BaseModel):
 
 def models_of(settings: Settings) -> list[Model]:
     """List the models of a deployment, its default first; the others stand as the settings have them."""
-    models = [Model(id=model.name, name=model.label or model.name) for model in settings.models]
+    models = [
+        Model(id=model.name, name=model.label or model.name, thinking=can_think(settings, model.name))
+        for model in settings.models
+    ]
     models.append(Model(id=EXTRACTIVE, name="Extractive (quotes, no model)"))
     return sorted(models, key=lambda model: model.id != settings.default_model)
 

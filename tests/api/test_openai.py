@@ -75,6 +75,7 @@ def events_of(chunks: list[ChatCompletionChunk], kind: str) -> list[dict[str, An
 async def test_models_are_listed_with_the_default_first(modelled: AsyncOpenAI) -> None:
     models = [model async for model in modelled.models.list()]
     assert [(model.id, model.owned_by) for model in models] == [("scripted", "citewell"), ("extractive", "citewell")]
+    assert [(model.model_extra or {})["thinking"] for model in models] == [False, False]
     assert (await modelled.models.retrieve("extractive")).id == "extractive"
     with pytest.raises(openai.NotFoundError) as error:
         await modelled.models.retrieve("openai/gpt-4")

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, Request, Route, expect
 
-from tests.api.conftest import HANDBOOK, TRAVEL, new_session
+from tests.api.conftest import HANDBOOK, TRAVEL, new_session, with_model
 from tests.api.reading import events_of
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits
@@ -193,18 +193,18 @@ async def test_where_to_look_is_switched_kept_and_left_to_the_pages_alone(
     assert body["only_selected_pages"] is False
 
 
-async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(chromium_page: Visits, model_site: Site) -> None:
+async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(
+    chromium_page: Visits, model_site: Site, module_settings: Settings
+) -> None:
     page = await chromium_page(model_site.url)
     model = page.get_by_role("combobox", name="Model")
     await expect(model.get_by_role("option")).to_have_text(["scripted", re.compile("^Extractive")])
-    await expect(switch(page, "Think")).to_be_visible()
+    await expect(switch(page, "Think")).to_be_hidden()  # it has no thinking model
     await model.select_option(index=1)
-    await expect(switch(page, "Think")).to_be_hidden()
     body = await asked(page, "When does unused leave lapse?")
     assert body["model"] == "extractive"
-    assert "thinking" not in body
 
-    kept = {"model": "sold", "thinking": False, "web": "perhaps", "library": False}
+    kept = {"model": "sold", "thinking": True, "web": "perhaps", "library": False}
     await page.evaluate("(kept) => localStorage.setItem('citewell.options', JSON.stringify(kept))", kept)
     await page.reload()
     await expect(model).to_have_value("")
@@ -212,8 +212,19 @@ async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(chromium_pa
     await expect(switch(page, "Search library")).to_have_attribute("aria-pressed", "false")
     await switch(page, "Search library").click()
     body = await asked(page, "How long is the notice period?")
-    assert "model" not in body
     assert (body["search"], body["web"]) == ("auto", "off")
+    assert not body.keys() & {"model", "thinking"}
+
+    named = with_model(module_settings, model_site.server)
+    deep = named.models[0].model_copy(update={"thinking_model": "deep"})
+    async with site_of(named.model_copy(update={"models": [deep]})) as site:
+        page = await chromium_page(site.url)
+        await switch(page, "Think").click()
+        body = await asked(page, "How long is the notice period?")
+        assert body["thinking"] is True
+        assert {each.body["model"] for each in model_site.server.asked("generate_answer")[-1:]} == {"deep"}
+        await page.get_by_role("combobox", name="Model").select_option(index=1)
+        await expect(switch(page, "Think")).to_be_hidden()
 
 
 async def test_a_marked_passage_can_be_put_away(chromium_page: Visits, extractive_site: Site) -> None:

@@ -189,7 +189,7 @@
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
 /** @typedef {{document_id: string, name: string, title: string, status: string, segments: number}} Ingested */
-/** @typedef {{id: string, name: string}} Model */
+/** @typedef {{id: string, name: string, thinking: boolean}} Model */
 
 /**
  * What a question is asked with. Left out is what the server does by default.

@@ -17,7 +17,6 @@ import { Cell } from "./cell.js";
  */
 
 export const MOST_PAGES = 100; // that a question may name
-const EXTRACTIVE = "extractive"; // the family without a model
 /** @type {Options} */
 const USUAL = { library: true, web: false, only: false, model: "", thinking: false };
 const KEPT = "citewell.options";
@@ -130,10 +129,11 @@ export class Selection {
     if (models.length && model && !models.some((each) => each.id === model)) this.choose({ model: "" });
   }
 
-  /** Tell whether the model that answers could think: it is not the family without one. */
+  /** Tell whether the model that answers can think. */
   get thinks() {
-    const model = this.options.value.model || this.models[0]?.id;
-    return model !== undefined && model !== EXTRACTIVE;
+    const { model } = this.options.value;
+    const answering = model ? this.models.find((each) => each.id === model) : this.models[0];
+    return answering?.thinking ?? false;
   }
 
   /** Tell whether there is anything that alone may answer. */
