@@ -29,7 +29,7 @@ export const vi = {
   },
   conversation: {
     label: "Cuộc trò chuyện",
-    lead: "Hãy hỏi, rồi đối chiếu từng ý với đúng nguyên văn của nó.",
+    lead: "Hãy hỏi, rồi đối chiếu từng khẳng định với đúng nguyên văn của nó.",
     begin: "Bắt đầu với một tài liệu",
     nothing: "Thư viện của bạn còn trống. Hãy thêm một tài liệu rồi đặt câu hỏi.",
     library: "Mở thư viện",
@@ -73,8 +73,8 @@ export const vi = {
       nothing_relevant: "Những gì tìm thấy không liên quan đến câu hỏi.",
       library_not_allowed: "Câu hỏi cần đến thư viện, nhưng việc tìm trong thư viện đang tắt.",
       insufficient_evidence: "Có tìm thấy đoạn liên quan, nhưng không đoạn nào trả lời câu hỏi.",
-      claims_not_supported: "Đã viết câu trả lời, nhưng không ý nào đứng vững khi đối chiếu với nguồn.",
-      repairs_used_up: "Một số ý không qua được kiểm tra và không sửa được. Kết luận của từng ý nói rõ điều đó.",
+      claims_not_supported: "Đã viết câu trả lời, nhưng không khẳng định nào đứng vững khi đối chiếu với nguồn.",
+      repairs_used_up: "Một số khẳng định không qua được kiểm tra và không sửa được. Kết luận của từng khẳng định nói rõ điều đó.",
       budget_model_calls: "Đã hết số lần gọi mô hình, nên một số bước bị bỏ qua.",
       budget_seconds: "Đã hết thời gian, nên một số bước bị bỏ qua.",
       budget_tokens: "Đã hết số token, nên một số bước bị bỏ qua.",
@@ -91,7 +91,7 @@ export const vi = {
     score: (share) => `Độ liên quan ${share}`,
     disagreements: "Các nguồn mâu thuẫn nhau",
     claims: {
-      supported: (count) => `${count} ý có căn cứ`,
+      supported: (count) => `${count} khẳng định có căn cứ`,
       unverified: (count) => `${count} chưa xác minh`,
       contradicted: (count) => `${count} mâu thuẫn`,
       unsupported: (count) => `${count} không có căn cứ`,
