@@ -61,7 +61,7 @@ export function selectedPages(app, next) {
 function pageChip(app, page) {
   const title = page.gone ? page.title || words.selection.gone : page.title || words.selection.unnamed;
   return chip({
-    kind: page.gone ? "gone" : "",
+    kind: page.gone ? (page.title ? "gone named" : "gone") : "",
     drawing: page.gone ? "cross" : "page",
     before: page.gone && page.title ? words.selection.gone : null,
     text: title,
