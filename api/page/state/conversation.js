@@ -265,7 +265,7 @@ export class Conversation {
     if (!sessionId) return;
     this.tell.ended(sessionId);
     try {
-      await this.read(sessionId);
+      await this.takeUp(sessionId);
     } catch {
       return; // What was streamed stays on show; the next read brings the ids.
     }

@@ -54,7 +54,6 @@ export function sessionsView(app) {
   for (const cell of [sessions, cursor, failure, loading, answering, app.conversation.session]) {
     /** @type {import("../state/cell.js").Cell<unknown>} */ (cell).watch(show);
   }
-  app.sessionsOpen.watch((open) => open && close.focus());
   return element;
 }
 

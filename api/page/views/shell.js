@@ -21,7 +21,10 @@ export function shell(app) {
   app.reading.watch((reading) => frame.classList.toggle("reading", reading !== null));
   app.sessionsOpen.watch((open) => {
     for (const each of [main, aside, skip]) each.inert = open;
+    const closing = frame.classList.contains("sessions-open") && !open;
     frame.classList.toggle("sessions-open", open);
+    if (open) sessions.querySelector("button")?.focus();
+    if (closing) main.querySelector("button")?.focus();
   });
   sessions.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.defaultPrevented) app.sessionsOpen.set(false);

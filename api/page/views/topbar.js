@@ -21,12 +21,7 @@ export function topbar(app) {
     { class: "quiet narrow-only", type: "button", "aria-label": words.sessions.open, title: words.sessions.open, "aria-controls": "sessions", onclick: () => app.sessionsOpen.set(true) },
     icon("menu"),
   );
-  let before = false;
-  app.sessionsOpen.watch((open) => {
-    change(opener, { "aria-expanded": String(open) });
-    if (before && !open) opener.focus();
-    before = open;
-  });
+  app.sessionsOpen.watch((open) => change(opener, { "aria-expanded": String(open) }));
   return h(
     "header",
     { class: "topbar" },
