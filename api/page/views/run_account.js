@@ -30,6 +30,8 @@ export function runAccount(app) {
   );
   /** @type {[Turn, RunView | null, number] | null} */
   let last = null;
+  /** @type {RunView | null} */
+  let told = null;
   /** @type {unknown[]} */
   let drawn = [];
 
@@ -52,9 +54,8 @@ export function runAccount(app) {
     show(turn, run, now) {
       last = [turn, run, now];
       id.show(run?.runId || turn.key);
-      const left = leftOf(turn, run, now);
-      const text = left[0] ?? "";
-      if (said.textContent !== text) said.textContent = text;
+      if (run?.budget !== told?.budget || run?.status !== told?.status) said.textContent = leftOf(turn, run, now)[0] ?? "";
+      told = run;
       draw();
     },
   };
@@ -168,7 +169,11 @@ function runId(app) {
   const id = h("code");
   const copy = h("button", { class: "quiet small", type: "button", "aria-label": words.run.account.copyRun, onclick: copied }, words.run.account.copy);
   async function copied() {
-    await navigator.clipboard.writeText(id.textContent ?? "");
+    try {
+      await navigator.clipboard.writeText(id.textContent ?? "");
+    } catch {
+      return getSelection()?.selectAllChildren(id); // to be copied by hand
+    }
     app.notice.set({ kind: "done", text: words.run.account.copied });
   }
   return {

@@ -30,6 +30,7 @@ export function runPanel(app) {
   /** Whether the user wants it open; null where they have not said. */
   let chosen = /** @type {boolean | null} */ (null);
   let spoken = "";
+  let timed = /** @type {number | null} */ (null);
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let ticking;
 
@@ -72,7 +73,9 @@ export function runPanel(app) {
     const ms = took(turn, run, Date.now());
     const text = live && run ? doingNow(run) : summaryOf(turn, run);
     if (line.textContent !== text) line.textContent = text;
-    fill(time, ms === null ? null : duration(ms));
+    const tenths = ms === null ? null : Math.floor(ms / 100);
+    if (tenths !== timed || !live) fill(time, ms === null ? null : duration(ms));
+    timed = tenths;
     if (!element.open) return body?.element.remove();
     if (!body) return void prepare();
     if (!body.element.isConnected) element.append(body.element);
