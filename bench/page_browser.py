@@ -21,7 +21,8 @@ TRACED = ["devtools.timeline", "toplevel", "v8"]
 FRAME = "AnimationFrame"  # those of the Long Animation Frames API, but of any length
 TASKS = ("ThreadControllerImpl::RunTask",)
 SCRIPTS = ("EvaluateScript", "v8.evaluateModule", "FunctionCall", "v8.callFunction", "RunMicrotasks")
-DRAWING = ("UpdateLayoutTree", "Layout", "PrePaint", "Paint", "Layerize", "Commit")
+INTERSECTIONS = "IntersectionObserverController::computeIntersections"  # of content that is laid out as it comes near
+DRAWING = ("UpdateLayoutTree", "Layout", "PrePaint", "Paint", "Layerize", "Commit", "HitTest", INTERSECTIONS)
 MILLISECOND = 1000  # of a trace's microseconds
 
 
@@ -103,16 +104,17 @@ def frames_of(events: list[dict[str, Any]]) -> Frames:
     """Add up each frame's scripting: all that the main thread did, but for the browser's own style, layout and paint.
 
     Reading JSON, collecting garbage and all else that has no name of its own counts as scripting, and so does a layout
-    that a script forced. What lies between the ends of two frames belongs to the second of them.
+    that a script forced. Time is the thread's own: waiting for a core of a busy machine is none of it. What lies
+    between the ends of two frames belongs to the second of them.
     """
     thread = _main_thread(events)
     own = sorted((each for each in events if (each["pid"], each["tid"]) == thread), key=lambda each: each["ts"])
     ends = [each["ts"] for each in own if _ends_frame(each)]
     busy = [0.0] * (len(ends) + 1)  # the last is what came behind every frame
     for sign, spans in ((1, _outermost(own, TASKS)), (-1, _drawing(own))):
-        for start, end in spans:
-            for frame, part in _shares(ends, start, end):
-                busy[frame] += sign * part / MILLISECOND
+        for span in spans:
+            for frame, share in _shares(ends, span):
+                busy[frame] += sign * share * span.work / MILLISECOND
     return Frames(busy)
 
 
@@ -128,31 +130,40 @@ def _ends_frame(event: dict[str, Any]) -> bool:
     return bool(event["name"] == FRAME and event["ph"] == "e")
 
 
-def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[tuple[float, float]]:
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """When something ran, and how long the thread worked meanwhile."""
+
+    start: float
+    end: float
+    work: float
+
+
+def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[_Span]:
     """List when events of these names ran that lie in no other of them."""
-    spans: list[tuple[float, float]] = []
+    spans: list[_Span] = []
     for each in events:
-        if each["name"] in names and each["ph"] == "X" and (not spans or each["ts"] >= spans[-1][1]):
-            spans.append((each["ts"], each["ts"] + each.get("dur", 0)))
+        if each["name"] in names and each["ph"] == "X" and (not spans or each["ts"] >= spans[-1].end):
+            spans.append(_Span(each["ts"], each["ts"] + each.get("dur", 0), each.get("tdur", 0)))
     return spans
 
 
-def _drawing(events: list[dict[str, Any]]) -> list[tuple[float, float]]:
+def _drawing(events: list[dict[str, Any]]) -> list[_Span]:
     """List when the browser drew by itself, and no script made it."""
     scripts = _outermost(events, SCRIPTS)
     kept, at = [], 0
-    for start, end in _outermost(events, DRAWING):
-        while at < len(scripts) and scripts[at][1] <= start:
+    for span in _outermost(events, DRAWING):
+        while at < len(scripts) and scripts[at].end <= span.start:
             at += 1
-        if at == len(scripts) or scripts[at][0] >= end:
-            kept.append((start, end))
+        if at == len(scripts) or scripts[at].start >= span.end:
+            kept.append(span)
     return kept
 
 
-def _shares(ends: list[float], start: float, end: float) -> Iterator[tuple[int, float]]:
+def _shares(ends: list[float], span: _Span) -> Iterator[tuple[int, float]]:
     """Share a span out to the frames that it lies in."""
-    place = bisect_right(ends, start)
-    while start < end:
-        until = min(end, ends[place]) if place < len(ends) else end
-        yield place, until - start
+    start, place = span.start, bisect_right(ends, span.start)
+    while start < span.end:
+        until = min(span.end, ends[place]) if place < len(ends) else span.end
+        yield place, (until - start) / (span.end - span.start)
         start, place = until, place + 1

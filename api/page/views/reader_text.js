@@ -13,7 +13,8 @@ import { inSlices, pause } from "./reader_slices.js";
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../api/types.js").RawSegment} RawSegment */
 
-const LETTERS_PER_LINE = 64; // about, to guess how high a segment is that was never laid out
+const LETTERS_PER_LINE = 64; // about, to guess how high a stretch is that was never laid out
+const STRETCH = 6000; // letters, or just more: the browser watches every stretch in each frame, and lays out one at a time
 const LINE_HEIGHT = 1.7;
 
 /** Make the part of the reader that scrolls. */
@@ -26,6 +27,8 @@ export function readerText() {
   let elements = [];
   /** What is marked in which segment. @type {Map<number, Mark[]>} */
   let marks = new Map();
+  /** The last stretch, how many letters it has and how high it may be. */
+  let stretch = { element: body, letters: Infinity, height: 0 };
   let scrolling = new AbortController();
   let building = new AbortController();
 
@@ -38,11 +41,17 @@ export function readerText() {
   function append(at) {
     const segment = /** @type {RawSegment} */ (segments[at]);
     const { page_idx: page, segment_index: index } = segment;
-    if (page !== null && page !== segments[at - 1]?.page_idx) body.append(h("h3", { class: "page" }, words.reader.page(page + 1)));
+    if (stretch.letters >= STRETCH) {
+      stretch = { element: h("div", { class: "stretch" }), letters: 0, height: 0 };
+      body.append(stretch.element);
+    }
+    if (page !== null && page !== segments[at - 1]?.page_idx) stretch.element.append(h("h3", { class: "page" }, words.reader.page(page + 1)));
     const made = h("div", { class: "segment", id: `segment-${index}`, "data-number": index + 1 }, content(at));
-    made.style.containIntrinsicBlockSize = `auto ${height(segment.text)}rem`;
     elements.push(made);
-    body.append(made);
+    stretch.element.append(made);
+    stretch.letters += segment.text.length;
+    stretch.height += height(segment.text);
+    stretch.element.style.containIntrinsicBlockSize = `auto ${stretch.height}rem`;
   }
 
   return {
@@ -57,6 +66,7 @@ export function readerText() {
       segments = [];
       elements = [];
       marks = new Map();
+      stretch = { element: body, letters: Infinity, height: 0 };
       fill(body, instead && h("p", { class: "muted" }, instead));
       element.scrollTop = 0;
     },
