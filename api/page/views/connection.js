@@ -12,7 +12,7 @@ export function connection(app) {
   const told = h("p", { class: "told", role: "status" });
   const wait = h("span", { class: "wait", "aria-hidden": "true" });
   const now = h("button", { class: "small", type: "button", onclick: () => next.value?.now() }, words.notices.now);
-  const element = h("div", { class: "connection" }, told, wait, now);
+  const element = h("div", { class: "connection" }, h("div", { class: "words" }, told, " ", wait), now);
   let ticking = 0;
   let leaving = 0;
   let times = regained.value;

@@ -89,6 +89,7 @@ function move(menu, event) {
   const all = items(menu);
   const at = all.findIndex((each) => each === document.activeElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (event.key === "Escape") event.stopPropagation(); // it closes the menu, and not what the menu is in
   if (event.key === "Tab") menu.hidePopover();
   if (to === undefined) return;
   event.preventDefault();

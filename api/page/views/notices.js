@@ -1,8 +1,7 @@
-/** What the page has to say for itself: a lost connection, something that failed, something that was done. */
+/** What the page has to say for itself: something that failed, something that was done. */
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
-import { connection } from "./connection.js";
 import { icon } from "./icons.js";
 
 const DONE_MS = 6_000;
@@ -20,7 +19,7 @@ export function notices(app) {
     list.append(toast(notice, () => app.notice.value === notice && app.notice.set(null)));
     while (list.children.length > MOST) list.firstElementChild?.remove();
   });
-  return h("section", { class: "notices", "aria-label": words.notices.label }, connection(app), failed, done);
+  return h("section", { class: "notices", "aria-label": words.notices.label }, failed, done);
 }
 
 /**

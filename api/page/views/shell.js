@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { composer } from "./composer.js";
+import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
 import { libraryPlace, readerPlace } from "./later.js";
 import { lock } from "./lock.js";
@@ -12,7 +13,7 @@ import { topbar } from "./topbar.js";
 
 /** @param {import("../state/app.js").App} app @returns {Node[]} */
 export function shell(app) {
-  const main = h("main", { class: "middle" }, topbar(app), conversationView(app), composer(app));
+  const main = h("main", { class: "middle" }, topbar(app), connection(app), conversationView(app), composer(app));
   const sessions = sessionsView(app);
   const scrim = h("div", { class: "scrim", onclick: () => app.sessionsOpen.set(false) });
   const aside = readerPlace(app);
