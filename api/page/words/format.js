@@ -2,26 +2,33 @@
 
 import { language } from "./index.js";
 
+/** Making a formatter takes longer than anything that is done with it. @type {Map<string, Intl.NumberFormat>} */
+const formatters = new Map();
+
+/** @param {Intl.NumberFormatOptions} [options] */
+function writing(options = {}) {
+  const key = JSON.stringify([language, options]);
+  const formatter = formatters.get(key) ?? new Intl.NumberFormat(language, options);
+  formatters.set(key, formatter);
+  return formatter;
+}
+
 /** @param {number} value */
 export function number(value) {
-  return new Intl.NumberFormat(language).format(value);
+  return writing().format(value);
 }
 
 /** Write a share in [0, 1], such as a score, in per cent. @param {number} share */
 export function percent(share) {
-  return new Intl.NumberFormat(language, { style: "percent" }).format(share);
+  return writing({ style: "percent" }).format(share);
 }
 
 /** Write milliseconds as a reader would say them. @param {number} ms */
 export function duration(ms) {
   const seconds = ms >= 1000;
-  const digits = seconds && ms < 10_000 ? 1 : 0;
-  return new Intl.NumberFormat(language, {
-    style: "unit",
-    unit: seconds ? "second" : "millisecond",
-    unitDisplay: "short",
-    maximumFractionDigits: !seconds && ms < 1 ? 1 : digits,
-  }).format(seconds ? ms / 1000 : ms);
+  const unit = seconds ? "second" : "millisecond";
+  const maximumFractionDigits = (seconds && ms < 10_000) || ms < 1 ? 1 : 0;
+  return writing({ style: "unit", unit, unitDisplay: "short", maximumFractionDigits }).format(seconds ? ms / 1000 : ms);
 }
 
 /** Write a moment: the time if it is of today, else the day. @param {string} at In ISO 8601. */
