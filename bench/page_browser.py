@@ -144,7 +144,7 @@ def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[_Sp
     spans: list[_Span] = []
     for each in events:
         if each["name"] in names and each["ph"] == "X" and (not spans or each["ts"] >= spans[-1].end):
-            spans.append(_Span(each["ts"], each["ts"] + each.get("dur", 0), each.get("tdur", 0)))
+            spans.append(_Span(each["ts"], each["ts"] + each.get("dur", 0), each.get("tdur", each.get("dur", 0))))
     return spans
 
 
