@@ -262,7 +262,7 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     await gone.hover()
     await expect(shown).to_contain_text("stands nowhere in it any more")
     await expect(shown.locator("q")).to_have_text(LAPSE)
-    assert [await each.evaluate("(button) => getComputedStyle(button).borderStyle") for each in (moved, gone)] == [
+    assert [await each.evaluate("(button) => getComputedStyle(button, '::before').borderStyle") for each in (moved, gone)] == [
         "dashed",
         "dashed",
     ]

@@ -95,7 +95,8 @@ export class Popover {
   pointed(target) {
     const button = this.buttonOf(target);
     clearTimeout(this.timer);
-    if (button && button !== this.button) this.timer = setTimeout(() => this.open(button), RESTING);
+    const inside = this.has(document.activeElement);
+    if (button && button !== this.button && !inside) this.timer = setTimeout(() => this.open(button), RESTING);
     else if (!button && !this.has(target) && !this.held && this.button && this.button !== document.activeElement) {
       this.timer = setTimeout(() => this.close(), CROSSING);
     }
