@@ -43,6 +43,7 @@ async def test_language_and_theme_are_chosen_and_kept(chromium_page: Visits, ext
     page = await chromium_page(extractive_site.url, color_scheme="light")
     tab = await page.context.new_page()
     await tab.goto(extractive_site.url)
+    await page.bring_to_front()
     root = page.locator("html")
     light = await page.evaluate("getComputedStyle(document.body).backgroundColor")
     await page.get_by_role("button", name="Settings").focus()

@@ -57,6 +57,7 @@ async def test_sessions_are_grouped_opened_renamed_and_deleted(chromium_page: Vi
     page = await chromium_page(model_site.url, faults=REFUSED)
     tab = await page.context.new_page()
     await tab.goto(f"{model_site.url}/#/sessions/{plan}")
+    await page.bring_to_front()
     for day, title in (("Today", "Plan"), ("Yesterday", "Đi lại"), ("Earlier", "Kế hoạch cũ")):
         await expect(listed(page).get_by_role("list", name=day).get_by_role("link")).to_have_text([title])
 
