@@ -10,6 +10,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, new_session
+from tests.page.axe import accessible
 from tests.page.browsing import NARROW, PATIENCE, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import answer
@@ -162,12 +163,13 @@ async def test_the_quotes_of_an_answer_are_gone_through_with_the_keyboard(
     chromium_page: Visits, model_site: Site
 ) -> None:
     address, _ = await answered(model_site, HANDBOOK, NOTICE, f"{LEAVE} {LAPSE}", NOTICE)
-    page = await chromium_page(address)
+    page = await chromium_page(address, reduced_motion="reduce")
     await marker(page).focus()
     await page.keyboard.press("Enter")
     await page.get_by_role("button", name="Read in the document").press("Enter")
     await expect(page.locator(CURRENT)).to_have_text(NOTICE)
     await expect(reader(page).get_by_role("region", name="Text of the document")).to_be_focused()
+    await accessible(page, "a document beside the answer")
     assert sorted(await page.locator(".reader mark").all_text_contents()) == sorted([LEAVE, LAPSE, NOTICE])
     await expect(reader(page).get_by_text("3 of 3")).to_be_visible()
     for quote, place in ((LAPSE, "2 of 3"), (LEAVE, "1 of 3"), (LEAVE, "1 of 3")):
@@ -224,6 +226,7 @@ async def test_a_narrow_window_has_the_document_over_all_of_it(chromium_page: Vi
     sheet = page.get_by_role("dialog", name="Document")
     await expect(sheet.get_by_role("region", name="Text of the document")).to_be_focused()
     await marked_is(page, citation)
+    await accessible(page, "a document over the window")
     assert await sheet.bounding_box() == {"x": 0, "y": 0, **NARROW}
     for _ in range(12):  # nothing else can be reached
         await page.keyboard.press("Tab")
