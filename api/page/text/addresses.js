@@ -5,11 +5,15 @@ const BARE =
   /https?:\/\/[^\s<>[\]"'`|\\，。；：！？、（）「」《》【】“”‘’\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/iuy;
 const TRAILING = /[.,;:!?*_~]/;
 
-/** Give an address as it may be linked to, or nothing where it is not one of the web. @param {string} address */
+/**
+ * Give an address as it may be linked to, or nothing where it is not one of the web, or where a name before its host
+ * could pass for the host.
+ * @param {string} address
+ */
 export function safeAddress(address) {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return "";
-  const { protocol, href } = new URL(address);
-  return protocol === "http:" || protocol === "https:" ? href : "";
+  const { protocol, username, password, href } = new URL(address);
+  return (protocol === "http:" || protocol === "https:") && !username && !password ? href : "";
 }
 
 /**

@@ -21,7 +21,7 @@ const LONGEST = 160; // characters of a query or an address
  */
 export function tellStep(steps, at, question) {
   const step = /** @type {Step} */ (steps[at]);
-  const tell = TELLERS[/** @type {keyof typeof TELLERS} */ (step.name)];
+  const tell = Object.hasOwn(TELLERS, step.name) && TELLERS[/** @type {keyof typeof TELLERS} */ (step.name)];
   const { line, notes = [], failed = false } = tell ? tell(step, { steps, at, question }) : { line: "" };
   const going = words.run.doing[/** @type {keyof typeof words.run.doing} */ (step.name)] ?? step.name;
   const named = words.run.nodes[/** @type {keyof typeof words.run.nodes} */ (step.name)] ?? step.name;
