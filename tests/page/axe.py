@@ -1,11 +1,11 @@
 """axe-core in a page: what of it people with a screen reader, a keyboard or weak eyes could not use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, ViewportSize
 
 from tests.page.browsing import NARROW, WIDE
 from tests.wire.node_clients import SKIPPED
@@ -17,7 +17,8 @@ SCHEMES: Mapping[Literal["light", "dark"], dict[str, Any]] = {"dark": COLOURS, "
 RUN = """
 async (only) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  const moves = () => document.getAnimations().some((each) => each.effect?.getTiming().iterations !== Infinity);
+  const goes = ({ playState, effect }) => playState === "running" && effect?.getTiming().iterations !== Infinity;
+  const moves = () => document.getAnimations().some(goes);
   for (let still = 0; still < 3; still = moves() ? 0 : still + 1) await frame();
   const found = await axe.run(document, { runOnly: only, resultTypes: ["violations"] });
   return found.violations.flatMap(({ id, nodes }) => nodes.map((node) =>
@@ -36,13 +37,13 @@ async def violations(page: Page, only: dict[str, Any]) -> list[str]:
     return found
 
 
-async def accessible(page: Page, view: str) -> None:
+async def accessible(page: Page, view: str, screens: Sequence[ViewportSize] = (WIDE, NARROW)) -> None:
     """Check a view in light and dark, wide and narrow, as it stands in each."""
     if not SOURCE.is_file():
         pytest.skip(f"{SKIPPED}: axe-core")
     faults = []
     size = page.viewport_size
-    for viewport in (WIDE, NARROW):
+    for viewport in screens:
         await page.set_viewport_size(viewport)
         # What is dark is not otherwise built.
         for scheme, rules in SCHEMES.items():

@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
-from tests.api.conftest import HANDBOOK
+from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
-from tests.page.browsing import Visits
+from tests.page.browsing import NARROW, WIDE, Visits
 from tests.page.sites import Site
-from tests.scripted_openai import Hold, Think, answer, say, status
+from tests.scripted_openai import Hold, Reply, Say, Think, answer, say, status
 
 LEAVE = "How many days of annual leave does every employee get a year?"
 CITED = [f"{HANDBOOK}:0"]
@@ -42,10 +44,14 @@ async def ask(page: Page, question: str) -> None:
     await page.keyboard.press("Enter")
 
 
+def marker(page: Page) -> Locator:
+    return page.get_by_role("button", name=re.compile("^Source "))
+
+
 async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page: Visits, model_site: Site) -> None:
     hold = Hold()
     script_every_verdict(model_site, hold)
-    page = await chromium_page(model_site.url, reduced_motion="reduce")
+    page = await chromium_page(model_site.url, reduced_motion="reduce", permissions=[])
     await expect(page.get_by_role("button", name="Staff handbook")).to_be_visible()
     await accessible(page, "before the first question")
     await ask(page, LEAVE)
@@ -54,8 +60,51 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page
     await accessible(page, "while it is written")
     hold.release()
     await expect(page.get_by_role("article").locator(".sections").get_by_text(CONTRADICTED)).to_be_visible()
-    await expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     await accessible(page, "proven")
+
+    for made in (page.locator("ins"), page.get_by_role("list", name="Steps"), page.get_by_role("table")):
+        await page.evaluate("for (const each of document.querySelectorAll('article details')) each.open = true")
+        await expect(made.first).to_be_visible()
+    await accessible(page, "all unfolded: the run, what was revised, the sources")
+    await page.get_by_role("button", name="Unverified. Why?").click()
+    await expect(page.locator(".popover")).to_be_visible()
+    await accessible(page, "why a claim is not proven", [WIDE])
+    await page.keyboard.press("Escape")
+    await marker(page).first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("dialog", name="Proof from source 1")).to_be_visible()
+    await accessible(page, "the proof of a claim", [WIDE])
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("complementary", name="Document").locator("mark").first).to_be_visible()
+    await accessible(page, "reading a document")
+    await page.keyboard.press("Escape")
+    await page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
+    await page.get_by_role("button", name="Copy", exact=True).click()
+    await expect(page.get_by_role("dialog", name="Copy as Markdown")).to_be_visible()
+    await accessible(page, "a text to be copied by hand")
+
+
+async def test_answers_that_are_none(chromium_page: Visits, model_site: Site) -> None:
+    page = await chromium_page(model_site.url, reduced_motion="reduce", faults=["Failed to load", "net::ERR"])
+    model_site.server.script(*[say(json.dumps({"relevant": []}))] * 4, to="grade_segments")
+    await ask(page, LEAVE)
+    await expect(page.get_by_text("No answer in your sources")).to_be_visible()
+    model_site.server.unscript()
+    model_site.server.script(*[status(500)] * 3, to="generate_answer")
+    await ask(page, LEAVE)
+    await expect(page.get_by_text("The answer failed", exact=True).first).to_be_visible()
+    await accessible(page, "an abstention and a failure")
+
+    hold = Hold()
+    model_site.server.script(Reply(steps=[Say('{"sections": [{"text": "Every '), hold]), to="generate_answer")
+    await ask(page, LEAVE)
+    await asyncio.to_thread(hold.wait_reached)
+    await page.route("**/api/runs/*/stream", lambda route: route.abort())
+    await page.reload()
+    await expect(page.get_by_text("Connection lost.")).to_be_visible()
+    await accessible(page, "a connection that is lost")
+    hold.release()
 
 
 async def test_the_library(chromium_page: Visits, model_site: Site) -> None:
@@ -63,9 +112,49 @@ async def test_the_library(chromium_page: Visits, model_site: Site) -> None:
     await page.get_by_role("button", name="Library").first.click()
     dialog = page.get_by_role("dialog", name="Library")
     await expect(dialog.get_by_text("Travel policy")).to_be_visible()
-    await accessible(page, "the library")
     await page.locator("input[type=file]").first.set_input_files(
-        [{"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"no pdf"}]
+        [
+            {"name": "broken.pdf", "mimeType": "application/pdf", "buffer": b"no pdf"},
+            {"name": "menu.md", "mimeType": "text/markdown", "buffer": b"Soup on Fridays."},
+        ]
     )
     await expect(dialog.get_by_text("Refused", exact=True)).to_be_visible()
-    await accessible(page, "the library, a file refused")
+    await dialog.get_by_role("button", name="Paste text").click()
+    await accessible(page, "the library, a text to be pasted and a file refused")
+    await dialog.get_by_role("searchbox").fill("travel")
+    await expect(dialog.get_by_text("Found in the text")).to_be_visible()
+    await dialog.get_by_role("button", name="Delete").first.click()
+    await expect(dialog.get_by_text("Citations of old answers")).to_be_visible()
+    await accessible(page, "the library, searched, and a document to be deleted")
+
+
+async def test_sessions_settings_and_the_key(chromium_page: Visits, model_site: Site) -> None:
+    for title in ("Leave", "Trains"):
+        await new_session(model_site.client, title=title)
+    page = await chromium_page(model_site.url, reduced_motion="reduce", faults=["status of 401"])
+    listed = page.get_by_role("navigation", name="Sessions")
+    await expect(listed.get_by_role("link", name="Trains")).to_be_visible()
+    await page.get_by_role("button", name="Settings").click()
+    await expect(page.get_by_role("menu", name="Settings")).to_be_visible()
+    await accessible(page, "the settings", [WIDE])
+    await page.keyboard.press("Escape")
+    for entry in ("Rename", "Delete"):
+        await listed.get_by_role("button", name="Actions for “Leave”").first.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("menuitem", name=entry)).to_be_visible()
+        await accessible(page, "a session's menu", [WIDE])
+        await page.get_by_role("menuitem", name=entry).click()
+        await accessible(page, f"a session: {entry}", [WIDE])
+        await page.keyboard.press("Escape")
+    await page.set_viewport_size(NARROW)
+    await page.get_by_role("button", name="Show the sessions").click()
+    await expect(listed.get_by_role("link", name="Trains")).to_be_visible()
+    await accessible(page, "the sessions as a drawer", [NARROW])
+
+    await page.route(
+        lambda url: urlsplit(url).path.startswith(("/api/", "/v1/")),
+        lambda route: route.fulfill(status=401, json={"code": "not_authenticated"}),
+    )
+    await page.reload()
+    await expect(page.get_by_label("API key")).to_be_visible()
+    await accessible(page, "asked for a key")
