@@ -33,6 +33,22 @@ STYLES = """(pieces) => pieces.map((piece) => {
   return `${textDecorationLine} ${textDecorationStyle}`;
 })"""
 
+# A section's view, apart from any run.
+GROWING = """async () => {
+  const main = [...document.scripts].map((script) => script.src).find((src) => src.endsWith("/main.js"));
+  const { sectionView } = await import(main.replace("main.js", "views/section.js"));
+  const view = sectionView({ conversation: { turns: { watch: () => {} } } });
+  const around = document.createElement("div");
+  around.className = "growing answer";
+  around.append(view.element);
+  document.body.prepend(around);
+  const written = { text: "One.", sourceIds: [], claims: null, done: false, before: null, removed: [] };
+  const answer = { outcome: null, sources: [{}], sections: [] };
+  globalThis.grow = (text, more) => view.show({ ...written, text, ...more }, answer);
+  grow("One.", {});
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+}"""
+
 
 async def put(site: Site, text: str = TEXT, **more: Any) -> str:
     """Store a document with a title of its own; gives its id."""
@@ -212,6 +228,7 @@ async def test_a_finger_reads_the_proof_on_a_narrow_screen(chromium_page: Visits
     await expect(markers(page).last).to_be_visible()
     shown = popover(page)
     for marker in await markers(page).all():
+        await marker.evaluate("(button) => button.scrollIntoView({ block: 'center' })")  # from under what floats
         await marker.tap()
         await expect(shown).to_be_visible()
         await stays_within(page, shown)
@@ -219,7 +236,7 @@ async def test_a_finger_reads_the_proof_on_a_narrow_screen(chromium_page: Visits
         await expect(shown).to_be_hidden()
     await markers(page).last.tap()
     await expect(shown.locator("q")).to_have_text(LEAVE)
-    await page.locator(".section").last.tap(position={"x": 2, "y": 2})
+    await page.locator(".topbar").tap()
     await expect(shown).to_be_hidden()
     await markers(page).last.tap()
     await shown.get_by_role("button", name="Read in the document").tap()
@@ -262,7 +279,9 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     await gone.hover()
     await expect(shown).to_contain_text("stands nowhere in it any more")
     await expect(shown.locator("q")).to_have_text(LAPSE)
-    assert [await each.evaluate("(button) => getComputedStyle(button, '::before').borderStyle") for each in (moved, gone)] == [
+    assert [
+        await each.evaluate("(button) => getComputedStyle(button, '::before').borderStyle") for each in (moved, gone)
+    ] == [
         "dashed",
         "dashed",
     ]
@@ -286,7 +305,7 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
         model_site.server.script(rewritten("", LAPSE, "", ids=ids), to="revise_sections")
     session_id = await new_session(model_site.client, page_ids=[document_id])
     page = await chromium_page(f"{model_site.url}/#/sessions/{session_id}")
-    await expect(page.get_by_text(await title(model_site), exact=True)).to_be_visible()
+    await expect(page.get_by_title(await title(model_site), exact=True)).to_be_visible()
     await page.get_by_role("textbox", name="Your question").fill(QUESTION)
     await page.keyboard.press("Enter")
     # What the run told is still there once the stored answer has come.
@@ -315,6 +334,34 @@ async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, 
         page = await chromium_page(address, locale=locale)
         await page.get_by_role("button", name=said).click()
         await expect(page.get_by_role("dialog")).to_contain_text(why)
+
+
+async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    page = await chromium_page(extractive_site.url)
+    await page.evaluate(GROWING)
+    section = page.locator(".growing .section")
+    first = await section.locator("p").first.element_handle()
+    assert first is not None
+
+    async def grow(text: str, **more: Any) -> None:
+        await page.evaluate("([text, more]) => grow(text, more)", [text, more])
+
+    await grow("One.\n\n**Two")
+    await expect(section.locator("p")).to_have_text(["One.", "Two"])
+    await grow("One.\n\n**Two** and `thr")
+    await expect(section.locator(".text")).to_have_text("One.Two and thr")
+    await expect(section.locator("strong")).to_have_text("Two")
+    assert await first.evaluate("(paragraph) => paragraph.isConnected"), "what is written stays as it is"
+    await expect(section.get_by_text("Checking this against the sources…")).to_have_count(0)
+    await grow("One.\n\n**Two** and `three`.", done=True)
+    await expect(section.get_by_text("Checking this against the sources…")).to_be_visible()
+    await expect(section.locator("code")).to_have_text("three")
+    claim = {"start": 0, "end": 4, "text": "One.", "verdict": "unsupported", "reasons": ["as yet unheard of"]}
+    await grow("One.\n\n**Two** and `three`.", done=True, claims=[{**claim, "citations": []}])
+    await expect(section.get_by_text("Checking this against the sources…")).to_have_count(0)
+    await expect(section.locator("[lang=en]")).to_have_text("as yet unheard of")
 
 
 def test_every_fixed_reason_is_known_to_the_page() -> None:
