@@ -11,10 +11,10 @@ PAGE := tests/page/node
 CODE := api bench cli evals graph migrations nodes prompts tools tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio test check format bench eval lock clean
+.PHONY: help demo serve studio test check format bench screenshots eval lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 demo: .venv/runtime.installed ## ingest the manual, ask it questions, show each run
 	@$(RUN)/citewell demo $(ARGS)
@@ -47,6 +47,9 @@ format: .venv/dev.installed ## put formatting and import order right
 
 bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json
 	@$(RUN)/python -m bench $(ARGS)
+
+screenshots: .venv/dev.installed ## take the manual's pictures of the page anew, with the machine's Chromium
+	@$(RUN)/python -m bench.screenshots
 
 eval: .venv/dev.installed ## hold the golden set to its thresholds and baseline, or run DATA=path of your own questions
 	@$(RUN)/citewell eval $(if $(DATA),run $(SET) --path $(DATA),gate) $(ARGS)
