@@ -209,7 +209,20 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
     await expect(page.locator(".turn:not(.live)")).to_have_count(1)
     await watch.unfold()
     await watch.untouched()
-    await page.locator("#question").fill("x")
+    for kind in ("supported", "contradicted"):
+        await page.locator(f".marker.{kind}").first.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".popover")).to_be_visible()
+        await watch.untouched()
+        await page.keyboard.press("Escape")
+    await page.locator(".marker").first.click()
+    await expect(page.locator(".reader .segment").first).to_be_visible()
+    await watch.untouched()
+    await page.get_by_role("button", name="Library", exact=True).click()
+    await expect(page.get_by_role("dialog", name="Library").locator(".document").first).to_be_visible()
+    await page.get_by_role("searchbox", name="Search titles and texts").fill("pwned")
+    await expect(page.get_by_text("Found in the text")).to_be_visible()
+    await watch.untouched()
 
 
 RENDER = """
