@@ -37,7 +37,8 @@ STYLES = """(pieces) => pieces.map((piece) => {
 GROWING = """async () => {
   const main = [...document.scripts].map((script) => script.src).find((src) => src.endsWith("/main.js"));
   const { sectionView } = await import(main.replace("main.js", "views/section.js"));
-  const view = sectionView({ conversation: { turns: { watch: () => {} } } });
+  const unwatched = { watch: () => {} };
+  const view = sectionView({ conversation: { turns: unwatched }, reading: unwatched });
   const around = document.createElement("div");
   around.className = "growing answer";
   around.append(view.element);
@@ -172,11 +173,15 @@ async def test_the_mouse_reads_the_proof_and_opens_the_document(chromium_page: V
     await expect(shown).to_be_hidden()
     await expect(reader(page).locator("mark.current")).to_have_text(LAPSE)
     await expect(reader(page).get_by_text("2 of 3")).to_be_visible()
+    await expect(page.locator(".marker[aria-current=true]")).to_have_count(1)
+    await expect(markers(page).nth(1)).to_have_attribute("aria-current", "true")
     await markers(page).nth(2).hover()
     await expect(shown.locator("q")).to_have_text(REPORTS)
     await shown.get_by_role("button", name="Read in the document").click()
     await expect(shown).to_be_hidden()
     await expect(reader(page).locator("mark.current")).to_have_text(REPORTS)
+    await reader(page).get_by_role("button", name="Close the document").click()
+    await expect(page.locator(".marker[aria-current]")).to_have_count(0)
 
 
 async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, model_site: Site) -> None:

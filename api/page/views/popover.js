@@ -31,6 +31,7 @@ export function popoverOf(app) {
   return known;
 }
 
+/** Shows, holds and closes the popover, as mouse, keyboard or finger ask for it. */
 export class Popover {
   /** @param {import("../state/app.js").App} app */
   constructor(app) {
@@ -50,6 +51,9 @@ export class Popover {
     this.element = h("div", { class: "popover proof", id: "proof", role: "dialog", popover: "manual", tabindex: -1 }, this.body, close);
     document.body.append(this.element);
     this.listen();
+    /** What was last read from a button. @type {{button: HTMLElement, reading: import("../state/app.js").Reading} | null} */
+    this.current = null;
+    app.reading.watch((reading) => reading !== this.current?.reading && this.mark(null));
     // What was opened goes with its turn, once the views have followed.
     app.conversation.turns.watch(() => this.button && queueMicrotask(() => this.button?.isConnected === false && this.close()));
   }
@@ -72,7 +76,15 @@ export class Popover {
     if (!reading) return;
     button.focus({ preventScroll: true });
     this.close();
+    this.mark({ button, reading });
     this.app.read(reading);
+  }
+
+  /** Mark the button whose quote is being read. @param {Popover["current"]} current */
+  mark(current) {
+    this.current?.button.removeAttribute("aria-current");
+    this.current = current;
+    current?.button.setAttribute("aria-current", "true");
   }
 
   listen() {
