@@ -158,3 +158,89 @@ async def test_sessions_settings_and_the_key(chromium_page: Visits, model_site: 
     await page.reload()
     await expect(page.get_by_label("API key")).to_be_visible()
     await accessible(page, "asked for a key")
+
+
+class Keys:
+    """A keyboard, and where its focus goes: always to something, and always seen."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.page.keyboard.press(key)
+            await self.page.evaluate(SETTLED)
+            faults = await self.page.evaluate(FOCUS)
+            assert faults == [], f"after {key}"
+
+    async def reach(self, wanted: Locator, key: str = "Tab", most: int = 60) -> None:
+        """Press a key until the focus is where it is wanted."""
+        for _ in range(most):
+            if await wanted.count() and await wanted.evaluate("(each) => each === document.activeElement"):
+                return
+            await self.press(key)
+        raise AssertionError(f"{most} presses of {key} reach no {wanted}")
+
+
+SETTLED = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+FOCUS = """
+() => {
+  const focused = document.activeElement;
+  if (!focused || focused === document.body) return ["the focus is lost"];
+  const around = getComputedStyle(focused.closest(".entry, .field, .search") ?? focused);
+  const drawn = [getComputedStyle(focused), around].some(({ outlineStyle }) => outlineStyle !== "none");
+  const { width, height, bottom, right, top, left } = focused.getBoundingClientRect();
+  const seen = width > 0 && height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+  const called = focused.cloneNode().outerHTML;
+  return [!drawn && `no focus is drawn: ${called}`, !seen && `out of sight: ${called}`].filter(Boolean);
+}
+"""
+
+
+async def test_the_main_job_with_the_keyboard_alone(chromium_page: Visits, model_site: Site) -> None:
+    other = await new_session(model_site.client, title="Another matter")
+    page = await chromium_page(model_site.url)
+    await expect(page.get_by_role("link", name="Another matter")).to_be_visible()
+    keys = Keys(page)
+    question = page.get_by_role("textbox", name="Your question")
+    await keys.press("Tab")
+    await expect(page.get_by_role("link", name="Skip to the question")).to_be_focused()
+    await keys.press("Enter")
+    await expect(question).to_be_focused()
+    await page.keyboard.type(LEAVE)
+    await keys.press("Enter")
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    await expect(question).to_be_focused()
+
+    await keys.reach(marker(page).first, "Shift+Tab")
+    proof = page.get_by_role("dialog", name="Proof from source 1")
+    await expect(proof).to_be_visible()
+    await keys.press("Enter")
+    await expect(proof.get_by_role("button", name="Read in the document")).to_be_focused()
+    await keys.press("Enter")
+    reader = page.get_by_role("complementary", name="Document")
+    await expect(reader.locator("mark").first).to_be_visible()
+    await keys.press("Shift+Tab", "Tab", "Escape")
+    await expect(reader).to_be_hidden()
+    await expect(marker(page).first).to_be_focused()
+
+    await keys.reach(page.get_by_role("button", name="Add pages"))
+    await keys.press("Enter")
+    library = page.get_by_role("dialog", name="Library")
+    await expect(library.get_by_role("searchbox")).to_be_focused()
+    await expect(library.get_by_role("checkbox", name="Travel policy")).to_be_visible()
+    await keys.press("ArrowDown")
+    await keys.press("Space")
+    await expect(library.get_by_text("1 page selected")).to_be_visible()
+    await keys.press("Escape")
+    await expect(library).to_be_hidden()
+    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+    await keys.reach(page.get_by_role("button", name=re.compile("^Remove ")), "Shift+Tab")
+    await keys.press("Enter")
+    await expect(page.get_by_role("button", name="Add pages")).to_be_focused()
+
+    await keys.reach(page.get_by_role("link", name="Another matter"), "Shift+Tab")
+    await keys.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Another matter")
+    assert page.url.endswith(other)
+    await keys.press("Tab")
