@@ -61,12 +61,10 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page
     hold.release()
     await expect(page.get_by_role("article").locator(".sections").get_by_text(CONTRADICTED)).to_be_visible()
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
-    await accessible(page, "proven")
-
     for made in (page.locator("ins"), page.get_by_role("list", name="Steps"), page.get_by_role("table")):
         await page.evaluate("for (const each of document.querySelectorAll('article details')) each.open = true")
         await expect(made.first).to_be_visible()
-    await accessible(page, "all unfolded: the run, what was revised, the sources")
+    await accessible(page, "proven, all unfolded: the run, what was revised, the sources")
     await page.get_by_role("button", name="Unverified. Why?").click()
     await expect(page.locator(".popover")).to_be_visible()
     await accessible(page, "why a claim is not proven", [WIDE])

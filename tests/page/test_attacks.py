@@ -184,7 +184,8 @@ async def test_a_library_of_attacks_is_text(chromium_page: Visits, site: Site) -
     ][:20]
     await watch.page.locator("input[type=file]").set_input_files(files)
     await expect(dialog.locator(".upload")).to_have_count(len(files))
-    await expect(dialog.locator(".upload [hidden]")).not_to_have_count(0)
+    await expect(dialog.locator(".upload[data-state=added]")).to_have_count(len(files))
+    await holds(watch, [str(file["name"]) for file in files])
     await watch.untouched()
     await holds_everything(site, chromium_page, hostile)
 
@@ -199,6 +200,28 @@ async def test_sessions_named_by_attacks_are_text(chromium_page: Visits, site: S
     await expect(watch.page.get_by_role("heading", level=1)).to_have_text(titles[-1])
     await holds(watch, titles)
     await watch.untouched()
+
+
+TRACES = {
+    "a link": "Object.assign(document.createElement('a'), { href: 'javascript:pwned()' })",
+    "a link that keeps its opener": "Object.assign(document.createElement('a'), { href: 'https://evil.test' })",
+    "an element that the page has not": "document.createElement('x-pwned')",
+    "the attribute src": "Object.assign(document.createElement('img'), { src: '/pwned' })",
+    "out of its place": "Object.assign(document.createElement('link'), { rel: 'prefetch', href: '/api/x' })",
+    "a request for GET": "Object.assign(document.createElement('img'), { src: '/pwned' })",
+    "twice the id question": "Object.assign(document.createElement('div'), { id: 'question' })",
+    "every object has polluted": "(Object.prototype.polluted = 1, document.createElement('p'))",
+}
+
+
+async def test_a_trace_of_an_attack_is_seen(chromium_page: Visits, site: Site) -> None:
+    watch = await watched(await chromium_page(site.url, go=False, faults=["."]), site.url)
+    await watch.untouched()
+    for trace, made in TRACES.items():
+        await watch.page.evaluate(f"document.body.append({made})")
+        with pytest.raises(pytest.fail.Exception, match=trace):
+            await watch.untouched()
+        await watch.page.evaluate("document.body.lastChild.remove(); delete Object.prototype.polluted; 0")
 
 
 @pytest.mark.parametrize("fails", [False, True])
