@@ -30,7 +30,11 @@ export function composer(app) {
   let refused = "";
   /** @type {import("../state/selection.js").Passage | null} */
   let passage = null;
+  /** Whether anything was typed since a session began to be opened. */
+  let typed = false;
   field.write(sessionStorage.getItem(DRAFT) ?? "");
+  field.text.addEventListener("input", () => (typed = true));
+  conversation.loading.watch(() => (typed = false));
 
   conversation.turns.watch((turns) => {
     const answering = turns.some((turn) => turn.run && turn.run.status !== "finished");
@@ -43,10 +47,11 @@ export function composer(app) {
     const id = session?.session_id ?? null;
     if (id === shown) return;
     const begun = shown === null && !conversation.loading.value; // by the question that was just sent
-    if (begun) sessionStorage.removeItem(DRAFT);
+    const early = shown === null && typed && field.text.value !== ""; // while the session was being opened
+    if (begun || early) sessionStorage.removeItem(DRAFT);
     shown = id;
     refused = "";
-    if (begun) changed();
+    if (begun || early) changed();
     else field.write(sessionStorage.getItem(DRAFT + (id ?? "")) ?? "");
   });
   conversation.failure.watch((failure) => {
