@@ -5,20 +5,17 @@ import { askQuestion, joinRun } from "../api/following.js";
 import { Branch } from "./branch.js";
 import { Cell } from "./cell.js";
 import { Forks } from "./forks.js";
-import { findArrived, knownOf, turnsWith } from "./lives.js";
+import { findArrived, sendingLive, turnsWith } from "./lives.js";
 import { Outages } from "./outages.js";
 import { fold, newRun } from "./run.js";
-import { isSending, SENDING, withRun } from "./turns.js";
+import { isLive, isSending, SENDING, withRun } from "./turns.js";
 
 /** @typedef {import("../api/types.js").Ask} Ask */
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("../api/types.js").Session} Session */
 /** @typedef {import("./turns.js").Turn} Turn */
-/** @typedef {import("./run.js").RunView} RunView */
 /** @typedef {import("./lives.js").Live} Live */
 /** @typedef {{problem: Problem, again: (() => void) | null, ask: Ask | null}} Failure `again` is null where no retry helps. */
-
-let sent = 0;
 
 /** Asks, follows and stops the runs of one session at a time. */
 export class Conversation {
@@ -33,7 +30,9 @@ export class Conversation {
     this.session = new Cell(/** @type {Session | null} */ (null));
     /** @type {Cell<Turn[]>} */
     this.turns = new Cell(/** @type {Turn[]} */ ([]));
-    this.branch = new Branch(client, (turn) => withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)));
+    this.branch = new Branch(client, (turn) =>
+      withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)),
+    );
     this.earlier = this.branch.earlier;
     this.aside = this.branch.aside;
     this.outages = new Outages();
@@ -43,7 +42,7 @@ export class Conversation {
     this.loading = new Cell(false);
     /** @type {Map<string, Live>} */
     this.lives = new Map();
-    /** Runs whose events were followed to the end, by id. @type {Map<string, RunView>} */
+    /** Runs whose events were followed to the end, by id. @type {Map<string, import("./run.js").RunView>} */
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
@@ -58,6 +57,7 @@ export class Conversation {
     this.leaving = new AbortController();
     this.lives.clear();
     this.seen.clear();
+    this.begun.clear();
     this.branch.clear();
     this.making = null;
     this.loading.set(false);
@@ -81,8 +81,10 @@ export class Conversation {
     try {
       await opened;
     } finally {
-      if (!signal.aborted) this.making = null;
-      if (!signal.aborted) this.loading.set(false);
+      if (!signal.aborted) {
+        this.making = null;
+        this.loading.set(false);
+      }
     }
   }
 
@@ -113,7 +115,7 @@ export class Conversation {
    */
   async read(sessionId, through = this.branch.through) {
     // What has ended by now will be among the messages, unless it failed and left nothing.
-    const ended = [...this.lives].filter(([, live]) => live.run.status === "finished").map(([key]) => key);
+    const ended = [...this.lives].filter(([, live]) => !isLive(live.run)).map(([key]) => key);
     const session = await this.branch.read(sessionId, through);
     if (!session) return;
     for (const key of [...ended, ...this.branch.turns.map((turn) => turn.key)]) this.lives.delete(key);
@@ -164,14 +166,11 @@ export class Conversation {
       // Whoever left meanwhile has asked nevertheless, and finds the answer in the session.
       return void askQuestion(this.client, sessionId, ask, { signal, onOutage() {} }).next().catch(() => undefined);
     }
-    const from = ask.edit ?? ask.regenerate ?? null;
-    const replaced = this.branch.turns.find((turn) => from && (turn.questionId === from || turn.answerId === from));
-    const known = knownOf(ask, replaced);
+    const live = sendingLive(ask, this.branch.turns);
     this.branch.through = undefined;
     const runs = new Set([...this.branch.turns.map((turn) => turn.key), ...this.lives.keys(), ...this.seen.keys()]);
-    const again = () => void this.retry(ask, known.question, runs);
-    const key = `${SENDING} ${(sent += 1)}`;
-    await this.follow(key, { run: newRun(key, known.question), known, from: replaced ? replaced.key : null }, ask, again, sessionId);
+    const again = () => void this.retry(ask, live.run.question, runs);
+    await this.follow(live.run.runId, live, ask, again, sessionId);
   }
 
   /**
@@ -208,9 +207,8 @@ export class Conversation {
    */
   async follow(key, live, ask, again, sessionId) {
     const { signal } = this.leaving;
-    /** @type {import("../api/following.js").OnOutage} */
-    const onOutage = (outage, back) => this.outages.note(live, outage, back);
-    const options = { signal, onOutage };
+    /** @type {import("../api/following.js").Options} */
+    const options = { signal, onOutage: (outage, back) => this.outages.note(live, outage, back) };
     this.lives.set(key, live);
     this.show();
     try {

@@ -1,6 +1,7 @@
 /** Runs that go on, beside what is stored. */
 
-import { liveTurn } from "./turns.js";
+import { newRun } from "./run.js";
+import { liveTurn, SENDING } from "./turns.js";
 
 /** @typedef {import("./turns.js").Turn} Turn */
 /**
@@ -12,17 +13,24 @@ import { liveTurn } from "./turns.js";
  * @typedef {{run: import("./run.js").RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} Live
  *   `unwanted`: to be stopped as soon as its id is known. */
 
+let sent = 0;
+
 /**
- * Tell of a turn what is known before its run begins.
+ * Make the run of a question that is being sent, with what is known before it tells anything.
  * @param {import("../api/types.js").Ask} ask
- * @param {Turn | undefined} replaced The turn whose place it takes.
+ * @param {Turn[]} stored
+ * @returns {Live}
  */
-export function knownOf(ask, replaced) {
-  return {
-    question: ask.question ?? replaced?.question ?? "",
+export function sendingLive(ask, stored) {
+  const from = ask.edit ?? ask.regenerate ?? null;
+  const replaced = stored.find((turn) => from && (turn.questionId === from || turn.answerId === from));
+  const question = ask.question ?? replaced?.question ?? "";
+  const known = {
+    question,
     pageIds: ask.page_ids ?? replaced?.pageIds ?? [],
     selectedText: ask.selected_text ?? (ask.regenerate && replaced?.selectedText) ?? null,
   };
+  return { run: newRun(`${SENDING} ${(sent += 1)}`, question), known, from: replaced?.key ?? null };
 }
 
 /**

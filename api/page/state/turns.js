@@ -24,6 +24,11 @@ import { asSeen } from "./sections.js";
 
 export const SENDING = "sending"; // begins the key of a turn whose run has not told its id yet
 
+/** Tell whether a run goes on. @param {import("./run.js").RunView | null} run */
+export function isLive(run) {
+  return run !== null && run.status !== "finished";
+}
+
 /** Tell whether a run has not told its id yet. @param {import("./run.js").RunView | null} run */
 export function isSending(run) {
   return run !== null && run.runId.startsWith(SENDING);

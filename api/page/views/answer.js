@@ -1,6 +1,7 @@
 /** An answer: its sections, and what there is to say of it as a whole. */
 
 import { fill, h } from "../dom.js";
+import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { nearestList, sourceList } from "./answer_sources.js";
@@ -45,7 +46,7 @@ export function answerView(app) {
       outcome.show(turn, answering);
       actions.show(turn, answering);
       element.classList.toggle("abstained", answer?.outcome === "abstained");
-      element.setAttribute("aria-busy", String(run !== null && run.status !== "finished"));
+      element.setAttribute("aria-busy", String(isLive(run)));
     },
   };
 }

@@ -1,6 +1,7 @@
 /** How a run ended, where that is not simply an answer: an abstention, a stop, a failure, a limit. */
 
 import { fill, h } from "../dom.js";
+import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
@@ -23,7 +24,7 @@ export function outcomeView(app) {
 /** @param {import("../state/app.js").App} app @param {import("../state/turns.js").Turn} turn @param {boolean} answering */
 function outcomeOf(app, turn, answering) {
   const { answer, run } = turn;
-  if (run && run.status !== "finished") return null;
+  if (isLive(run)) return null;
   if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
   const why = reason(answer.stopReason);
   if (answer.outcome === "abstained") return panel("calm", "dash", words.answer.abstained, why);

@@ -1,6 +1,7 @@
 /** A run's account: time, model calls and tokens of each step, what is left of the budget, and why it ended. */
 
 import { fill, h } from "../dom.js";
+import { isLive } from "../state/turns.js";
 import { NODES } from "../state/way.js";
 import { ASIDE, capital, total, took } from "../text/summing.js";
 import { duration, number, percent } from "../words/format.js";
@@ -39,10 +40,10 @@ export function runAccount(app) {
     if (!last || !element.open) return;
     const [turn, run, now] = last;
     // Text that streams in changes nothing here.
-    const seen = [run?.steps, run?.status, turn.spent, run?.startedAt && run.status !== "finished" && Math.floor(now / REDRAWN_MS)];
+    const seen = [run?.steps, run?.status, turn.spent, run?.startedAt && isLive(run) && Math.floor(now / REDRAWN_MS)];
     if (seen.every((each, at) => each === drawn[at]) && drawn.length) return;
     drawn = seen;
-    const going = run !== null && run.status !== "finished";
+    const going = isLive(run);
     fill(table, tableOf(turn, run, going));
     fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...written(turn, run), ...assessed(turn)].flatMap(
       ([name, told]) => [h("dt", null, name), h("dd", null, told.flatMap((each) => [each && h("p", null, each)]))],

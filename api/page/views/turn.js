@@ -1,6 +1,7 @@
 /** A question and its answer. */
 
 import { h } from "../dom.js";
+import { isLive } from "../state/turns.js";
 import { answerView } from "./answer.js";
 import { questionView } from "./question.js";
 import { runPanel } from "./run_panel.js";
@@ -14,7 +15,11 @@ import { runPanel } from "./run_panel.js";
 
 let turns = 0;
 
-/** @param {import("../state/app.js").App} app @returns {TurnView} */
+/**
+ * Make the view of a turn; `leave` is called where it is not shown any more.
+ * @param {import("../state/app.js").App} app
+ * @returns {TurnView & {leave: () => void}}
+ */
 export function turnView(app) {
   const name = `turn-${(turns += 1)}`;
   const question = questionView(app, name);
@@ -27,7 +32,8 @@ export function turnView(app) {
       question.show(turn, answering);
       panel.show(turn);
       answer.show(turn, answering);
-      element.classList.toggle("live", turn.run !== null && turn.run.status !== "finished");
+      element.classList.toggle("live", isLive(turn.run));
     },
+    leave: panel.leave,
   };
 }
