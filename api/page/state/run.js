@@ -34,20 +34,17 @@ import { asSeen, foldSection, noSections } from "./sections.js";
 /**
  * @typedef {object} RunView
  * @property {string} runId
- * @property {string} sessionId
  * @property {"queued" | "running" | "finished"} status
  * @property {number} position In the line, from 1, while it waits.
  * @property {number} attempt From 1.
  * @property {string} question
- * @property {string} messageId
  * @property {string} model
  * @property {import("../api/types.js").Budget | null} budget
  * @property {string} startedAt
  * @property {string} endedAt
  * @property {Step[]} steps In the order in which they began.
- * @property {import("../api/types.js").Dropped[]} dropped
  * @property {string} thinking
- * @property {string} title
+ * @property {string} title Of the session, where the run gave it one.
  * @property {Answer} answer
  * @property {Record<string, import("../api/types.js").Spent>} spent
  * @property {(RunEvent & {type: "run_failed"}) | null} failure
@@ -55,7 +52,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  */
 
 /** @returns {Answer} */
-export function noAnswer() {
+function noAnswer() {
   return {
     sections: noSections(),
     sources: [],
@@ -68,22 +65,19 @@ export function noAnswer() {
   };
 }
 
-/** @param {string} runId @param {string} [question] @returns {RunView} */
+/** Make a run of which nothing is told yet. @param {string} runId @param {string} [question] @returns {RunView} */
 export function newRun(runId, question = "") {
   return {
     runId,
-    sessionId: "",
     status: "queued",
     position: 0,
     attempt: 1,
     question,
-    messageId: "",
     model: "",
     budget: null,
     startedAt: "",
     endedAt: "",
     steps: [],
-    dropped: [],
     thinking: "",
     title: "",
     answer: noAnswer(),
@@ -101,7 +95,7 @@ export function newRun(runId, question = "") {
  */
 export function fold(run, event) {
   if (event.seq <= run.seq) return run;
-  return { ...told(run, event), runId: event.run_id, sessionId: event.session_id, seq: event.seq };
+  return { ...told(run, event), runId: event.run_id, seq: event.seq };
 }
 
 /** @param {RunView} run @param {RunEvent} event @returns {RunView} */
@@ -110,9 +104,9 @@ function told(run, event) {
     case "queued":
       return { ...run, status: "queued", position: event.position };
     case "run_started": {
-      const { question, message_id: messageId, model, budget, at: startedAt } = event;
+      const { question, model, budget, at: startedAt } = event;
       const answer = { ...run.answer, family: event.family };
-      return { ...run, status: "running", question, messageId, model, budget, startedAt, answer };
+      return { ...run, status: "running", question, model, budget, startedAt, answer };
     }
     case "run_resumed":
       return resumed(run, event);
@@ -127,7 +121,7 @@ function told(run, event) {
     case "run_finished":
       return finished(run, event);
     case "run_failed":
-      return { ...run, status: "finished", failure: event, endedAt: event.at, answer: { ...run.answer, outcome: "failed" } };
+      return { ...run, status: "finished", endedAt: event.at, failure: event, answer: { ...run.answer, outcome: "failed" } };
     default:
       return during(run, event);
   }
@@ -135,12 +129,13 @@ function told(run, event) {
 
 /** What a step tells. @param {RunView} run @param {RunEvent} event @returns {RunView} */
 function during(run, event) {
-  const answer = { ...run.answer, sections: foldSection(run.answer.sections, event) };
+  const sections = foldSection(run.answer.sections, event);
+  const answer = sections === run.answer.sections ? run.answer : { ...run.answer, sections };
   if (event.type === "text_delta" || (event.type === "section_started" && !event.fallback)) return { ...run, answer };
   const noted = { ...run, answer, steps: note(run.steps, event) };
   switch (event.type) {
     case "sources_graded":
-      return { ...noted, dropped: event.dropped, answer: { ...answer, sources: event.sources } };
+      return { ...noted, answer: { ...answer, sources: event.sources } };
     case "sources_disagree": {
       const { segment_ids, reason } = event;
       const others = answer.disagreements.filter((each) => String(each.segment_ids) !== String(segment_ids));
@@ -213,7 +208,8 @@ function resumed(run, event) {
 function finished(run, event) {
   const { message, outcome, stop_reason: stopReason, spent } = event;
   const answer = answerOf({ ...message, outcome, stop_reason: stopReason }, run.answer.sections);
-  return { ...run, status: "finished", endedAt: event.at, spent, answer: { ...answer, family: answer.family || run.answer.family } };
+  answer.family ||= run.answer.family;
+  return { ...run, status: "finished", endedAt: event.at, spent, answer };
 }
 
 /**
