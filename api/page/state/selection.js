@@ -41,6 +41,7 @@ export class Selection {
     this.saved = [];
     /** @type {Promise<unknown>} */
     this.saving = Promise.resolve();
+    this.saves = 0;
   }
 
   /**
@@ -97,22 +98,24 @@ export class Selection {
    * @throws {Problem}
    */
   async save(pages) {
+    const turn = (this.saves += 1);
     this.pages.set(pages);
     const { sessionId } = this;
     if (!sessionId) return;
     // One after the other: a change that overtook an earlier one would be undone by it.
-    const write = this.saving.then(() => this.write(sessionId, pages));
+    const write = this.saving.then(() => this.write(sessionId, pages, turn));
     this.saving = write.catch(() => undefined);
     await write;
   }
 
-  /** @param {string} sessionId @param {SelectedPage[]} pages */
-  async write(sessionId, pages) {
+  /** @param {string} sessionId @param {SelectedPage[]} pages @param {number} turn */
+  async write(sessionId, pages, turn) {
     try {
       await this.client.changeSession(sessionId, { page_ids: pages.map((page) => page.document_id) });
       if (sessionId === this.sessionId) this.saved = pages;
     } catch (error) {
-      if (sessionId === this.sessionId) this.pages.set(this.saved);
+      // A later change, which has all of this one, may yet be saved.
+      if (sessionId === this.sessionId && turn === this.saves) this.pages.set(this.saved);
       throw error;
     }
   }
