@@ -1,4 +1,4 @@
-/** Addresses that a text may link to: of the web, and nothing else. */
+/** Addresses that may be linked to: of the web, and nothing else. */
 
 const WORD = /[\p{L}\p{N}]/u;
 const BARE =
@@ -14,6 +14,16 @@ export function safeAddress(address) {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return "";
   const { protocol, username, password, href } = new URL(address);
   return (protocol === "http:" || protocol === "https:") && !username && !password ? href : "";
+}
+
+/**
+ * Give the address that a document was taken from, if a browser may go there: one of the web, or a path of this server.
+ * @param {string | null | undefined} url
+ * @param {URL} home Where this server is.
+ */
+export function originalAddress(url, home) {
+  const own = url && /^\/(?![/\\])/.test(url) && URL.canParse(url, home);
+  return safeAddress(own ? new URL(url, home).href : (url ?? ""));
 }
 
 /**

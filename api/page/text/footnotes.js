@@ -1,5 +1,6 @@
 /** An answer as Markdown, each claim with footnotes that quote what proves it. */
 
+import { safeAddress } from "./addresses.js";
 import { codePointIndex } from "./offsets.js";
 
 /** @typedef {import("../api/types.js").Claim} Claim */
@@ -73,11 +74,14 @@ function prose(text) {
 
 /** @param {Citation} citation @param {Source[]} sources @param {Wording} wording */
 function note(citation, sources, { home, page }) {
-  const source = sources.find((each) => each.segment_id === citation.segment_id) ?? sources.find((each) => each.index === citation.source_index);
+  const source =
+    sources.find((each) => each.segment_id === citation.segment_id) ??
+    sources.find((each) => each.index === citation.source_index);
   const { segment_index, page_idx } = citation.now ?? citation;
   const heading = (source?.heading ?? "").split(" > ");
   const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
-  const place = [path, page_idx === null ? "" : page(page_idx + 1), `<${addressOf(source?.url, citation.document_id, segment_index, home)}>`];
+  const address = addressOf(source?.url, citation.document_id, segment_index, home);
+  const place = [path, page_idx === null ? "" : page(page_idx + 1), `<${address}>`];
   return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
 }
 
@@ -88,9 +92,6 @@ function plain(text) {
 
 /** @param {string | null | undefined} url @param {string} documentId @param {number} segment @param {string} home */
 function addressOf(url, documentId, segment, home) {
-  if (url && /^https?:\/\//i.test(url) && URL.canParse(url)) {
-    const { href } = new URL(url);
-    return href.replace(/[<>\s]/g, encodeURIComponent);
-  }
-  return new URL(`documents/${documentId}#segment-${segment}`, home).href;
+  const original = safeAddress(url ?? "").replace(/[<>\s]/g, encodeURIComponent);
+  return original || new URL(`documents/${documentId}#segment-${segment}`, home).href;
 }

@@ -1,13 +1,14 @@
 /** What a document is, and where else it can be read. */
 
 import { fill, h } from "../dom.js";
+import { originalAddress } from "../text/addresses.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../state/document.js").Content} Content */
 
-/** @param {import("../state/app.js").App} app */
+/** Make the line that says it. @param {import("../state/app.js").App} app */
 export function readerLinks(app) {
   const element = h("p", { class: "about", hidden: true });
   return {
@@ -15,11 +16,19 @@ export function readerLinks(app) {
 
     /** @param {Content} content @param {number} segment The one that is looked at. */
     show({ document: { document_id: id, page_count: pages, url }, raw: { segments } }, segment) {
-      const size = [pages ? words.reader.pages(pages, number(pages)) : "", words.reader.segments(segments.length, number(segments.length))];
-      const original = url && openable(url, app.client.home);
+      const size = [
+        pages ? words.reader.pages(pages, number(pages)) : "",
+        words.reader.segments(segments.length, number(segments.length)),
+      ];
+      const original = originalAddress(url, app.client.home);
       // The browser sends no key with a link.
       const own = app.key.value === "" && app.client.url(`documents/${id}#segment-${segment}`).href;
-      fill(element, h("span", null, size.filter(Boolean).join(" · ")), original && link(original, words.reader.original), own && link(own, words.reader.tab));
+      fill(
+        element,
+        h("span", null, size.filter(Boolean).join(" · ")),
+        original && link(original, words.reader.original),
+        own && link(own, words.reader.tab),
+      );
       element.hidden = false;
     },
 
@@ -32,11 +41,4 @@ export function readerLinks(app) {
 /** @param {string} href @param {string} name */
 function link(href, name) {
   return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, name, icon("out"));
-}
-
-/** Give the address that a document was taken from, if a browser may go there. @param {string} url @param {URL} home */
-function openable(url, home) {
-  if (!/^(?:https?:\/\/|\/)/i.test(url) || !URL.canParse(url, home)) return null;
-  const { protocol, href } = new URL(url, home);
-  return protocol === "http:" || protocol === "https:" ? href : null;
 }
