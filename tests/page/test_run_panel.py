@@ -180,6 +180,9 @@ async def test_a_choice_to_fold_is_kept_while_the_run_goes_on(chromium_page: Vis
     await ask(page, "Hello")
     await asyncio.to_thread(first.wait_reached)
     panel = panel_of(page)
+    await expect(panel.locator("summary").first).to_contain_text("Replying…")
+    await expect(panel).not_to_have_attribute("open", "")  # where there is little room it begins so
+    await panel.locator("summary").first.click()
     await expect(panel.locator(".step.current")).to_contain_text("Replying…")
     await panel.locator("summary").first.click()
     first.release()
@@ -200,7 +203,7 @@ async def test_a_choice_to_fold_is_kept_while_the_run_goes_on(chromium_page: Vis
         "answer_directly __end__",
     }
     panel = await opened(panel_of(page))
-    await expect(panel.locator(".account dl")).to_contain_text("It needed no sources.")
+    await expect(panel.locator(".account dl")).to_contain_text("Answered directly, without your documents.")
 
 
 async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, model_site: Site) -> None:
@@ -231,7 +234,7 @@ async def test_another_wording_and_a_refusal_are_told_and_drawn(chromium_page: V
     await expect(step(panel, "abstain")).to_contain_text("Found no answer that could be proven, and said so")
     assert {"grade_segments rewrite_query", "grade_segments abstain", "abstain __end__"} <= await taken(panel)
     assert (await visited(panel))["grade_segments"] != ""
-    await expect(panel.locator(".account dl")).to_contain_text("Nothing that was found bears on the question.")
+    await expect(panel.locator(".account dl")).to_contain_text("What was found has no bearing on the question.")
 
 
 async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_page: Visits, model_site: Site) -> None:

@@ -22,8 +22,11 @@ export function answerActions(app) {
 
   async function copyAnswer() {
     if (!shown?.answer) return;
-    const { page } = words.answer;
-    const text = footnoted(shown.answer, { home: app.client.home.href, page: (number) => page(String(number)), marks: words.answer.marks });
+    const text = footnoted(shown.answer, {
+      home: app.client.home.href,
+      page: (number) => words.answer.page(String(number)),
+      marks: words.run.told.verdicts,
+    });
     try {
       await navigator.clipboard.writeText(text);
     } catch {

@@ -10,7 +10,7 @@ import { icon } from "./icons.js";
 /** @typedef {import("../api/types.js").Source} Source */
 
 /** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
-const SIGNS = { page: "page", search: "book", web: "web" };
+export const KINDS = { page: "page", search: "book", web: "web" };
 
 /** List all sources, folded. @param {App} app @param {Answer} answer */
 export function sourceList(app, answer) {
@@ -26,7 +26,9 @@ export function sourceList(app, answer) {
 /** List what came nearest to an answer. @param {App} app @param {Answer} answer */
 export function nearestList(app, { nearest }) {
   if (!nearest.length) return null;
-  const rows = nearest.map((source) => h("li", null, sourceButton(app, source, nearest), h("blockquote", { class: "excerpt" }, source.excerpt)));
+  const rows = nearest.map((source) =>
+    h("li", null, sourceButton(app, source, nearest), h("blockquote", { class: "excerpt" }, source.excerpt)),
+  );
   return h("section", { class: "nearest" }, h("h3", null, words.answer.nearest), h("ul", { class: "sources" }, rows));
 }
 
@@ -39,16 +41,28 @@ export function nearestList(app, { nearest }) {
 export function sourceButton(app, source, among) {
   const own = among.filter((each) => each.document_id === source.document_id);
   const { document_id: documentId, title } = source;
-  const place = [source.heading.replaceAll(" > ", " › "), source.page_idx === null ? "" : words.answer.page(number(source.page_idx + 1))];
-  const score = words.answer.score(percent(source.score));
+  const page = source.page_idx === null ? "" : words.answer.page(number(source.page_idx + 1));
+  const place = [headingOf(source), page].filter((part) => part).join(" · ");
+  const read = () => app.read({ documentId, title, citations: own.map(segmentOf), at: own.indexOf(source) });
+  const relevance = words.proof.relevance(percent(source.score));
   return h(
     "button",
-    { type: "button", class: "quiet source", onclick: () => app.read({ documentId, title, citations: own.map(segmentOf), at: own.indexOf(source) }) },
+    { type: "button", class: "quiet source", onclick: read },
     h("span", { class: "number" }, number(source.index)),
-    h("span", { class: "what" }, h("span", { class: "title" }, title), h("span", { class: "place" }, place.filter((part) => part).join(" · "))),
-    h("span", { class: "kind" }, icon(SIGNS[source.kind]), words.answer.kinds[source.kind]),
-    h("span", { class: "score", title: score }, h("span", { class: "seen-by-readers-only" }, score), h("span", { "aria-hidden": "true" }, percent(source.score))),
+    h("span", { class: "what" }, h("span", { class: "title" }, title), h("span", { class: "place" }, place)),
+    h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
+    h(
+      "span",
+      { class: "score", title: relevance },
+      h("span", { class: "seen-by-readers-only" }, relevance),
+      h("span", { "aria-hidden": "true" }, percent(source.score)),
+    ),
   );
+}
+
+/** Write the path of headings that a source stands under. @param {{heading: string}} source */
+export function headingOf({ heading }) {
+  return heading.replaceAll(" > ", " › ");
 }
 
 /**

@@ -4,12 +4,10 @@ import { h } from "../dom.js";
 import { language, words } from "../words/index.js";
 import { sourceButton } from "./answer_sources.js";
 import { icon } from "./icons.js";
+import { SIGNS } from "./verdicts.js";
 
 /** @typedef {import("../state/run.js").Answer} Answer */
 /** @typedef {import("../api/types.js").Verdict} Verdict */
-
-/** @type {Record<Verdict, import("./icons.js").IconName>} */
-const SIGNS = { supported: "check", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
 
 /** Say how many claims have which verdict, and where no model wrote them. @param {Answer} answer */
 export function verdictLine(answer) {
@@ -27,9 +25,11 @@ export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map(({ segment_ids, reason }) => {
     const sources = answer.sources.filter((source) => segment_ids.includes(source.segment_id));
-    return h("li", null, h("p", null, reason), h("ul", { class: "sources" }, sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)))));
+    const rows = sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)));
+    return h("li", null, h("p", null, reason), h("ul", { class: "sources" }, rows));
   });
-  return h("section", { class: "panel disagreements" }, h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements)), h("ul", null, told));
+  const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements));
+  return h("section", { class: "panel disagreements" }, title, h("ul", null, told));
 }
 
 /** Say how many quotes do not stand where they stood. @param {Answer} answer */

@@ -8,7 +8,6 @@ const PATHS = {
   close: "M6 6l12 12M18 6L6 18",
   more: "M5 12v.01M12 12v.01M19 12v.01",
   settings: "M4 8h9M19 8h1M4 16h1M11 16h9M16 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6M8 13a3 3 0 1 1 0 6 3 3 0 0 1 0-6",
-  sessions: "M4 5h16v11H10l-4 4v-4H4z",
   menu: "M4 7h16M4 12h16M4 17h16",
   search: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14M16.500 16.500L20 20",
   send: "M5 12h14M13 6l6 6-6 6",

@@ -3,6 +3,7 @@
 import { change, fill, h } from "../dom.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
+import { headingOf } from "./answer_sources.js";
 import { icon } from "./icons.js";
 
 /** What is known of a document here; of one that was found by its text or selected before, no more than its title.
@@ -68,7 +69,6 @@ export function documentRow(actions) {
 
   return {
     element,
-    box,
     get documentId() {
       return document.document_id;
     },
@@ -84,7 +84,7 @@ export function documentRow(actions) {
         change(remove, { "aria-label": words.library.deleteTitle(known.title), title: words.library.delete });
         fill(facts, known.updated_at === undefined ? null : factsOf(/** @type {import("../api/types.js").Document} */ (known)));
       }
-      fill(passage, found && found.heading && h("b", null, found.heading), found && h("q", null, found.excerpt));
+      fill(passage, found && found.heading && h("b", null, headingOf(found)), found && h("q", null, found.excerpt));
     },
     /** @param {boolean} selected */
     mark(selected) {

@@ -1,17 +1,16 @@
 /** What a popover says: the quotes of a source that prove a claim, or what a verdict means and why it was given. */
 
 import { h } from "../dom.js";
+import { originalAddress } from "../text/addresses.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
+import { headingOf, KINDS } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { CHANGES, SIGNS, changeOf, reasonTexts, verdictMark } from "./verdicts.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").Claim} Claim */
 /** @typedef {import("../api/types.js").Source} Source */
-
-/** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
-const KINDS = { page: "page", search: "book", web: "web" };
 
 /**
  * Show how one source bears a claim.
@@ -26,7 +25,7 @@ export function sourceProof(claim, citations, source, read) {
   const origins = [...new Set(citations.map((citation) => citation.origin))];
   const pages = [...new Set(citations.map((citation) => citation.page_idx ?? source?.page_idx ?? null))];
   const place = [
-    (source?.heading ?? "").replaceAll(" > ", " › "),
+    source ? headingOf(source) : "",
     ...pages.map((page) => (page === null ? "" : words.proof.page(number(page + 1)))),
   ];
   const shown = /** @type {(HTMLElement | null)[]} */ ([
@@ -78,15 +77,9 @@ function reasonList(reasons) {
 
 /** @param {Source | undefined} source @param {(() => void) | null} read */
 function actions(source, read) {
-  const original = originalOf(source?.url);
+  const original = originalAddress(source?.url, new URL(document.baseURI));
   if (!read && !original) return null;
   return h("div", { class: "ways" },
     read && h("button", { type: "button", class: "primary small", onclick: read }, icon("book"), words.proof.read),
     original && h("a", { class: "button quiet small", href: original, target: "_blank", rel: "noopener noreferrer nofollow" }, words.proof.original, icon("out")));
-}
-
-/** Give the address of an original where it is one of the web or of this server. @param {string | null | undefined} url */
-function originalOf(url) {
-  if (!url || !(/^https?:\/\//i.test(url) || /^\/(?![/\\])/.test(url))) return null;
-  return URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : null;
 }

@@ -100,7 +100,8 @@ function spentOf(turn, run) {
 
 /** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
 function ended(turn, run) {
-  const { account, outcomes, reasons } = words.run;
+  const { account, outcomes } = words.run;
+  const { stopReasons } = words.answer;
   const { failure } = run ?? { failure: null };
   const outcome = turn.answer?.outcome ?? run?.answer.outcome;
   const reason = turn.answer?.stopReason ?? run?.answer.stopReason;
@@ -108,7 +109,7 @@ function ended(turn, run) {
   const facts = [];
   if (outcome) facts.push([account.outcome, [outcomes[outcome] ?? outcome]]);
   if (failure) facts.push([account.reason, [failure.message || failure.code, failure.suggestion || null]]);
-  else if (reason) facts.push([account.reason, [reasons[/** @type {keyof typeof reasons} */ (reason)] ?? reason]]);
+  else if (reason) facts.push([account.reason, [stopReasons[/** @type {keyof typeof stopReasons} */ (reason)] ?? reason]]);
   return facts;
 }
 

@@ -88,9 +88,7 @@ export const en = {
     },
     nearest: "What came nearest",
     sources: (/** @type {number} */ count) => n(count, "source", "sources"),
-    kinds: { page: "Selected page", search: "Library", web: "Web" },
     page: (/** @type {string} */ number) => `p. ${number}`,
-    score: (/** @type {string} */ share) => `Relevance ${share}`,
     disagreements: "Sources disagree",
     claims: {
       supported: (/** @type {number} */ count) => n(count, "claim supported", "claims supported"),
@@ -105,7 +103,6 @@ export const en = {
       changed: (/** @type {number} */ count) => n(count, "quote is no longer there", "quotes are no longer there"),
       deleted: (/** @type {number} */ count) => n(count, "quote's document is gone", "quotes' documents are gone"),
     },
-    marks: { unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
   },
   proof,
   reader: {
@@ -175,7 +172,6 @@ export const en = {
     selectName: (/** @type {string} */ name) => `Select ${name}`,
     selectedName: (/** @type {string} */ name) => `Selected: ${name}`,
     dismissName: (/** @type {string} */ name) => `Dismiss ${name}`,
-    dismissAll: "Clear",
     tellAdded: (/** @type {string} */ name) => `${name} was added.`,
     tellRefused: (/** @type {string} */ name, /** @type {string} */ reason) => `${name} was refused: ${reason}`,
   },
@@ -238,5 +234,9 @@ export const en = {
     now: "Now",
     back: "Connected again.",
     unreachable: "The server can’t be reached.",
+    tooLarge: "What was sent is larger than the server takes.",
+    tooMany: "The server is asked for too much just now.",
+    unavailable: "The server is not available just now.",
+    unexpected: (/** @type {string} */ status) => `The server gave an unexpected answer${status && ` (${status})`}.`,
   },
 };

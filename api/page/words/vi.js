@@ -86,9 +86,7 @@ export const vi = {
     },
     nearest: "Những đoạn gần nhất",
     sources: (count) => `${count} nguồn`,
-    kinds: { page: "Trang đã chọn", search: "Thư viện", web: "Web" },
     page: (number) => `tr. ${number}`,
-    score: (share) => `Độ liên quan ${share}`,
     disagreements: "Các nguồn mâu thuẫn nhau",
     claims: {
       supported: (count) => `${count} khẳng định có căn cứ`,
@@ -103,7 +101,6 @@ export const vi = {
       changed: (count) => `${count} trích dẫn không còn trong tài liệu`,
       deleted: (count) => `${count} trích dẫn có tài liệu đã bị xóa`,
     },
-    marks: { unverified: "chưa xác minh", contradicted: "mâu thuẫn", unsupported: "không có căn cứ" },
   },
   proof,
   reader: {
@@ -171,7 +168,6 @@ export const vi = {
     selectName: (name) => `Chọn ${name}`,
     selectedName: (name) => `Đã chọn: ${name}`,
     dismissName: (name) => `Bỏ qua ${name}`,
-    dismissAll: "Dọn danh sách",
     tellAdded: (name) => `Đã thêm ${name}.`,
     tellRefused: (name, reason) => `${name} bị từ chối: ${reason}`,
   },
@@ -234,5 +230,9 @@ export const vi = {
     now: "Ngay",
     back: "Đã kết nối lại.",
     unreachable: "Không kết nối được với máy chủ.",
+    tooLarge: "Dữ liệu đã gửi lớn hơn mức máy chủ nhận.",
+    tooMany: "Máy chủ đang nhận quá nhiều yêu cầu.",
+    unavailable: "Máy chủ tạm thời không phục vụ được.",
+    unexpected: (status) => `Máy chủ trả lời không như mong đợi${status && ` (${status})`}.`,
   },
 };

@@ -86,9 +86,7 @@ export const zh = {
     },
     nearest: "最接近的内容",
     sources: (count) => `${count} 个来源`,
-    kinds: { page: "选定页面", search: "资料库", web: "网络" },
     page: (number) => `第 ${number} 页`,
-    score: (share) => `相关度 ${share}`,
     disagreements: "来源互相矛盾",
     claims: {
       supported: (count) => `${count} 个论断有依据`,
@@ -103,7 +101,6 @@ export const zh = {
       changed: (count) => `${count} 条引文已不在文档中`,
       deleted: (count) => `${count} 条引文的文档已不存在`,
     },
-    marks: { unverified: "未证实", contradicted: "矛盾", unsupported: "无依据" },
   },
   proof,
   reader: {
@@ -167,7 +164,6 @@ export const zh = {
     selectName: (name) => `选用 ${name}`,
     selectedName: (name) => `已选：${name}`,
     dismissName: (name) => `移除 ${name}`,
-    dismissAll: "清除",
     tellAdded: (name) => `已添加 ${name}。`,
     tellRefused: (name, reason) => `${name} 被拒绝：${reason}`,
   },
@@ -228,5 +224,9 @@ export const zh = {
     now: "立即",
     back: "已重新连接。",
     unreachable: "无法连接到服务器。",
+    tooLarge: "发送的内容超出服务器的上限。",
+    tooMany: "服务器目前收到的请求过多。",
+    unavailable: "服务器暂时无法提供服务。",
+    unexpected: (status) => `服务器的答复不符合预期${status && `（${status}）`}。`,
   },
 };
