@@ -7,10 +7,10 @@ export const START = "__start__";
 export const END = "__end__";
 
 /** Nodes that go on side by side. @type {readonly NodeName[]} */
-export const GATHERING = ["load_selected_pages", "search_segments", "search_web"];
+const GATHERING = ["load_selected_pages", "search_segments", "search_web"];
 
 /** Each node with those that can follow it. @type {Record<NodeName | "__start__", readonly string[]>} */
-export const FOLLOWERS = {
+const FOLLOWERS = {
   [START]: ["decide_retrieval"],
   decide_retrieval: ["answer_directly", ...GATHERING],
   answer_directly: ["abstain", END],

@@ -16,24 +16,20 @@ const PADDED = /^ .*[^ ].* $/s;
  * @returns {Pairs}
  */
 export function pairsOf(text, start, end) {
-  return pairsIn(text.slice(0, end), start);
-}
-
-/** @param {string} text @param {number} start @returns {Pairs} */
-function pairsIn(text, start) {
-  const runs = runsOf(text, start);
+  const part = text.slice(0, end);
+  const runs = runsOf(part, start);
   /** @type {Pairs} */
   const pairs = { codes: new Map(), brackets: new Map() };
   /** @type {number[]} */
   const open = [];
   PAIRED.lastIndex = start;
-  for (let found = PAIRED.exec(text); found; found = PAIRED.exec(text)) {
+  for (let found = PAIRED.exec(part); found; found = PAIRED.exec(part)) {
     const at = found.index;
     if (found[0] === "\\") PAIRED.lastIndex = at + 2;
     else if (found[0] === "`") {
-      const from = past(text, at, "`");
+      const from = past(part, at, "`");
       const close = closing(runs.get(from - at), from);
-      if (close !== undefined) pairs.codes.set(at, bare(text, from, close, close + from - at));
+      if (close !== undefined) pairs.codes.set(at, bare(part, from, close, close + from - at));
       PAIRED.lastIndex = pairs.codes.get(at)?.end ?? from;
     } else if (found[0] === "[") open.push(at);
     else {
