@@ -260,32 +260,47 @@ async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, m
     await expect(asked.get_by_text("The limit on model calls was reached, so steps were left out.")).to_be_visible()
 
 
-async def test_the_end_stays_in_sight_until_the_reader_scrolls_away(chromium_page: Visits, model_site: Site) -> None:
-    hold, again = Hold(), Hold()
-    one, two = (" ".join(f"{word} {number} is said." for number in range(50)) for word in ("One", "Two"))
-    model_site.server.script(Reply([Say(one), hold, Say(two), again, Say(" The end.")]), to="answer_directly")
+async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    hold, more, again = Hold(), Hold(), Hold()
+    one, two, three = (" ".join(f"{word} {number} is said." for number in range(50)) for word in ("One", "Two", "Three"))
+    said = [Say(one), hold, Say(two), more, Say(three), again, Say(" The end.")]
+    model_site.server.script(Reply(said), to="answer_directly")
     page = await chromium_page(model_site.url, viewport={"width": 800, "height": 400})
     asked = await ask(page, "Hello")
     await asyncio.to_thread(hold.wait_reached)
     await expect(asked).to_contain_text("One 48 is said.")
     view = page.get_by_role("region", name="Conversation")
     latest = page.get_by_role("button", name="Jump to the latest")
-    await page.wait_for_function(AT_THE_END)
+    await expect(latest).to_be_visible()
+    await expect(asked.get_by_role("heading", name="Hello")).to_be_in_viewport(ratio=1)
+    await expect(asked.get_by_text("One 0 is said.")).to_be_in_viewport()
+
+    await latest.click()
     await expect(latest).to_be_hidden()
+    hold.release()
+    await asyncio.to_thread(more.wait_reached)
+    await expect(asked).to_contain_text("Two 48 is said.")
+    await page.wait_for_function(AT_THE_END)
+
     await view.hover()
     await page.mouse.wheel(0, -900)
     await expect(latest).to_be_visible()
     before = await view.evaluate("view => view.scrollTop")
-    hold.release()
+    more.release()
     await asyncio.to_thread(again.wait_reached)
-    await expect(asked).to_contain_text("Two 48 is said.")
+    await expect(asked).to_contain_text("Three 48 is said.")
     assert await view.evaluate("view => view.scrollTop") == before
     await latest.click()
-    await expect(latest).to_be_hidden()
     again.release()
     await answered(asked)
     await expect(asked).to_contain_text("The end.")
     await page.wait_for_function(AT_THE_END)
+    await page.get_by_label("Your question").focus()
+    await asked.locator("summary").first.click()
+    await expect(asked.locator(".step")).not_to_have_count(0)
+    await expect(asked.locator("summary").first).to_be_in_viewport()
 
 
 async def test_earlier_messages_come_on_demand_and_stay(chromium_page: Visits, extractive_site: Site) -> None:

@@ -255,7 +255,7 @@ async def test_what_matching_found_says_so_and_claims_end_where_they_end(
     page = await chromium_page(await answered(model_site, await put(model_site), text, cites=False))
     await expect(markers(page)).not_to_have_count(0)
     await expect(page.locator(".section li strong .claim")).to_have_text(LEAVE)
-    behind = "(button) => button.parentElement.previousSibling.previousSibling.textContent"
+    behind = "(button) => button.parentElement.previousSibling.textContent"
     assert await markers(page).first.evaluate(behind) == LEAVE
     await markers(page).first.hover()
     await expect(popover(page).locator("q")).to_have_text(LEAVE)

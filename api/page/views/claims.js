@@ -29,8 +29,8 @@ export function dressOf(app, popover, claims, standing) {
       const sources = [...new Set(citations.map((citation) => citation.source_index))].sort((one, other) => one - other);
       const markers = sources.map((source) => marker(app, popover, source, standing(index), piecesOf(index)));
       const signs = verdict === "supported" ? [] : [badge(popover, standing(index), piecesOf(index))];
-      // The joiner keeps the first of them on the line on which the claim ends.
-      return markers.length || signs.length ? [JOINER, h("span", { class: "behind" }, markers, signs)] : [];
+      // The joiner keeps them on the line on which the claim ends.
+      return markers.length || signs.length ? [h("span", { class: "behind" }, JOINER, markers, signs)] : [];
     },
   };
 }

@@ -1,13 +1,15 @@
-/** The turns of the conversation, each view kept as long as its turn is there; it follows what is written last. */
+/** The turns of the conversation, each view kept as long as its turn is there; it follows what is written last, from its question on. */
 
 import { fill, h } from "../dom.js";
-import { isSending } from "../state/turns.js";
+import { isLive, isSending } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { emptyView } from "./empty.js";
 import { failureView } from "./failure.js";
 import { icon } from "./icons.js";
-import { stickToBottom } from "./sticking.js";
+import { sticking } from "./sticking.js";
 import { turnView } from "./turn.js";
+
+const FAR = 120; // pixels of what is being written that may be out of sight
 
 /** @param {import("../state/app.js").App} app */
 export function conversationView(app) {
@@ -29,32 +31,36 @@ export function conversationView(app) {
     h("button", { type: "button", class: "small", onclick: () => void app.attempt(() => conversation.showNewest()) }, words.conversation.newest),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
-  const latest = h("button", { type: "button", class: "latest", hidden: true, onclick: () => bottom.stick() }, icon("down"), words.conversation.latest);
+  const latest = h("button", { type: "button", class: "latest", hidden: true, onclick: () => place.stick() }, icon("down"), words.conversation.latest);
   const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, failureView(app));
   const element = h("section", { class: "conversation", "aria-label": words.conversation.label }, content, h("div", { class: "floating" }, latest), said);
-  const bottom = stickToBottom(element, content, (far) => (latest.hidden = !far));
+  const place = sticking(element, content, (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)));
 
   conversation.turns.watch(show);
   conversation.loading.watch(() => show(conversation.turns.value));
   conversation.earlier.watch((cursor) => (earlier.hidden = cursor === null));
   conversation.aside.watch((is) => (aside.hidden = !is));
-  conversation.failure.watch((failure) => failure && bottom.stick());
+  conversation.failure.watch((failure) => failure && place.stick());
 
   /** @param {import("../state/turns.js").Turn[]} turns */
   function show(turns) {
-    const answering = turns.some((turn) => turn.run && turn.run.status !== "finished");
+    const answering = turns.some((turn) => isLive(turn.run));
     const last = turns.at(-1);
     const begun = last !== undefined && isSending(last.run) && !views.has(last.view);
     fill(list, turns.map((turn) => shown(turn, answering).element));
     if (views.size > turns.length) {
       const kept = new Set(turns.map((turn) => turn.view));
-      for (const key of views.keys()) if (!kept.has(key)) views.delete(key);
+      for (const [key, { view }] of views) {
+        if (kept.has(key)) continue;
+        view.leave();
+        views.delete(key);
+      }
     }
     empty.hidden = turns.length > 0 || conversation.loading.value;
     loading.hidden = !conversation.loading.value || turns.length > 0;
     announce(turns);
     const opened = conversation.session.value?.session_id ?? "";
-    if (begun || (opened !== sessionId && turns.length)) bottom.stick();
+    if (begun || (opened !== sessionId && turns.length)) place.keep(list.lastElementChild);
     if (turns.length || !opened) sessionId = opened;
   }
 
@@ -73,7 +79,7 @@ export function conversationView(app) {
     const now = new Set();
     for (const { view, run } of turns) {
       if (!run) continue;
-      if (run.status !== "finished") now.add(view);
+      if (isLive(run)) now.add(view);
       else if (going.has(view)) fill(said, words.conversation.ended[run.answer.outcome ?? "failed"]);
     }
     if (now.size && !going.size) fill(said);

@@ -1,6 +1,7 @@
 /** How an answer came about: one line that opens to the steps, the graph and what they took. */
 
 import { change, fill, h } from "../dom.js";
+import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
 import { words } from "../words/index.js";
@@ -13,7 +14,11 @@ import { replayOf } from "./run_replay.js";
 
 const TICK_MS = 500;
 
-/** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
+/**
+ * Make the panel of a run.
+ * @param {import("../state/app.js").App} app
+ * @returns {import("./turn.js").TurnView & {leave: () => void}}
+ */
 export function runPanel(app) {
   tuneIn();
   const line = h("span", { class: "run-line" });
@@ -44,6 +49,21 @@ export function runPanel(app) {
 
   function choose() {
     chosen = !element.open;
+  }
+
+  // Where the graph would take half of what there is to see, the line alone tells of the run.
+  function roomy() {
+    return matchMedia(`(min-width: ${app.reading.value ? 75 : 52}rem)`).matches;
+  }
+
+  /** Fold or unfold it; what is read below its line stays where it is. @param {() => void} fold */
+  function place(fold) {
+    const [below, scroller] = [element.nextElementSibling, element.closest(".conversation")];
+    if (!below || !scroller || summary.getBoundingClientRect().bottom > scroller.getBoundingClientRect().top) return fold();
+    const before = below.getBoundingClientRect().top;
+    fold();
+    const moved = below.getBoundingClientRect().top - before;
+    if (moved) scroller.scrollTop += moved;
   }
 
   function toggled() {
@@ -89,14 +109,15 @@ export function runPanel(app) {
       if (shown.key !== turn?.key) replay.forget();
       turn = shown;
       const was = live;
-      live = shown.run !== null && shown.run.status !== "finished";
+      live = isLive(shown.run);
       if (live !== was) {
-        element.open = chosen ?? live;
+        place(() => (element.open = chosen ?? (live === true && roomy())));
         change(element, { class: live ? "run going" : "run" });
       }
       draw();
       speak(was ?? false);
       if (live && ticking === undefined) ticking = setInterval(tick, TICK_MS);
     },
+    leave: replay.leave,
   };
 }
