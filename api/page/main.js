@@ -1,7 +1,7 @@
 /** Starts the page: the language, the state, the views over it, and what the address names. */
 
 import "./state/theme.js";
-import { App, addressOf } from "./state/app.js";
+import { App, addressOf, addressed } from "./state/app.js";
 import { speak, words } from "./words/index.js";
 import { titleOf } from "./words/titles.js";
 import { shell } from "./views/shell.js";
@@ -15,8 +15,8 @@ app.conversation.session.watch((session) => {
   if (!session) return;
   void app.selection.restore(session);
   app.sessions.note(session);
-  const address = addressOf(session.session_id);
-  if (location.hash !== address) history.pushState(null, "", address);
+  // Where another session is addressed already, that one is about to be opened.
+  if (!addressed()) history.pushState(null, "", addressOf(session.session_id));
 });
 app.tabs.hear((told) => app.hear(told));
 addEventListener("hashchange", () => void app.openAddressed());

@@ -1,5 +1,9 @@
 /** Requests to the HTTP API, and its problems as errors. */
 
+import { messageOf } from "./completing.js";
+
+export const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
+
 /** @typedef {import("./types.js").Ask} Ask */
 /** @typedef {import("./types.js").Document} Document */
 /** @typedef {import("./types.js").Session} Session */
@@ -76,12 +80,11 @@ export class Client {
   /**
    * Send a request and read its reply as JSON.
    * @param {string} path
-   * @param {Parameters<Client["send"]>[1]} [request]
+   * @param {Parameters<Client["send"]>[1] & {list?: string}} [request] `list` names one that the reply must have.
    * @returns {Promise<any>}
    */
-  async json(path, request) {
-    const response = await this.send(path, request);
-    return response.json();
+  async json(path, { list, ...request } = {}) {
+    return await bodyOf(await this.send(path, request), list);
   }
 
   /** @param {string[]} [page_ids] @returns {Promise<Session>} */
@@ -91,7 +94,7 @@ export class Client {
 
   /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next_cursor: string | null}>} */
   sessions(cursor) {
-    return this.json(`api/sessions?${query({ limit: 50, cursor })}`);
+    return this.json(`api/sessions?${query({ limit: 50, cursor })}`, { list: "sessions" });
   }
 
   /**
@@ -99,8 +102,9 @@ export class Client {
    * @param {{cursor?: string | undefined, branch?: string | undefined}} [part]
    * @returns {Promise<import("./types.js").SessionDetail>}
    */
-  session(id, part = {}) {
-    return this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`);
+  async session(id, part = {}) {
+    const detail = await this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`, { list: "messages" });
+    return { ...detail, messages: detail.messages.map(messageOf) };
   }
 
   /** @param {string} id @param {{title?: string, page_ids?: string[]}} change @returns {Promise<Session>} */
@@ -119,7 +123,7 @@ export class Client {
    * @returns {Promise<import("./types.js").RunStatus[]>}
    */
   async runs(id) {
-    return (await this.json(`api/sessions/${id}/runs?limit=50`)).runs;
+    return (await this.json(`api/sessions/${id}/runs?limit=50`, { list: "runs" })).runs;
   }
 
   /**
@@ -132,7 +136,7 @@ export class Client {
 
   /** @returns {Promise<Set<string>>} The ids of the sessions that are answering. */
   async answeringSessions() {
-    const { runs } = await this.json("api/runs?status=running&limit=100");
+    const { runs } = await this.json("api/runs?status=running&limit=100", { list: "runs" });
     return new Set(runs.map((/** @type {import("./types.js").RunStatus} */ run) => run.session_id));
   }
 
@@ -146,7 +150,7 @@ export class Client {
    * @returns {Promise<{documents: Document[], next_cursor: string | null}>}
    */
   documents(part = {}) {
-    return this.json(`api/documents?${query({ limit: 50, ...part })}`);
+    return this.json(`api/documents?${query({ limit: 50, ...part })}`, { list: "documents" });
   }
 
   /** @param {string} id @returns {Promise<Document>} */
@@ -156,7 +160,7 @@ export class Client {
 
   /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RawText>} */
   rawText(id, signal) {
-    return this.json(`api/documents/${id}/raw-text`, signal ? { signal } : {});
+    return this.json(`api/documents/${id}/raw-text`, { list: "segments", ...(signal ? { signal } : {}) });
   }
 
   /** @param {string} id */
@@ -166,12 +170,12 @@ export class Client {
 
   /** @param {string} words @returns {Promise<{results: import("./types.js").Source[]}>} */
   search(words) {
-    return this.json(`api/search?${query({ q: words, top_k: 10, min_score: 0.3 })}`);
+    return this.json(`api/search?${query({ q: words, top_k: 10, min_score: 0.3 })}`, { list: "results" });
   }
 
   /** @returns {Promise<import("./types.js").Model[]>} The deployment's default first. */
   async models() {
-    return (await this.json("v1/models")).data;
+    return (await this.json("v1/models", { list: "data" })).data;
   }
 }
 
@@ -185,6 +189,19 @@ function query(parameters) {
 }
 
 /**
+ * Read the body of a success, as what stands between may have sent another one.
+ * @param {Response} response
+ * @param {string} [list] Names one that it must have.
+ * @returns {Promise<any>}
+ * @throws {Problem}
+ */
+export async function bodyOf(response, list) {
+  const body = await response.json().catch(() => null);
+  if (body && typeof body === "object" && (!list || Array.isArray(body[list]))) return body;
+  throw new Problem("unexpected", "", { retryable: true, status: response.status });
+}
+
+/**
  * Read a reply that is no success; one that is not ours, as a proxy's may be, is told by its status.
  * @param {Response} response
  * @returns {Promise<Problem>}
@@ -194,7 +211,7 @@ export async function problemOf(response) {
   const after = Number(response.headers.get("Retry-After")) || 0;
   const { status } = response;
   if (typeof body?.code !== "string") {
-    return new Problem("unexpected", `${status} ${response.statusText}`.trim(), { status, after, retryable: status >= 500 });
+    return new Problem("unexpected", `${status} ${response.statusText}`.trim(), { status, after, retryable: status >= 500 || PASSING.has(status) });
   }
   const { code, detail = "", suggestion = "", retryable = false } = body;
   return new Problem(code, String(detail), { suggestion, retryable, status, after });

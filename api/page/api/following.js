@@ -1,6 +1,7 @@
 /** Following a run to its end: its events in order and without gaps, whatever becomes of the connection. */
 
-import { Problem } from "./client.js";
+import { PASSING, Problem } from "./client.js";
+import { eventOf } from "./completing.js";
 import { framesOf } from "./frames.js";
 
 /** @typedef {import("./client.js").Client} Client */
@@ -16,7 +17,6 @@ import { framesOf } from "./frames.js";
 const SILENCE_MS = 40_000; // the server pings every 15 seconds
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
-const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
 
 /**
  * Ask a question and give its events as they come, to the last one.
@@ -67,7 +67,8 @@ async function* follow(client, opened, place, { signal, onOutage }) {
         if (!opened?.response.body || opened.response.status === 204) return;
         onOutage(null, true);
         for await (const frame of framesOf(opened.response.body, opened.silence.postpone)) {
-          const event = /** @type {RunEvent} */ (JSON.parse(frame.data));
+          const event = eventOf(frame.data);
+          if (!event) continue;
           place = { runId: event.run_id, after: frame.id };
           pause = FIRST_PAUSE_MS;
           yield event;

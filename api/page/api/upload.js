@@ -1,6 +1,6 @@
 /** Sending a file, with its progress: `fetch` does not tell how much of a body has left, XMLHttpRequest does. */
 
-import { Problem, problemOf } from "./client.js";
+import { Problem, bodyOf, problemOf } from "./client.js";
 
 /**
  * Send a document as a form.
@@ -28,5 +28,5 @@ export async function sendDocument(client, form, { signal, onSent }) {
   const response = new Response(request.responseText, { status: request.status, statusText: request.statusText });
   if (response.status === 401) client.onRefused?.();
   if (!response.ok) throw await problemOf(response);
-  return response.json();
+  return bodyOf(response);
 }

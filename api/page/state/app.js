@@ -150,7 +150,7 @@ export class App {
     this.reading.set(null);
     this.selection.passage.set(null);
     this.sessionsOpen.set(false);
-    if (sessionId) return void (await this.attempt(() => this.open(sessionId)));
+    if (sessionId) return void (await this.attempt(async () => sessionId === addressed() && this.open(sessionId)));
     this.conversation.leave();
     await this.selection.restore(null);
   }

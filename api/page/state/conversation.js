@@ -182,13 +182,15 @@ export class Conversation {
   async retry(ask, question, runs) {
     const session = this.session.value;
     if (!session) return this.ask(ask);
+    const { signal } = this.leaving;
     try {
       const arrived = await findArrived(this.client, session.session_id, question, runs);
+      if (signal.aborted) return;
       if (!arrived) return await this.ask(ask);
       this.failure.set(null);
       if (!this.lives.has(arrived.run_id)) await this.join(arrived.run_id, question);
     } catch (error) {
-      this.fail(error, ask, () => void this.retry(ask, question, runs));
+      if (!signal.aborted) this.fail(error, ask, () => void this.retry(ask, question, runs));
     }
   }
 
@@ -257,6 +259,7 @@ export class Conversation {
 
   /** Put what was stored in the place of a run that has ended. @param {string} key @param {Live} live @param {Ask | null} ask */
   async settle(key, live, ask) {
+    const { signal } = this.leaving;
     this.seen.set(key, live.run);
     this.forks.drop(key);
     const sessionId = this.session.value?.session_id;
@@ -269,7 +272,7 @@ export class Conversation {
     }
     const { failure } = live.run;
     // A new answer that failed leaves nothing behind, and the old one is on show again.
-    if (!failure || this.branch.has(key)) return;
+    if (signal.aborted || !failure || this.branch.has(key)) return;
     this.fail(new Problem(failure.code, failure.message, failure), ask, ask && (() => void this.ask(ask)));
   }
 
@@ -278,11 +281,9 @@ export class Conversation {
     const live = this.lives.get(runId ?? "");
     if (!live) return;
     if (isSending(live.run)) return void (live.unwanted = true);
-    try {
-      await this.client.cancelRun(live.run.runId);
-    } catch (error) {
-      this.fail(error, null, () => void this.stop(runId));
-    }
+    const { signal } = this.leaving;
+    const failed = (/** @type {unknown} */ error) => signal.aborted || this.fail(error, null, () => void this.stop(runId));
+    await this.client.cancelRun(live.run.runId).catch(failed);
   }
 
   /** @param {unknown} error @param {Ask | null} ask @param {(() => void) | null} again */

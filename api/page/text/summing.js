@@ -90,7 +90,7 @@ export function total(spent) {
  * @param {number} now
  */
 export function took(turn, run, now) {
-  if (run?.startedAt) {
+  if (run?.startedAt && (run.status !== "finished" || run.endedAt)) {
     const until = run.status === "finished" ? Date.parse(run.endedAt) : now;
     return Math.max(0, until - Date.parse(run.startedAt));
   }

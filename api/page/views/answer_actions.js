@@ -1,7 +1,6 @@
 /** What can be done with an answer: copy it, have another, see its versions; or stop it. */
 
 import { change, fill, h } from "../dom.js";
-import { footnoted } from "../text/footnotes.js";
 import { words } from "../words/index.js";
 import { regenerate } from "./answer_outcome.js";
 import { icon } from "./icons.js";
@@ -13,16 +12,34 @@ const SAID_MS = 2000; // for as long as "Copied" is shown
 export function answerActions(app) {
   /** @type {import("../state/turns.js").Turn | null} */
   let shown = null;
-  const copy = h("button", { type: "button", class: "quiet small copy", title: words.answer.copyLabel, onclick: () => void copyAnswer() }, icon("copy"), words.answer.copy);
-  const again = h("button", { type: "button", class: "quiet small", onclick: () => shown?.answerId && regenerate(app, shown, shown.answerId) }, icon("again"), words.answer.regenerate);
-  const stop = h("button", { type: "button", class: "quiet small", onclick: () => void app.conversation.stop(shown?.run?.runId) }, icon("stop"), words.composer.stop);
+  const copy = h(
+    "button",
+    { type: "button", class: "quiet small copy", title: words.answer.copyLabel, onclick: () => void copyAnswer() },
+    icon("copy"),
+    words.answer.copy,
+  );
+  const again = h(
+    "button",
+    { type: "button", class: "quiet small", onclick: () => shown?.answerId && regenerate(app, shown, shown.answerId) },
+    icon("again"),
+    words.answer.regenerate,
+  );
+  const stop = h(
+    "button",
+    { type: "button", class: "quiet small", onclick: () => void app.conversation.stop(shown?.run?.runId) },
+    icon("stop"),
+    words.composer.stop,
+  );
   const copied = h("span", { class: "seen-by-readers-only", role: "status" });
   const versions = versionSwitch(app, words.conversation.versions.answer);
   const element = h("div", { class: "actions" }, versions.element, copy, again, stop, copied);
 
   async function copyAnswer() {
     if (!shown?.answer) return;
-    const text = footnoted(shown.answer, {
+    const { answer } = shown;
+    const loaded = await import("../text/footnotes.js").catch(() => null);
+    if (!loaded) return app.notice.set({ kind: "failed", text: words.notices.unreachable, again: copyAnswer });
+    const text = loaded.footnoted(answer, {
       home: app.client.home.href,
       page: (number) => words.answer.page(String(number)),
       marks: words.run.told.verdicts,
@@ -59,7 +76,13 @@ export function answerActions(app) {
 function showToCopy(markdown) {
   const text = h("textarea", { readonly: true, rows: 12, ".value": markdown, "aria-label": words.answer.copyLabel });
   const close = h("button", { type: "button", onclick: () => dialog.close() }, words.page.close);
-  const dialog = h("dialog", { class: "to-copy", "aria-label": words.answer.copyLabel, onclose: () => dialog.remove() }, h("p", null, words.answer.copyHere), text, close);
+  const dialog = h(
+    "dialog",
+    { class: "to-copy", "aria-label": words.answer.copyLabel, onclose: () => dialog.remove() },
+    h("p", null, words.answer.copyHere),
+    text,
+    close,
+  );
   document.body.append(dialog);
   dialog.showModal();
   text.focus();

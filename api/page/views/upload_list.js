@@ -3,6 +3,7 @@
 import { fill, h } from "../dom.js";
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
+import { said } from "../words/problems.js";
 import { icon } from "./icons.js";
 import { select } from "./selection_pages.js";
 
@@ -51,7 +52,7 @@ function endOf({ name, problem }) {
 
 /** @param {import("../api/client.js").Problem} problem */
 function reasonOf(problem) {
-  return problem.code === "unreachable" ? words.uploads.unreachable : problem.message || problem.code;
+  return problem.code === "unreachable" ? words.uploads.unreachable : said(problem);
 }
 
 /** @param {App} app @param {Uploads} uploads */

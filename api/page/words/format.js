@@ -34,6 +34,7 @@ export function duration(ms) {
 /** Write a moment: the time if it is of today, else the day. @param {string} at In ISO 8601. */
 export function moment(at) {
   const when = new Date(at);
+  if (Number.isNaN(when.getTime())) return "";
   const today = when.toDateString() === new Date().toDateString();
   const style = today ? { timeStyle: "short" } : { dateStyle: "medium" };
   return new Intl.DateTimeFormat(language, /** @type {Intl.DateTimeFormatOptions} */ (style)).format(when);

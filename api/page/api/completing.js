@@ -1,0 +1,145 @@
+/**
+ * What comes over the wire, made whole: servers of other times leave out what this page counts on, and say what it does
+ * not know. What is missing is as if there were nothing of it; an unknown name counts as the most cautious known one.
+ */
+
+/** @typedef {(value: any) => any} Whole */
+
+/** @type {Whole} */
+const text = (value) => (typeof value === "string" ? value : "");
+/** @type {Whole} */
+const number = (value) => (Number.isFinite(value) ? value : 0);
+/** @type {Whole} */
+const numbered = (value) => (Number.isFinite(value) ? value : null);
+/** @type {Whole} */
+const named = (value) => (typeof value === "string" ? value : null);
+/** @type {Whole} */
+const flag = (value) => value === true;
+
+/** @param {Whole} each @returns {Whole} */
+function list(each) {
+  return (value) => (Array.isArray(value) ? value.map((entry) => each(entry)) : []);
+}
+
+/** @param {Whole} each @returns {Whole} */
+function record(each) {
+  return (value) => Object.fromEntries(Object.entries(Object(value)).map(([name, entry]) => [name, each(entry)]));
+}
+
+/** @param {Whole} whole @returns {Whole} */
+function maybe(whole) {
+  return (value) => (value === null || typeof value !== "object" ? null : whole(value));
+}
+
+/** @param {Whole} whole @returns {Whole} */
+function given(whole) {
+  return (value) => (value === undefined ? undefined : whole(value));
+}
+
+/** The first stands for what is not known. @param {...(string | null | undefined)} names @returns {Whole} */
+function oneOf(...names) {
+  return (value) => (names.includes(value) ? value : names[0]);
+}
+
+/** What it has besides stays. @param {Record<string, Whole>} parts @returns {Whole} */
+function object(parts) {
+  const named = Object.entries(parts);
+  return (value) => {
+    const made = { ...value };
+    for (const [name, whole] of named) {
+      const part = whole(made[name]);
+      if (part !== undefined || name in made) made[name] = part;
+    }
+    return made;
+  };
+}
+
+const verdict = oneOf("unverified", "supported", "contradicted", "unsupported");
+const kind = oneOf("search", "page", "web");
+const place = { segment_id: text, segment_index: number, page_idx: numbered, start: number, end: number };
+const source = object({
+  ...place, index: number, document_id: text, title: text, heading: text, kind, url: named, score: number, excerpt: text,
+});
+const citation = object({
+  ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number,
+  freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted"), now: (value) => maybe(object(place))(value) ?? undefined,
+});
+const claim = object({ start: number, end: number, text, verdict, reasons: list(text), citations: list(citation) });
+const section = object({ text, source_ids: list(text) });
+const pages = list(object({ document_id: text, title: text, segments: number, of: number }));
+const fallback = maybe(object({ code: text, message: text, suggestion: text }));
+const dropped = list(object({ segment_id: text, reason: text }));
+const disagreement = { segment_ids: list(text), reason: text };
+const assessment = { supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered };
+const answer = {
+  sections: list(section), citations: list(citation), sources: list(source), nearest: given(list(source)), claims, family: named,
+  disagreements: list(object(disagreement)), assessment: maybe(object(assessment)),
+};
+const spent = record(object({ calls: number, tokens: number, ms: number }));
+
+/** In the order of the text. @type {Whole} */
+function claims(value) {
+  return list(claim)(value).sort((/** @type {any} */ one, /** @type {any} */ other) => one.start - other.start);
+}
+
+/** @type {Record<string, Whole>} */
+const EVENTS = {
+  queued: object({ position: number }),
+  run_started: object({ question: text, message_id: text, family: text, model: text, budget: maybe(object({ model_calls: number, tokens: numbered })) }),
+  run_resumed: object({ attempt: number, sections: list(number) }),
+  step_started: object({ step: text }),
+  step_finished: object({ step: text, ms: number }),
+  retrieval_decided: object({ needs_retrieval: flag, reason: text, standalone_question: text, fallback }),
+  pages_loaded: object({ used: pages, cut: pages, unused: list(text) }),
+  sources_found: object({ kind, query: text, count: number, degraded: named }),
+  search_failed: object({ kind, code: text, message: text }),
+  sources_graded: object({ sources: list(source), dropped, fallback }),
+  sources_disagree: object(disagreement),
+  query_rewritten: object({ query: text, reason: text, attempt: number, fallback }),
+  thinking_delta: object({ delta: text }),
+  section_started: object({ section_index: number, fallback }),
+  text_delta: object({ section_index: number, delta: text }),
+  section_finished: object({ section_index: number, text, source_ids: list(text), unknown_ids: number }),
+  section_checked: object({ section_index: number, claims, fallback }),
+  section_revised: object({ section_index: number, text, source_ids: list(text), claims }),
+  content_removed: object({ section_index: number, kind: text, target: text }),
+  answer_assessed: object({ ...assessment, fallback }),
+  title_changed: object({ title: text }),
+  run_finished: object({ outcome: oneOf("answered", "abstained", "cancelled"), stop_reason: text, message: object({ ...answer, answer: text }), spent }),
+  run_failed: object({ code: text, message: text, suggestion: text, retryable: flag }),
+};
+const envelope = object({ session_id: text, at: text });
+
+/**
+ * Read an event; null where it is none of a run.
+ * @param {string} data
+ * @returns {import("./types.js").RunEvent | null}
+ */
+export function eventOf(data) {
+  let given;
+  try {
+    given = JSON.parse(data);
+  } catch {
+    return null;
+  }
+  if (typeof given?.run_id !== "string" || !(given.seq > 0)) return null;
+  const whole = Object.hasOwn(EVENTS, given.type) ? EVENTS[given.type] : null;
+  return envelope(whole ? whole(given) : given);
+}
+
+const message = object({
+  ...answer, message_id: text, run_id: named, parent_message_id: named, role: oneOf("assistant", "user"), content: text, created_at: text,
+  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent,
+  outcome: (value) => (value === null ? null : oneOf("answered", "abstained", "failed", "cancelled")(value)),
+});
+
+/**
+ * Make a stored message whole. One of which there are no sections is one section.
+ * @param {any} given
+ * @returns {import("./types.js").SessionMessage}
+ */
+export function messageOf(given) {
+  const whole = message(given);
+  const bare = whole.role === "assistant" && whole.content && !Array.isArray(given?.sections);
+  return bare ? { ...whole, sections: [{ text: whole.content, source_ids: [] }] } : whole;
+}
