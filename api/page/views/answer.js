@@ -19,7 +19,15 @@ export function answerView(app) {
   const outcome = outcomeView(app);
   const [above, below] = [h("div", { class: "above" }), h("div", { class: "below" })];
   const actions = answerActions(app);
-  const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label }, above, outcome.element, sections, below, actions.element);
+  const element = h(
+    "div",
+    { class: "answer", role: "group", "aria-label": words.answer.label },
+    above,
+    outcome.element,
+    sections,
+    below,
+    actions.element,
+  );
 
   /** @param {import("../state/run.js").Answer | null} answer */
   function showAnswer(answer) {
@@ -33,7 +41,13 @@ export function answerView(app) {
       fill(below);
     } else if (answer !== shown) {
       fill(above, changesSince(answer));
-      fill(below, verdictLine(answer), disagreements(app, answer), answer.outcome === "abstained" ? nearestList(app, answer) : null, sourceList(app, answer));
+      fill(
+        below,
+        verdictLine(answer),
+        disagreements(app, answer),
+        answer.outcome === "abstained" ? nearestList(app, answer) : null,
+        sourceList(app, answer),
+      );
     }
     shown = answer;
   }

@@ -13,7 +13,14 @@ export function outcomeView(app) {
   return {
     element,
     show(turn, answering = false) {
-      const now = JSON.stringify([turn.answer?.outcome, turn.answer?.stopReason, turn.questionId, turn.run?.failure?.code, turn.run?.status, answering]);
+      const now = JSON.stringify([
+        turn.answer?.outcome,
+        turn.answer?.stopReason,
+        turn.questionId,
+        turn.run?.failure?.code,
+        turn.run?.status,
+        answering,
+      ]);
       if (now === shown) return;
       shown = now;
       fill(element, outcomeOf(app, turn, answering));
@@ -26,13 +33,15 @@ function outcomeOf(app, turn, answering) {
   const { answer, run } = turn;
   if (isLive(run)) return null;
   if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
-  const why = reason(answer.stopReason);
+  const why = reasonOf(answer.stopReason);
   if (answer.outcome === "abstained") return panel("calm", "dash", words.answer.abstained, why);
   if (answer.outcome === "cancelled") {
     const kept = answer.sections.some((section) => section.text);
-    return panel("calm", "stop", why || words.answer.cancelled, kept ? words.answer.cancelledKept : words.answer.cancelledEmpty);
+    const rest = kept ? words.answer.cancelledKept : words.answer.cancelledEmpty;
+    return panel("calm", "stop", why || words.answer.cancelled, rest);
   }
-  return answer.stopReason === "answer_complete" || !why ? null : h("p", { class: "stop-reason muted" }, icon("unsure"), why);
+  if (answer.stopReason === "answer_complete" || !why) return null;
+  return h("p", { class: "stop-reason muted" }, icon("unsure"), why);
 }
 
 /**
@@ -44,9 +53,15 @@ function failed(app, turn, answering) {
   const failure = turn.run?.failure ?? null;
   const { questionId } = turn;
   const retry = !answering && questionId !== null && (failure === null || failure.retryable);
-  const box = panel("bad", "cross", words.answer.failed, failure?.message || words.answer.unanswered, failure?.suggestion);
+  const why = failure?.message || words.answer.unanswered;
+  const box = panel("bad", "cross", words.answer.failed, why, failure?.suggestion);
   if (retry) {
-    box.append(h("button", { type: "button", class: "primary small", onclick: () => regenerate(app, turn, questionId) }, icon("again"), words.page.retry));
+    box.append(h(
+      "button",
+      { type: "button", class: "primary small", onclick: () => regenerate(app, turn, questionId) },
+      icon("again"),
+      words.page.retry,
+    ));
   }
   return box;
 }
@@ -75,8 +90,8 @@ function panel(kind, name, title, ...lines) {
   return h("div", { class: `panel ${kind}` }, h("p", { class: "outcome" }, icon(name), h("strong", null, title)), said);
 }
 
-/** @param {string | null} stopReason */
-function reason(stopReason) {
+/** Say why a run ended, where its reason is one that is known. @param {string | null} stopReason */
+export function reasonOf(stopReason) {
   /** @type {Record<string, string>} */
   const known = words.answer.stopReasons;
   return known[stopReason ?? ""] ?? "";

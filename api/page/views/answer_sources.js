@@ -18,7 +18,10 @@ export function sourceList(app, answer) {
   if (!sources.length) return null;
   const rows = () => sources.map((source) => h("li", null, sourceButton(app, source, sources)));
   const list = h("ol", { class: "sources" });
-  const element = h("details", { class: "all-sources", ontoggle: () => list.childElementCount || list.append(...rows()) });
+  const element = h(
+    "details",
+    { class: "all-sources", ontoggle: () => list.childElementCount || list.append(...rows()) },
+  );
   element.append(h("summary", null, words.answer.sources(sources.length)), list);
   return element;
 }
@@ -70,7 +73,7 @@ export function headingOf({ heading }) {
  * @param {Source} source
  * @returns {import("../api/types.js").Citation}
  */
-function segmentOf({ segment_id, document_id, segment_index, page_idx, start, end, excerpt, index }) {
+export function segmentOf({ segment_id, document_id, segment_index, page_idx, start, end, excerpt, index }) {
   const place = { segment_id, document_id, segment_index, page_idx, start, end };
   return { ...place, quote: excerpt, origin: "matched", verdict: "unverified", source_index: index, section_index: -1 };
 }

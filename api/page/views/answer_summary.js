@@ -14,7 +14,12 @@ export function verdictLine(answer) {
   const counts = answer.assessment?.claims ?? {};
   const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
     .filter((verdict) => counts[verdict])
-    .map((verdict) => h("li", { class: verdict }, icon(SIGNS[verdict]), words.answer.claims[verdict](counts[verdict] ?? 0)));
+    .map((verdict) => h(
+      "li",
+      { class: verdict },
+      icon(SIGNS[verdict]),
+      words.answer.claims[verdict](counts[verdict] ?? 0),
+    ));
   const quoted = answer.family === "extractive" && answer.outcome === "answered";
   if (quoted) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;

@@ -10,7 +10,13 @@ const OFFERED = 3;
 /** @param {import("../state/app.js").App} app */
 export function emptyView(app) {
   const offers = h("div", { class: "offers" });
-  const element = h("div", { class: "empty" }, h("p", { class: "claim" }, words.page.claim), h("p", { class: "muted" }, words.conversation.lead), offers);
+  const element = h(
+    "div",
+    { class: "empty" },
+    h("p", { class: "claim" }, words.page.claim),
+    h("p", { class: "muted" }, words.conversation.lead),
+    offers,
+  );
   let stale = true;
 
   async function offer() {
@@ -32,14 +38,27 @@ export function emptyView(app) {
       fill(
         offers,
         h("p", null, words.conversation.nothing),
-        h("button", { type: "button", class: "primary", onclick: () => app.libraryOpen.set(true) }, icon("book"), words.conversation.library),
+        h(
+          "button",
+          { type: "button", class: "primary", onclick: () => app.libraryOpen.set(true) },
+          icon("book"),
+          words.conversation.library,
+        ),
       );
       return;
     }
     fill(
       offers,
       h("p", { class: "muted", id: "offers" }, words.conversation.begin),
-      h("ul", { "aria-labelledby": "offers" }, documents.map((each) => h("li", null, h("button", { type: "button", onclick: () => begin(each) }, icon("page"), h("span", null, each.title))))),
+      h(
+        "ul",
+        { "aria-labelledby": "offers" },
+        documents.map((each) => h(
+          "li",
+          null,
+          h("button", { type: "button", onclick: () => begin(each) }, icon("page"), h("span", null, each.title)),
+        )),
+      ),
     );
   }
 

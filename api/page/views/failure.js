@@ -23,8 +23,17 @@ export function failureView(app) {
       h(
         "p",
         { class: "choices" },
-        again && h("button", { type: "button", class: "primary small", onclick: again }, icon("again"), words.page.retry),
-        h("button", { type: "button", class: "quiet small", onclick: () => conversation.failure.set(null) }, words.conversation.dismiss),
+        again && h(
+          "button",
+          { type: "button", class: "primary small", onclick: again },
+          icon("again"),
+          words.page.retry,
+        ),
+        h(
+          "button",
+          { type: "button", class: "quiet small", onclick: () => conversation.failure.set(null) },
+          words.conversation.dismiss,
+        ),
       ),
     );
   });

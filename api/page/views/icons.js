@@ -1,6 +1,6 @@
 /** Small drawings for buttons, in the colour of their text; what a button does is said by its label. */
 
-import { svg } from "../dom.js";
+import { h, svg } from "../dom.js";
 
 /** Paths in a box of 24 by 24, drawn as lines. */
 const PATHS = {
@@ -35,11 +35,26 @@ const PATHS = {
 
 /** @typedef {keyof typeof PATHS} IconName */
 
-/** @param {IconName} name */
+const LINES = {
+  fill: "none",
+  stroke: "currentColor",
+  "stroke-width": 2,
+  "stroke-linecap": "round",
+  "stroke-linejoin": "round",
+};
+
+/** Draw an icon. @param {IconName} name */
 export function icon(name) {
-  return svg(
-    "svg",
-    { viewBox: "0 0 24 24", fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true" },
-    svg("path", { d: PATHS[name] }),
-  );
+  return svg("svg", { viewBox: "0 0 24 24", ...LINES, "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
+}
+
+/**
+ * Make a button that has no words but its label.
+ * @param {IconName} name
+ * @param {string} label
+ * @param {() => void} onclick
+ * @param {string} [style] Its classes.
+ */
+export function iconButton(name, label, onclick, style = "quiet small") {
+  return h("button", { type: "button", class: style, "aria-label": label, title: label, onclick }, icon(name));
 }

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { Library } from "../state/library.js";
 import { Uploads } from "../state/uploads.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { libraryList } from "./library_list.js";
 import { deselect, select } from "./selection_pages.js";
 import { dropTarget } from "./upload_drop.js";
@@ -33,7 +33,10 @@ export function library(app, place) {
   const bringing = uploadList(app, uploads);
   const slot = h("div", { class: "slot" });
   const tray = h("div", { class: "tray" });
-  const search = h("input", { type: "search", "aria-label": words.library.search, placeholder: words.library.search, oninput, onkeydown });
+  const search = h(
+    "input",
+    { type: "search", "aria-label": words.library.search, placeholder: words.library.search, oninput, onkeydown },
+  );
   const count = h("p", { class: "muted" });
   const tools = uploadTools(uploads);
   const close = () => app.libraryOpen.set(false);
@@ -43,7 +46,13 @@ export function library(app, place) {
     h(
       "div",
       { class: "inside" },
-      h("header", null, h("h2", null, words.library.label), tools.buttons, h("button", { type: "button", class: "quiet", "aria-label": words.page.close, onclick: close }, icon("close"))),
+      h(
+        "header",
+        null,
+        h("h2", null, words.library.label),
+        tools.buttons,
+        iconButton("close", words.page.close, close, "quiet"),
+      ),
       tools.paste,
       h("div", { class: "field" }, icon("search"), search),
       h("div", { class: "scrolling", onleave: () => search.focus() }, slot, list.element),
@@ -65,7 +74,10 @@ export function library(app, place) {
   app.selection.pages.watch((pages) => (count.textContent = words.library.selectedCount(pages.length)));
   uploads.list.watch((all) => {
     clearTimeout(seen);
-    if (all.length && all.every(({ state }) => state === "added" || state === "refused")) seen = setTimeout(leave, SEEN_MS);
+    if (all.length && all.every(({ state }) => state === "added" || state === "refused")) seen = setTimeout(
+      leave,
+      SEEN_MS,
+    );
   });
   app.tabs.hear(({ kind }) => {
     if (kind === "library" && dialog.open) void shelf.refresh();
@@ -125,10 +137,11 @@ export function library(app, place) {
     if (event.target === dialog && pressedOutside) close();
   }
 
-  /** @param {Known} page */
-  function read({ document_id, title }) {
+  /** @param {Known} page @param {import("../api/types.js").Source | null} found */
+  function read({ document_id, title }, found) {
     close();
-    app.read({ documentId: document_id, title, citations: [], at: -1 });
+    const citations = found ? [segmentOf(found)] : [];
+    app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
   }
 
   /** @param {Known} page */

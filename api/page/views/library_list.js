@@ -20,9 +20,23 @@ export function libraryList(app, library, actions) {
   const titles = group(words.library.titles);
   const texts = group(words.library.texts);
   const more = h("button", { type: "button", class: "more", onclick: () => void library.more() }, words.library.more);
-  const empty = h("div", { class: "nothing" }, h("p", { class: "big" }, words.library.empty), h("p", { class: "muted" }, words.library.invitation));
+  const empty = h(
+    "div",
+    { class: "nothing" },
+    h("p", { class: "big" }, words.library.empty),
+    h("p", { class: "muted" }, words.library.invitation),
+  );
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
-  const element = h("div", { class: "documents", onkeydown }, status, empty, pins.element, titles.element, more, texts.element);
+  const element = h(
+    "div",
+    { class: "documents", onkeydown },
+    status,
+    empty,
+    pins.element,
+    titles.element,
+    more,
+    texts.element,
+  );
   app.selection.pages.watch(mark);
   library.documents.watch(show);
   library.texts.watch(show);
@@ -35,8 +49,16 @@ export function libraryList(app, library, actions) {
     const others = byTitle.items.filter((document) => !onTop.has(document.document_id));
     const nothing = !library.query && !byTitle.loading && !byTitle.problem && !byTitle.items.length && !top.length;
     pins.show(top.map((page) => ({ known: page, found: null })), actions, null);
-    titles.show(others.map((document) => ({ known: document, found: null })), actions, stateOf(byTitle, words.library.none, words.library.failed, () => library.refresh()));
-    texts.show((byText?.items ?? []).map((source) => ({ known: source, found: source })), actions, byText && stateOf(byText, words.library.noneInTexts, words.library.searchFailed, () => library.refresh()));
+    titles.show(
+      others.map((document) => ({ known: document, found: null })),
+      actions,
+      stateOf(byTitle, words.library.none, words.library.failed, () => library.refresh()),
+    );
+    texts.show(
+      (byText?.items ?? []).map((source) => ({ known: source, found: source })),
+      actions,
+      byText && stateOf(byText, words.library.noneInTexts, words.library.searchFailed, () => library.refresh()),
+    );
     pins.element.hidden = !top.length;
     const told = byTitle.loading || byTitle.problem || (library.query && !byText?.items.length);
     titles.element.hidden = nothing || (!others.length && !told);
@@ -141,7 +163,10 @@ function group(name) {
      * @param {State | null} told
      */
     show(items, actions, told) {
-      rows = new Map(items.map(({ known }) => [known.document_id, rows.get(known.document_id) ?? documentRow(actions)]));
+      rows = new Map(items.map(({ known }) => [
+        known.document_id,
+        rows.get(known.document_id) ?? documentRow(actions),
+      ]));
       for (const { known, found } of items) rows.get(known.document_id)?.show(known, found);
       fill(list, [...rows.values()].map((row) => row.element));
       state.hidden = !told;

@@ -4,16 +4,16 @@ import { change, fill, h } from "../dom.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { headingOf } from "./answer_sources.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 
 /** What is known of a document here; of one that was found by its text or selected before, no more than its title.
  * @typedef {{document_id: string, title: string} & Partial<import("../api/types.js").Document>} Known */
-/** A place in its text. @typedef {{heading: string, excerpt: string}} Passage */
+/** A place in its text. @typedef {import("../api/types.js").Source} Source */
 /**
  * @typedef {object} Actions
  * @property {(document: Known) => void} select
  * @property {(document: Known) => void} deselect
- * @property {(document: Known) => void} read
+ * @property {(document: Known, found: Source | null) => void} read At what was found in its text, if anything was.
  * @property {(document: Known) => Promise<void>} delete
  */
 /** @typedef {ReturnType<typeof documentRow>} Row */
@@ -22,13 +22,23 @@ import { icon } from "./icons.js";
 export function documentRow(actions) {
   /** @type {Known} */
   let document = { document_id: "", title: "" };
+  /** @type {Source | null} */
+  let place = null;
   const title = h("span", { class: "name" });
   const facts = h("span", { class: "facts muted" });
   const passage = h("span", { class: "found" });
-  const box = h("input", { type: "checkbox", onchange: () => (box.checked ? actions.select(document) : actions.deselect(document)) });
-  const read = iconButton("book", () => actions.read(document));
-  const remove = iconButton("trash", ask);
-  const label = h("label", null, box, h("span", { class: "what" }, h("span", { class: "line" }, title, facts), passage));
+  const box = h(
+    "input",
+    { type: "checkbox", onchange: () => (box.checked ? actions.select(document) : actions.deselect(document)) },
+  );
+  const read = iconButton("book", words.library.read, () => actions.read(document, place));
+  const remove = iconButton("trash", words.library.delete, ask);
+  const label = h(
+    "label",
+    null,
+    box,
+    h("span", { class: "what" }, h("span", { class: "line" }, title, facts), passage),
+  );
   const doing = h("div", { class: "doing" }, read, remove);
   const element = h("li", { class: "document" }, label, doing);
   /** What asks whether it is to be deleted. @type {HTMLElement | null} */
@@ -38,7 +48,12 @@ export function documentRow(actions) {
   function ask() {
     const text = words.library.sure(document.title);
     const no = h("button", { type: "button", class: "small", onclick: leaveIt }, words.page.cancel);
-    const yes = h("button", { type: "button", class: "small danger", onclick: () => void deleteIt() }, icon("trash"), words.library.delete);
+    const yes = h(
+      "button",
+      { type: "button", class: "small danger", onclick: () => void deleteIt() },
+      icon("trash"),
+      words.library.delete,
+    );
     question = h("div", { class: "sure", role: "group", "aria-label": text, onkeydown }, h("p", null, text), yes, no);
     element.append(question);
     doing.hidden = true;
@@ -74,16 +89,20 @@ export function documentRow(actions) {
     },
     /**
      * @param {Known} known
-     * @param {Passage | null} [found] What was found in its text.
+     * @param {Source | null} [found] What was found in its text.
      */
     show(known, found = null) {
       if (known !== document) {
         document = known;
         title.textContent = known.title;
-        change(read, { "aria-label": words.library.readTitle(known.title), title: words.library.read });
-        change(remove, { "aria-label": words.library.deleteTitle(known.title), title: words.library.delete });
-        fill(facts, known.updated_at === undefined ? null : factsOf(/** @type {import("../api/types.js").Document} */ (known)));
+        change(read, { "aria-label": words.library.readTitle(known.title) });
+        change(remove, { "aria-label": words.library.deleteTitle(known.title) });
+        fill(
+          facts,
+          known.updated_at === undefined ? null : factsOf(/** @type {import("../api/types.js").Document} */ (known)),
+        );
       }
+      place = found;
       fill(passage, found && found.heading && h("b", null, headingOf(found)), found && h("q", null, found.excerpt));
     },
     /** @param {boolean} selected */
@@ -94,11 +113,6 @@ export function documentRow(actions) {
   };
 }
 
-/** @param {import("./icons.js").IconName} name @param {() => void} onclick */
-function iconButton(name, onclick) {
-  return h("button", { type: "button", class: "quiet small", onclick }, icon(name));
-}
-
 /** @param {import("../api/types.js").Document} document @returns {Node[]} */
 function factsOf({ space, source_type, owner, media_type, page_count, segments, updated_at }) {
   const { kinds, formats } = words.library;
@@ -107,6 +121,12 @@ function factsOf({ space, source_type, owner, media_type, page_count, segments, 
   const format = Object.entries(formats).find(([name]) => media_type.includes(name))?.[1] ?? null;
   const size = page_count ? words.library.pages(page_count) : words.library.segments(segments);
   const badges = [kind, owner && kinds.private].filter(Boolean).map((text) => h("span", { class: "badge" }, text));
-  const plain = [space && (space.slug ?? space.id), hosts, !kind && format, size, words.library.updated(moment(updated_at))];
+  const plain = [
+    space && (space.slug ?? space.id),
+    hosts,
+    !kind && format,
+    size,
+    words.library.updated(moment(updated_at)),
+  ];
   return [...badges, ...plain.filter(Boolean).map((text) => h("span", null, text))];
 }

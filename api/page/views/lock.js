@@ -9,7 +9,17 @@ const COMMAND = "citewell keys create --user NAME";
 /** @param {import("../state/app.js").App} app */
 export function lock(app) {
   const wrong = h("p", { class: "wrong", id: "key-wrong", role: "alert" });
-  const input = h("input", { type: "password", id: "key", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "key-wrong" });
+  const input = h(
+    "input",
+    {
+      type: "password",
+      id: "key",
+      autocomplete: "off",
+      spellcheck: "false",
+      required: true,
+      "aria-describedby": "key-wrong",
+    },
+  );
   const enter = h("button", { class: "primary", type: "submit" }, words.lock.enter);
   const element = h(
     "main",

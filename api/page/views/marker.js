@@ -30,7 +30,11 @@ export function marker(app, popover, index, standing, pieces) {
   const sign = change ? CHANGES[change] : claim.verdict === "supported" ? SIGNS.supported : null;
   const button = h(
     "button",
-    { type: "button", class: `marker ${claim.verdict} ${change ?? ""}`.trim(), "aria-label": words.proof.marker(number(index), title, said) },
+    {
+      type: "button",
+      class: `marker ${claim.verdict} ${change ?? ""}`.trim(),
+      "aria-label": words.proof.marker(number(index), title, said),
+    },
     h("span", null, number(index)),
     sign && icon(sign),
   );
@@ -56,7 +60,11 @@ export function marker(app, popover, index, standing, pieces) {
 export function badge(popover, standing, pieces) {
   const { verdict } = standing().claim;
   const word = words.proof.verdicts[verdict];
-  const button = h("button", { type: "button", class: `marker sign ${verdict}`, "aria-label": words.proof.badge(word) }, icon(SIGNS[verdict]));
+  const button = h(
+    "button",
+    { type: "button", class: `marker sign ${verdict}`, "aria-label": words.proof.badge(word) },
+    icon(SIGNS[verdict]),
+  );
   return popover.explain(button, { pieces, label: word, press: null, parts: () => verdictProof(standing().claim) });
 }
 

@@ -18,7 +18,18 @@ const MARGIN = 8;
 export function menuButton(label, sign, entries) {
   /** @type {HTMLElement | null} */
   let open = null;
-  const button = h("button", { class: "quiet menu-button", type: "button", title: label, "aria-label": label, "aria-haspopup": "menu", "aria-expanded": "false" }, icon(sign));
+  const button = h(
+    "button",
+    {
+      class: "quiet menu-button",
+      type: "button",
+      title: label,
+      "aria-label": label,
+      "aria-haspopup": "menu",
+      "aria-expanded": "false",
+    },
+    icon(sign),
+  );
   // A press outside closes the menu before the click that follows; that click must not open it again.
   let pressedOpen = false;
   button.addEventListener("pointerdown", () => (pressedOpen = open !== null));
@@ -34,7 +45,10 @@ export function menuButton(label, sign, entries) {
 
   function show() {
     if (open) return open.hidePopover();
-    const menu = h("div", { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label"), popover: "auto" });
+    const menu = h(
+      "div",
+      { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label"), popover: "auto" },
+    );
     menu.addEventListener("keydown", (event) => move(menu, event));
     menu.append(...entries().map((entry) => ("act" in entry ? item(entry, close) : choice(entry, close))));
     menu.addEventListener("toggle", (event) => {
@@ -62,7 +76,13 @@ export function menuButton(label, sign, entries) {
 
 /** @param {Action} action @param {(act: () => void) => void} close */
 function item({ text, icon: sign, danger, act }, close) {
-  const attributes = { class: danger ? "quiet danger" : "quiet", type: "button", role: "menuitem", tabindex: -1, onclick: () => close(act) };
+  const attributes = {
+    class: danger ? "quiet danger" : "quiet",
+    type: "button",
+    role: "menuitem",
+    tabindex: -1,
+    onclick: () => close(act),
+  };
   return h("button", attributes, sign && icon(sign), text);
 }
 
@@ -71,12 +91,25 @@ function choice({ label, options }, close) {
   const made = options.map(({ text, lang, checked, act }) =>
     h(
       "button",
-      { class: "quiet", type: "button", role: "menuitemradio", tabindex: -1, lang, "aria-checked": String(checked), onclick: () => close(act) },
+      {
+        class: "quiet",
+        type: "button",
+        role: "menuitemradio",
+        tabindex: -1,
+        lang,
+        "aria-checked": String(checked),
+        onclick: () => close(act),
+      },
       h("span", { class: "sign" }, checked && icon("check")),
       text,
     ),
   );
-  return h("div", { class: "menu-group", role: "group", "aria-label": label }, h("p", { "aria-hidden": "true" }, label), made);
+  return h(
+    "div",
+    { class: "menu-group", role: "group", "aria-label": label },
+    h("p", { "aria-hidden": "true" }, label),
+    made,
+  );
 }
 
 /** @param {HTMLElement} menu @returns {HTMLElement[]} */

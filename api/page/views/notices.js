@@ -2,10 +2,11 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 
 const DONE_MS = 6_000;
 const MOST = 3;
+const GAP = 8; // pixels
 
 /** @param {import("../state/app.js").App} app */
 export function notices(app) {
@@ -19,7 +20,14 @@ export function notices(app) {
     list.append(toast(notice, () => app.notice.value === notice && app.notice.set(null)));
     while (list.children.length > MOST) list.firstElementChild?.remove();
   });
-  return h("section", { class: "notices", "aria-label": words.notices.label }, failed, done);
+  const element = h("section", { class: "notices", "aria-label": words.notices.label }, failed, done);
+  // What else stands at the top makes room for them.
+  const measure = () => {
+    const height = element.querySelector(".toast") ? element.offsetHeight + GAP : 0;
+    document.documentElement.style.setProperty("--noticed", `${height}px`);
+  };
+  new ResizeObserver(measure).observe(element);
+  return element;
 }
 
 /**
@@ -35,7 +43,7 @@ function toast({ kind, text, suggestion, again }, onClose) {
     icon(kind === "done" ? "check" : "unsure"),
     h("div", { class: "says" }, h("p", { class: "text" }, text), suggestion && h("p", { class: "muted" }, suggestion)),
     again && h("button", { class: "small", type: "button", onclick: () => (close(), again()) }, words.page.retry),
-    h("button", { class: "quiet small", type: "button", "aria-label": words.page.close, title: words.page.close, onclick: close }, icon("close")),
+    iconButton("close", words.page.close, close),
   );
 
   function close() {

@@ -7,7 +7,7 @@
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { iconButton } from "./icons.js";
 import { place } from "./placing.js";
 
 /**
@@ -47,8 +47,13 @@ export class Popover {
     this.frame = 0;
     this.finger = false;
     this.body = h("div", { class: "parts" });
-    const close = h("button", { type: "button", class: "quiet close", "aria-label": words.page.close, onclick: () => this.close(true) }, icon("close"));
-    this.element = h("div", { class: "popover proof", id: "proof", role: "dialog", popover: "manual", tabindex: -1 }, this.body, close);
+    const close = iconButton("close", words.page.close, () => this.close(true), "quiet close");
+    this.element = h(
+      "div",
+      { class: "popover proof", id: "proof", role: "dialog", popover: "manual", tabindex: -1 },
+      this.body,
+      close,
+    );
     document.body.append(this.element);
     this.listen();
     /** What was last read from a button. @type {{button: HTMLElement, reading: import("../state/app.js").Reading} | null} */

@@ -33,7 +33,12 @@ export function sourceProof(claim, citations, source, read) {
     place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
     h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
     ...citations.map((citation) => h("blockquote", null, h("q", null, citation.quote))),
-    ...changes.map((change) => h("p", { class: `since ${change}` }, icon(CHANGES[change]), h("span", null, words.proof.since[change]))),
+    ...changes.map((change) => h(
+      "p",
+      { class: `since ${change}` },
+      icon(CHANGES[change]),
+      h("span", null, words.proof.since[change]),
+    )),
     h("ul", { class: "facts" },
       source && h("li", null, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
       source && h("li", null, words.proof.relevance(percent(source.score))),
@@ -66,7 +71,12 @@ export function faultList(claims) {
   return h("ul", { class: "faults" }, [...faults.values()].map(({ claim: { verdict, reasons }, count }) => {
     const why = reasons.length ? reasonTexts(reasons) : [h("span", null, words.proof.means[verdict])];
     const word = words.proof.fault(words.proof.verdicts[verdict], count);
-    return h("li", { class: verdict }, icon(SIGNS[verdict]), h("p", null, h("strong", null, word), why.flatMap((reason) => [" ", reason])));
+    return h(
+      "li",
+      { class: verdict },
+      icon(SIGNS[verdict]),
+      h("p", null, h("strong", null, word), why.flatMap((reason) => [" ", reason])),
+    );
   }));
 }
 

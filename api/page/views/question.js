@@ -2,7 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { questionField } from "./question_field.js";
 import { versionSwitch } from "./versions.js";
 
@@ -17,19 +17,39 @@ export function questionView(app, name) {
   /** @type {import("../state/turns.js").Turn | null} */
   let shown = null;
   const heading = h("h2", { class: "question", id: name });
-  const more = h("button", { type: "button", class: "quiet small more", "aria-expanded": "false", "aria-controls": name, hidden: true, onclick: unfold }, words.conversation.more);
+  const more = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small more",
+      "aria-expanded": "false",
+      "aria-controls": name,
+      hidden: true,
+      onclick: unfold,
+    },
+    words.conversation.more,
+  );
   const asked = h("div", { class: "asked-with" });
-  const edit = h("button", { type: "button", class: "quiet small", title: words.conversation.edit, "aria-label": words.conversation.edit, onclick: open }, icon("edit"));
+  const edit = iconButton("edit", words.conversation.edit, open);
   const versions = versionSwitch(app, words.conversation.versions.question);
   const actions = h("div", { class: "actions" }, versions.element, edit);
   const element = h("header", { class: "asked" }, heading, more, asked, actions);
-  const field = questionField({ "aria-label": words.conversation.editing, enterkeyhint: "send" }, { send: save, escape: close, changed: () => (again.disabled = !field.question()) });
+  const field = questionField(
+    { "aria-label": words.conversation.editing, enterkeyhint: "send" },
+    { send: save, escape: close, changed: () => (again.disabled = !field.question()) },
+  );
   const again = h("button", { type: "button", class: "primary small", onclick: save }, words.conversation.save);
   const form = h(
     "div",
     { class: "editing", role: "group", "aria-label": words.conversation.edit },
     field.text,
-    h("div", { class: "choices" }, field.limit, h("button", { type: "button", class: "small", onclick: close }, words.page.cancel), again),
+    h(
+      "div",
+      { class: "choices" },
+      field.limit,
+      h("button", { type: "button", class: "small", onclick: close }, words.page.cancel),
+      again,
+    ),
   );
 
   function unfold() {
@@ -63,19 +83,26 @@ export function questionView(app, name) {
     document.getElementById("question")?.focus();
     const only = fields.only_selected_pages === true && (pageIds.length > 0 || selectedText !== null);
     const passage = selectedText === null ? {} : { selected_text: selectedText };
-    void app.conversation.ask({ ...fields, only_selected_pages: only, question, edit: questionId, page_ids: pageIds, ...passage });
+    void app.conversation.ask({
+      ...fields,
+      only_selected_pages: only,
+      question,
+      edit: questionId,
+      page_ids: pageIds,
+      ...passage,
+    });
   }
 
   /** @param {import("../state/turns.js").Turn} turn */
   function showAskedWith(turn) {
     const titles = turn.pageIds.map((id) => titleOf(app, turn, id)).filter((title) => title !== "");
-    const pages = turn.pageIds.length
-      ? h("p", { class: "chip" }, icon("page"), h("span", null, words.conversation.pages(turn.pageIds.length), titles.length ? ` · ${titles.join(", ")}` : null))
-      : null;
-    const passage = turn.selectedText
-      ? h("blockquote", { class: "passage" }, h("span", { class: "seen-by-readers-only" }, `${words.conversation.passage}: `), turn.selectedText)
-      : null;
-    fill(asked, pages, passage);
+    const pages = [words.conversation.pages(turn.pageIds.length), titles.join(", ")].filter(Boolean).join(" · ");
+    const label = h("span", { class: "seen-by-readers-only" }, `${words.conversation.passage}: `);
+    fill(
+      asked,
+      turn.pageIds.length > 0 && h("p", { class: "chip" }, icon("page"), h("span", null, pages)),
+      turn.selectedText && h("blockquote", { class: "passage" }, label, turn.selectedText),
+    );
   }
 
   return {
@@ -87,7 +114,8 @@ export function questionView(app, name) {
         heading.classList.toggle("long", !more.hidden);
         heading.classList.toggle("wordy", turn.question.length > 160);
       }
-      if (turn.pageIds !== shown?.pageIds || turn.selectedText !== shown?.selectedText || turn.answer?.sources !== shown?.answer?.sources) showAskedWith(turn);
+      const alike = turn.pageIds === shown?.pageIds && turn.selectedText === shown.selectedText;
+      if (!alike || turn.answer?.sources !== shown?.answer?.sources) showAskedWith(turn);
       shown = turn;
       versions.show(turn.questionVersions, turn.questionId, answering);
       edit.hidden = answering || turn.questionId === null;

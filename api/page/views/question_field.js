@@ -38,7 +38,10 @@ export function questionField(attributes, { send, escape, changed }) {
 
   function told() {
     const left = room(text.value);
-    fill(limit, left === null ? null : left < 0 ? words.composer.over(number(-left)) : words.composer.left(number(left)));
+    fill(
+      limit,
+      left === null ? null : left < 0 ? words.composer.over(number(-left)) : words.composer.left(number(left)),
+    );
     text.classList.toggle("over", left !== null && left < 0);
     if (!GROWS) {
       text.style.height = "auto";

@@ -5,7 +5,7 @@ import { change, fill, h } from "../dom.js";
 import { DocumentTexts } from "../state/document.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { iconButton } from "./icons.js";
 import { readerLinks } from "./reader_links.js";
 import { readerPassages } from "./reader_passages.js";
 import { askable, MOST, readerSelection } from "./reader_selection.js";
@@ -24,9 +24,22 @@ export function reader(app, place) {
   const text = readerText();
   text.element.append(readerSelection(text.element, text.segments, ask));
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
-  const close = h("button", { type: "button", class: "quiet close", "aria-label": words.reader.close, title: words.reader.close, onclick: () => app.reading.set(null) }, icon("close"));
-  const header = h("header", null, h("div", { class: "top" }, title, close), links.element, quotes.row, quotes.note, failed);
-  const element = h("section", { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true, onkeydown }, header, text.element);
+  const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
+  const header = h(
+    "header",
+    null,
+    h("div", { class: "top" }, title, close),
+    links.element,
+    quotes.row,
+    quotes.note,
+    failed,
+  );
+  const element = h(
+    "section",
+    { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true, onkeydown },
+    header,
+    text.element,
+  );
   place.append(element);
   const window = sheet(element, text.element);
   /** What is on show. @type {import("../state/document.js").Content | null} */
@@ -112,8 +125,18 @@ export function reader(app, place) {
     if (error.status === 401) app.locked.set(true);
     forget();
     text.clear("");
-    const again = h("button", { type: "button", class: "small", onclick: () => app.read({ ...reading }) }, words.page.retry);
-    fill(failed, h("p", null, words.reader.failed), error.message && h("p", { class: "muted" }, error.message), error.suggestion && h("p", { class: "muted" }, error.suggestion), again);
+    const again = h(
+      "button",
+      { type: "button", class: "small", onclick: () => app.read({ ...reading }) },
+      words.page.retry,
+    );
+    fill(
+      failed,
+      h("p", null, words.reader.failed),
+      error.message && h("p", { class: "muted" }, error.message),
+      error.suggestion && h("p", { class: "muted" }, error.suggestion),
+      again,
+    );
     failed.hidden = false;
   }
 

@@ -2,7 +2,7 @@
 
 import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { iconButton } from "./icons.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 
@@ -11,11 +11,22 @@ import { icon } from "./icons.js";
  * @param {{go: (step: 1 | -1) => void, ask: (quote: string) => void}} act
  */
 export function readerPassages(act) {
-  const previous = h("button", { type: "button", class: "quiet small", "aria-label": words.reader.previous, title: words.reader.previous, onclick: () => act.go(-1) }, icon("back"));
-  const next = h("button", { type: "button", class: "quiet small", "aria-label": words.reader.next, title: words.reader.next, onclick: () => act.go(1) }, icon("next"));
+  const previous = iconButton("back", words.reader.previous, () => act.go(-1));
+  const next = iconButton("next", words.reader.next, () => act.go(1));
   const place = h("span", { class: "which", role: "status" });
-  const ask = h("button", { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask(quote) }, words.reader.askQuote);
-  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes }, previous, place, next, ask);
+  const ask = h(
+    "button",
+    { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask(quote) },
+    words.reader.askQuote,
+  );
+  const row = h(
+    "div",
+    { class: "passages", role: "group", "aria-label": words.reader.quotes },
+    previous,
+    place,
+    next,
+    ask,
+  );
   const note = h("div", { class: "note", role: "status" });
   let quote = "";
   return {
@@ -41,5 +52,9 @@ export function readerPassages(act) {
 function noteOn({ standing, quote }) {
   if (standing === "here") return [];
   const said = h("p", null, words.reader.standing[standing]);
-  return standing === "moved" ? [said] : [said, h("p", { class: "muted" }, words.reader.given), h("blockquote", { class: "given" }, quote)];
+  return standing === "moved" ? [said] : [
+    said,
+    h("p", { class: "muted" }, words.reader.given),
+    h("blockquote", { class: "given" }, quote),
+  ];
 }

@@ -15,7 +15,11 @@ const OWN = ["wheel", "touchmove", "pointerdown", "keydown"];
  */
 export async function scrollTo(scroller, target, signal) {
   const stopped = new AbortController();
-  for (const type of OWN) scroller.addEventListener(type, () => stopped.abort(), { signal: AbortSignal.any([signal, stopped.signal]), passive: true });
+  for (const type of OWN) scroller.addEventListener(
+    type,
+    () => stopped.abort(),
+    { signal: AbortSignal.any([signal, stopped.signal]), passive: true },
+  );
   let still = 0;
   for (let round = 0; round < ROUNDS && still < 2; round += 1) {
     if (signal.aborted || stopped.signal.aborted) return;

@@ -15,7 +15,11 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
  * @param {(text: string) => void} ask
  */
 export function readerSelection(scroller, segments, ask) {
-  const button = h("button", { type: "button", class: "primary small", onclick, onpointerdown: keep, onmousedown: keep }, words.reader.ask);
+  const button = h(
+    "button",
+    { type: "button", class: "primary small", onclick, onpointerdown: keep, onmousedown: keep },
+    words.reader.ask,
+  );
   const tooLong = h("p", { class: "too-long", role: "status" });
   const element = h("div", { class: "asking", hidden: true }, button, tooLong);
   let dragging = false;
@@ -46,7 +50,10 @@ export function readerSelection(scroller, segments, ask) {
   function stand(end) {
     const around = scroller.getBoundingClientRect();
     const top = Math.min(end.bottom, around.bottom - 3.5 * 16) - around.top + scroller.scrollTop;
-    const left = Math.min(Math.max(end.right - around.left - element.offsetWidth / 2, 8), scroller.clientWidth - element.offsetWidth - 8);
+    const left = Math.min(
+      Math.max(end.right - around.left - element.offsetWidth / 2, 8),
+      scroller.clientWidth - element.offsetWidth - 8,
+    );
     element.style.insetBlockStart = `${top + 8}px`;
     element.style.insetInlineStart = `${left}px`;
   }
@@ -58,7 +65,10 @@ export function readerSelection(scroller, segments, ask) {
   }
 
   document.addEventListener("selectionchange", later);
-  scroller.addEventListener("pointerdown", (event) => (dragging = event.pointerType === "mouse" && !element.contains(/** @type {Node} */ (event.target))));
+  scroller.addEventListener(
+    "pointerdown",
+    (event) => (dragging = event.pointerType === "mouse" && !element.contains(/** @type {Node} */ (event.target))),
+  );
   for (const type of ["pointerup", "pointercancel"]) {
     addEventListener(type, () => {
       if (dragging) later();
@@ -87,7 +97,10 @@ function partsOf(range, segments) {
   return segments.filter((segment) => range.intersectsNode(segment)).map((segment) => {
     const own = document.createRange();
     own.selectNodeContents(segment);
-    if (own.compareBoundaryPoints(Range.START_TO_START, range) < 0) own.setStart(range.startContainer, range.startOffset);
+    if (own.compareBoundaryPoints(Range.START_TO_START, range) < 0) own.setStart(
+      range.startContainer,
+      range.startOffset,
+    );
     if (own.compareBoundaryPoints(Range.END_TO_END, range) > 0) own.setEnd(range.endContainer, range.endOffset);
     return own.toString();
   });

@@ -45,7 +45,11 @@ export function readerText() {
       stretch = { element: h("div", { class: "stretch" }), letters: 0, height: 0 };
       body.append(stretch.element);
     }
-    if (page !== null && page !== segments[at - 1]?.page_idx) stretch.element.append(h("h3", { class: "page" }, words.reader.page(page + 1)));
+    if (page !== null && page !== segments[at - 1]?.page_idx) stretch.element.append(h(
+      "h3",
+      { class: "page" },
+      words.reader.page(page + 1),
+    ));
     const made = h("div", { class: "segment", id: `segment-${index}`, "data-number": index + 1 }, content(at));
     elements.push(made);
     stretch.element.append(made);

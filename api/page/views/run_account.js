@@ -6,6 +6,7 @@ import { NODES } from "../state/way.js";
 import { ASIDE, capital, total, took } from "../text/summing.js";
 import { duration, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
+import { reasonOf } from "./answer_outcome.js";
 
 /** @typedef {import("../state/turns.js").Turn} Turn */
 /** @typedef {import("../state/run.js").RunView} RunView */
@@ -75,7 +76,11 @@ function tableOf(turn, run, going) {
   const heads = [account.step, account.time, account.calls, account.tokens];
   return [
     h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", null, rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each))),
+    h(
+      "tbody",
+      null,
+      rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each)),
+    ),
     h("tfoot", null, row("total", account.total, total(spent)), title && row(ASIDE, account.title, title)),
   ];
 }
@@ -101,7 +106,6 @@ function spentOf(turn, run) {
 /** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
 function ended(turn, run) {
   const { account, outcomes } = words.run;
-  const { stopReasons } = words.answer;
   const { failure } = run ?? { failure: null };
   const outcome = turn.answer?.outcome ?? run?.answer.outcome;
   const reason = turn.answer?.stopReason ?? run?.answer.stopReason;
@@ -109,7 +113,7 @@ function ended(turn, run) {
   const facts = [];
   if (outcome) facts.push([account.outcome, [outcomes[outcome] ?? outcome]]);
   if (failure) facts.push([account.reason, [failure.message || failure.code, failure.suggestion || null]]);
-  else if (reason) facts.push([account.reason, [stopReasons[/** @type {keyof typeof stopReasons} */ (reason)] ?? reason]]);
+  else if (reason) facts.push([account.reason, [reasonOf(reason) || reason]]);
   return facts;
 }
 
@@ -169,7 +173,11 @@ function assessed({ answer }) {
 /** @param {import("../state/app.js").App} app */
 function runId(app) {
   const id = h("code");
-  const copy = h("button", { class: "quiet small", type: "button", "aria-label": words.run.account.copyRun, onclick: copied }, words.run.account.copy);
+  const copy = h(
+    "button",
+    { class: "quiet small", type: "button", "aria-label": words.run.account.copyRun, onclick: copied },
+    words.run.account.copy,
+  );
   async function copied() {
     try {
       await navigator.clipboard.writeText(id.textContent ?? "");

@@ -16,7 +16,14 @@ export function runBody(app) {
   const note = h("p", { class: "run-note" });
   const [steps, graph, thinking, account] = [runSteps(), runGraph(), thinkingView(), runAccount(app)];
   const way = h("div", { class: "run-way" }, steps.element, graph.element);
-  const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label }, note, way, thinking.element, account.element);
+  const element = h(
+    "div",
+    { class: "run-body", role: "group", "aria-label": words.run.label },
+    note,
+    way,
+    thinking.element,
+    account.element,
+  );
   return {
     element,
     /** @param {Turn} turn @param {RunView | null} run @param {"known" | Replayed} state */

@@ -43,7 +43,8 @@ export function replayOf(app, changed) {
     const { signal } = (leaving = new AbortController());
     let run = newRun(runId);
     try {
-      for await (const event of joinRun(app.client, runId, { signal, onOutage: () => undefined })) run = fold(run, event);
+      const events = joinRun(app.client, runId, { signal, onOutage: () => undefined });
+      for await (const event of events) run = fold(run, event);
     } catch (error) {
       if (!signal.aborted) replay.state = "unasked";
       if (!(error instanceof Problem && error.code === "not_found")) throw error;

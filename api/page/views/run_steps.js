@@ -33,7 +33,12 @@ function stepItem() {
   const line = h("span", { class: "step-line" });
   const time = h("span", { class: "step-time" });
   const notes = h("ul", { class: "step-notes" });
-  const element = h("li", null, mark, h("div", { class: "step-said" }, h("p", { class: "step-head" }, line, time), notes));
+  const element = h(
+    "li",
+    null,
+    mark,
+    h("div", { class: "step-said" }, h("p", { class: "step-head" }, line, time), notes),
+  );
   /** @type {Step | null} */
   let shown = null;
   let state = "";
@@ -46,7 +51,10 @@ function stepItem() {
       const told = tellStep(steps, at, question);
       const now = told.failed && ended === "done" ? "failed" : ended;
       if (now !== state) {
-        change(element, { class: `step ${now}`, "data-step": step.name, "aria-current": now === "current" ? "step" : null });
+        change(
+          element,
+          { class: `step ${now}`, "data-step": step.name, "aria-current": now === "current" ? "step" : null },
+        );
         fill(mark, now === "done" ? icon("check") : now === "current" ? null : icon("close"));
       }
       [shown, state] = [step, now];

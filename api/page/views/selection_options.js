@@ -49,12 +49,21 @@ export function selectionOptions(app) {
 function switchOf(app, name) {
   const onclick = () => app.selection.choose({ [name]: !app.selection.options.value[name] });
   const check = h("span", { class: "on" }, icon("check"));
-  return h("button", { type: "button", class: "small switch", onclick }, icon(DRAWINGS[name]), words.selection[name], check);
+  return h(
+    "button",
+    { type: "button", class: "small switch", onclick },
+    icon(DRAWINGS[name]),
+    words.selection[name],
+    check,
+  );
 }
 
 /** @param {App} app */
 function modelChoice(app) {
   const onchange = () => app.selection.choose({ model: choice.value });
-  const choice = h("select", { class: "model", "aria-label": words.selection.model, title: words.selection.model, onchange });
+  const choice = h(
+    "select",
+    { class: "model", "aria-label": words.selection.model, title: words.selection.model, onchange },
+  );
   return choice;
 }

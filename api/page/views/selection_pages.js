@@ -3,7 +3,7 @@
 import { fill, h } from "../dom.js";
 import { MOST_PAGES } from "../state/selection.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../state/selection.js").SelectedPage} SelectedPage */
@@ -90,9 +90,15 @@ function passageChip(app, passage) {
  *   removal: string, remove: () => void}} what
  */
 function chip({ kind, drawing, before, text, hint, removal, remove }) {
-  const cross = h("button", { type: "button", class: "quiet remove", "aria-label": removal, title: removal, onclick: remove }, icon("close"));
+  const cross = iconButton("close", removal, remove, "quiet remove");
   const said = before && h("span", { class: "seen-by-readers-only" }, `${before}: `);
-  return h("li", { class: `chip ${kind}`.trim() }, icon(drawing), h("span", { class: "name", title: hint }, said, text), cross);
+  return h(
+    "li",
+    { class: `chip ${kind}`.trim() },
+    icon(drawing),
+    h("span", { class: "name", title: hint }, said, text),
+    cross,
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { change, fill, h } from "../dom.js";
 import { addressOf } from "../state/app.js";
 import { words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 
 /** @typedef {import("../api/types.js").Session} Session */
@@ -27,7 +27,16 @@ export function sessionRow(app, onDelete) {
   /** @type {Session | null} */
   let shown = null;
   const name = h("span", { class: "name", dir: "auto" });
-  const dot = h("span", { class: "dot", role: "img", "aria-label": words.sessions.answering, title: words.sessions.answering, hidden: true });
+  const dot = h(
+    "span",
+    {
+      class: "dot",
+      role: "img",
+      "aria-label": words.sessions.answering,
+      title: words.sessions.answering,
+      hidden: true,
+    },
+  );
   const link = h("a", { class: "open", onclick: () => app.sessionsOpen.set(false) }, name, dot);
   const more = menuButton("", "more", () => [
     { text: words.sessions.rename, icon: "edit", act: rename },
@@ -44,13 +53,24 @@ export function sessionRow(app, onDelete) {
     if (!shown) return;
     const { session_id } = shown;
     const before = titleOf(shown);
-    const input = h("input", { type: "text", maxlength: LONGEST, required: true, "aria-label": words.sessions.title, ".value": before });
+    const input = h(
+      "input",
+      { type: "text", maxlength: LONGEST, required: true, "aria-label": words.sessions.title, ".value": before },
+    );
     const form = h(
       "form",
-      { class: "rename", onsubmit: save, onkeydown: (event) => event.key === "Escape" && (event.stopPropagation(), back()) },
+      {
+        class: "rename",
+        onsubmit: save,
+        onkeydown: (event) => event.key === "Escape" && (event.stopPropagation(), back()),
+      },
       input,
-      h("button", { class: "quiet", type: "submit", "aria-label": words.sessions.save, title: words.sessions.save }, icon("check")),
-      h("button", { class: "quiet", type: "button", "aria-label": words.page.cancel, title: words.page.cancel, onclick: back }, icon("close")),
+      h(
+        "button",
+        { class: "quiet", type: "submit", "aria-label": words.sessions.save, title: words.sessions.save },
+        icon("check"),
+      ),
+      iconButton("close", words.page.cancel, back, "quiet"),
     );
     fill(element, form);
     input.select();
@@ -70,9 +90,22 @@ export function sessionRow(app, onDelete) {
     const { session_id } = shown;
     const cancel = h("button", { class: "small", type: "button", onclick: back }, words.page.cancel);
     const question = h("p", null, words.sessions.confirm(titleOf(shown)));
-    const remove = h("button", { class: "small danger", type: "button", onclick: () => void goOn() }, words.sessions.delete);
+    const remove = h(
+      "button",
+      { class: "small danger", type: "button", onclick: () => void goOn() },
+      words.sessions.delete,
+    );
     const onkeydown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && (event.stopPropagation(), back());
-    fill(element, h("div", { class: "confirm", role: "group", "aria-label": question.textContent, onkeydown }, question, cancel, remove));
+    fill(
+      element,
+      h(
+        "div",
+        { class: "confirm", role: "group", "aria-label": question.textContent, onkeydown },
+        question,
+        cancel,
+        remove,
+      ),
+    );
     cancel.focus();
 
     async function goOn() {

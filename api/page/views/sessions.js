@@ -5,23 +5,47 @@ import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { titleOf } from "../words/titles.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { sessionGroups } from "./session_groups.js";
 
 /** @param {import("../state/app.js").App} app */
 export function sessionsView(app) {
   const { sessions, cursor, failure, loading, answering } = app.sessions;
-  const begin = h("button", { class: "begin", type: "button", onclick: () => ((location.hash = ""), app.sessionsOpen.set(false)) }, icon("add"), words.sessions.begin);
-  const search = h("input", { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput });
+  const begin = h("button", { class: "begin", type: "button", onclick: leave }, icon("add"), words.sessions.begin);
+  const search = h(
+    "input",
+    { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput },
+  );
   const status = h("p", { class: "session-status muted", role: "status" });
   const groups = sessionGroups(app, () => begin.focus());
   const again = h("button", { class: "small", type: "button", onclick: () => void retry() }, words.page.retry);
   const failed = h("div", { class: "failed", role: "alert" });
-  const more = h("button", { class: "quiet small more", type: "button", onclick: () => void app.sessions.readMore() }, words.sessions.more);
-  const close = h("button", { class: "quiet drawer-only", type: "button", "aria-label": words.page.close, onclick: () => app.sessionsOpen.set(false) }, icon("close"));
+  const more = h(
+    "button",
+    { class: "quiet small more", type: "button", onclick: () => void app.sessions.readMore() },
+    words.sessions.more,
+  );
+  const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
   const head = h("div", { class: "sessions-head" }, h("p", { class: "brand" }, words.page.name), close);
-  const top = h("div", { class: "sessions-top" }, head, begin, h("div", { class: "search" }, icon("search"), search), status);
-  const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label }, top, h("div", { class: "sessions-list" }, groups.element, failed, more));
+  const top = h(
+    "div",
+    { class: "sessions-top" },
+    head,
+    begin,
+    h("div", { class: "search" }, icon("search"), search),
+    status,
+  );
+  const element = h(
+    "nav",
+    { class: "sessions", id: "sessions", "aria-label": words.sessions.label },
+    top,
+    h("div", { class: "sessions-list" }, groups.element, failed, more),
+  );
+
+  function leave() {
+    location.hash = "";
+    app.sessionsOpen.set(false);
+  }
 
   function oninput() {
     if (search.value.trim()) void app.sessions.readAll();
@@ -39,7 +63,10 @@ export function sessionsView(app) {
     const found = term ? all.filter((session) => folded(titleOf(session)).includes(term)) : all;
     groups.show(found, app.conversation.session.value?.session_id ?? addressed(), answering.value);
     more.hidden = Boolean(term) || !cursor.value || failure.value !== null;
-    fill(failed, failure.value && [h("p", null, words.sessions.failed), h("p", { class: "muted" }, said(failure.value)), again]);
+    fill(
+      failed,
+      failure.value && [h("p", null, words.sessions.failed), h("p", { class: "muted" }, said(failure.value)), again],
+    );
     fill(status, told(term, found.length));
   }
 

@@ -4,7 +4,7 @@ import { change, h } from "../dom.js";
 import { chooseTheme, theme, THEMES } from "../state/theme.js";
 import { choose, language, LANGUAGES, words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
-import { icon } from "./icons.js";
+import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 
 /** @typedef {import("../words/index.js").Language} Language */
@@ -16,18 +16,20 @@ export function topbar(app) {
     title.textContent = session ? titleOf(session) : words.page.name;
     title.title = title.textContent;
   });
-  const opener = h(
-    "button",
-    { class: "quiet narrow-only", type: "button", "aria-label": words.sessions.open, title: words.sessions.open, "aria-controls": "sessions", onclick: () => app.sessionsOpen.set(true) },
-    icon("menu"),
-  );
+  const opener = iconButton("menu", words.sessions.open, () => app.sessionsOpen.set(true), "quiet narrow-only");
+  change(opener, { "aria-controls": "sessions" });
   app.sessionsOpen.watch((open) => change(opener, { "aria-expanded": String(open) }));
   return h(
     "header",
     { class: "topbar" },
     opener,
     title,
-    h("button", { class: "quiet", type: "button", onclick: () => app.libraryOpen.set(true) }, icon("book"), h("span", { class: "wide-only" }, words.library.open)),
+    h(
+      "button",
+      { class: "quiet", type: "button", onclick: () => app.libraryOpen.set(true) },
+      icon("book"),
+      h("span", { class: "wide-only" }, words.library.open),
+    ),
     menuButton(words.page.menu, "settings", () => settings(app)),
   );
 }
@@ -38,11 +40,20 @@ function settings(app) {
   return [
     {
       label: words.page.theme,
-      options: THEMES.map((each) => ({ text: words.page.themes[each], checked: each === theme(), act: () => chooseTheme(each) })),
+      options: THEMES.map((each) => ({
+        text: words.page.themes[each],
+        checked: each === theme(),
+        act: () => chooseTheme(each),
+      })),
     },
     {
       label: words.page.language,
-      options: languages.map(([each, text]) => ({ text, lang: each, checked: each === language, act: () => void (each === language || choose(each)) })),
+      options: languages.map(([each, text]) => ({
+        text,
+        lang: each,
+        checked: each === language,
+        act: () => void (each === language || choose(each)),
+      })),
     },
     ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => app.forgetKey() }] : []),
   ];

@@ -25,7 +25,13 @@ export function turnView(app) {
   const question = questionView(app, name);
   const answer = answerView(app);
   const panel = runPanel(app);
-  const element = h("article", { class: "turn", "aria-labelledby": name }, question.element, panel.element, answer.element);
+  const element = h(
+    "article",
+    { class: "turn", "aria-labelledby": name },
+    question.element,
+    panel.element,
+    answer.element,
+  );
   return {
     element,
     show(turn, answering = false) {

@@ -16,7 +16,14 @@ export function dropTarget(app, uploads) {
   const overlay = h(
     "div",
     { class: "drop", popover: "manual" },
-    h("div", { class: "frame-of-drop" }, icon("upload"), h("p", { class: "big" }, words.uploads.drop), selecting, h("p", { class: "muted" }, words.uploads.formats)),
+    h(
+      "div",
+      { class: "frame-of-drop" },
+      icon("upload"),
+      h("p", { class: "big" }, words.uploads.drop),
+      selecting,
+      h("p", { class: "muted" }, words.uploads.formats),
+    ),
   );
   document.addEventListener("dragenter", over);
   document.addEventListener("dragover", over);
@@ -44,7 +51,10 @@ export function dropTarget(app, uploads) {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     const { files, folders } = filesOf(event.dataTransfer);
-    for (const name of folders) uploads.refuse(name, new Problem("folder", words.uploads.folder, { suggestion: words.uploads.folderSuggestion }));
+    for (const name of folders) uploads.refuse(
+      name,
+      new Problem("folder", words.uploads.folder, { suggestion: words.uploads.folderSuggestion }),
+    );
     uploads.addFiles(files, app.libraryOpen.value ? undefined : selected(app));
   }
   return overlay;

@@ -9,16 +9,37 @@ const TYPES = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.json";
 /** @param {import("../state/uploads.js").Uploads} uploads */
 export function uploadTools(uploads) {
   const files = h("input", { type: "file", multiple: true, accept: TYPES, hidden: true, onchange });
-  const choose = h("button", { type: "button", title: words.uploads.formats, onclick: () => files.click() }, icon("upload"), words.uploads.add);
-  const open = h("button", { type: "button", "aria-expanded": "false", onclick: () => show(form.hidden) }, icon("edit"), words.uploads.paste);
-  const title = h("input", { type: "text", maxlength: 500, placeholder: words.uploads.title, "aria-label": words.uploads.title });
-  const text = h("textarea", { rows: 5, required: true, placeholder: words.uploads.text, "aria-label": words.uploads.text });
+  const choose = h(
+    "button",
+    { type: "button", title: words.uploads.formats, onclick: () => files.click() },
+    icon("upload"),
+    words.uploads.add,
+  );
+  const open = h(
+    "button",
+    { type: "button", "aria-expanded": "false", onclick: () => show(form.hidden) },
+    icon("edit"),
+    words.uploads.paste,
+  );
+  const title = h(
+    "input",
+    { type: "text", maxlength: 500, placeholder: words.uploads.title, "aria-label": words.uploads.title },
+  );
+  const text = h(
+    "textarea",
+    { rows: 5, required: true, placeholder: words.uploads.text, "aria-label": words.uploads.text },
+  );
   const form = h(
     "form",
     { class: "paste", hidden: true, onsubmit, onkeydown },
     title,
     text,
-    h("div", { class: "doing" }, h("button", { type: "submit", class: "primary" }, words.uploads.addText), h("button", { type: "button", onclick: () => show(false) }, words.page.cancel)),
+    h(
+      "div",
+      { class: "doing" },
+      h("button", { type: "submit", class: "primary" }, words.uploads.addText),
+      h("button", { type: "button", onclick: () => show(false) }, words.page.cancel),
+    ),
   );
 
   /** @param {boolean} shown */

@@ -2,7 +2,7 @@
 
 import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { iconButton } from "./icons.js";
 
 /**
  * @param {import("../state/app.js").App} app
@@ -19,7 +19,7 @@ export function versionSwitch(app, label) {
   /** @param {"back" | "next"} name @param {string} title @param {number} by */
   function step(name, title, by) {
     const onclick = () => void app.attempt(() => app.conversation.showVersion(/** @type {string} */ (ids[at + by])));
-    return h("button", { type: "button", class: "quiet small", title, "aria-label": title, onclick }, icon(name));
+    return iconButton(name, title, onclick);
   }
 
   return {
