@@ -1,6 +1,6 @@
 /** A value that tells those who watch it when it changes. */
 
-/** @template T */
+/** Holds a value, and tells each new one. @template T */
 export class Cell {
   /** @param {T} value */
   constructor(value) {

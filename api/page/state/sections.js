@@ -12,7 +12,7 @@
  * @property {{kind: string, target: string}[]} removed Links and images that no source holds.
  */
 
-/** @param {number} [count] @returns {SectionView[]} */
+/** Make sections in which nothing is written yet. @param {number} [count] @returns {SectionView[]} */
 export function noSections(count = 0) {
   return Array.from({ length: count }, () => ({
     text: "",

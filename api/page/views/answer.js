@@ -9,7 +9,7 @@ import { changesSince, disagreements, verdictLine } from "./answer_summary.js";
 import { outcomeView } from "./answer_outcome.js";
 import { sectionView } from "./section.js";
 
-/** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
+/** Make the view of an answer. @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
 export function answerView(app) {
   /** @type {ReturnType<typeof sectionView>[]} */
   const views = [];

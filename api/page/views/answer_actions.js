@@ -8,7 +8,11 @@ import { versionSwitch } from "./versions.js";
 
 const SAID_MS = 2000; // for as long as "Copied" is shown
 
-/** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
+/**
+ * Make the row of what can be done with an answer.
+ * @param {import("../state/app.js").App} app
+ * @returns {import("./turn.js").TurnView}
+ */
 export function answerActions(app) {
   /** @type {import("../state/turns.js").Turn | null} */
   let shown = null;

@@ -6,7 +6,11 @@ import { words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
 
-/** @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
+/**
+ * Make the view of how a run ended.
+ * @param {import("../state/app.js").App} app
+ * @returns {import("./turn.js").TurnView}
+ */
 export function outcomeView(app) {
   const element = h("div", { class: "outcomes" });
   let shown = "";

@@ -1,6 +1,7 @@
 /** Where a question is written and sent, or what is being answered is stopped. */
 
 import { fill, h } from "../dom.js";
+import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { questionField } from "./question_field.js";
@@ -8,7 +9,7 @@ import { selectionBar } from "./selection_bar.js";
 
 const DRAFT = "citewell.draft.";
 
-/** @param {import("../state/app.js").App} app */
+/** Make the form that a question is asked with. @param {import("../state/app.js").App} app */
 export function composer(app) {
   const { conversation, selection } = app;
   const field = questionField(
@@ -37,7 +38,7 @@ export function composer(app) {
   conversation.loading.watch(() => (typed = false));
 
   conversation.turns.watch((turns) => {
-    const answering = turns.some((turn) => turn.run && turn.run.status !== "finished");
+    const answering = turns.some((turn) => isLive(turn.run));
     if (stop.hidden === !answering) return;
     if (!answering && document.activeElement === stop) field.text.focus();
     stop.hidden = !answering;

@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 const SECOND = 1_000;
 const BACK_MS = 4_000;
 
-/** @param {import("../state/app.js").App} app */
+/** Make the bar that tells of a lost connection. @param {import("../state/app.js").App} app */
 export function connection(app) {
   const { next, regained } = app.conversation.outages;
   const told = h("p", { class: "told", role: "status" });

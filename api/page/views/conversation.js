@@ -11,7 +11,7 @@ import { turnView } from "./turn.js";
 
 const FAR = 120; // pixels of what is being written that may be out of sight
 
-/** @param {import("../state/app.js").App} app */
+/** Make the place where the turns stand. @param {import("../state/app.js").App} app */
 export function conversationView(app) {
   const { conversation } = app;
   /** @type {Map<string, {view: ReturnType<typeof turnView>, turn: import("../state/turns.js").Turn | null, answering: boolean}>} */

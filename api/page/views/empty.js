@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 
 const OFFERED = 3;
 
-/** @param {import("../state/app.js").App} app */
+/** Make what is shown before the first question. @param {import("../state/app.js").App} app */
 export function emptyView(app) {
   const offers = h("div", { class: "offers" });
   const element = h(

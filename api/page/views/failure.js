@@ -5,7 +5,7 @@ import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { icon } from "./icons.js";
 
-/** @param {import("../state/app.js").App} app */
+/** Make the panel of a question that could not be asked. @param {import("../state/app.js").App} app */
 export function failureView(app) {
   const { conversation } = app;
   const element = h("div", { class: "failure", role: "alert" });

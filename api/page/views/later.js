@@ -5,7 +5,7 @@ import { words } from "../words/index.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
-/** @param {App} app */
+/** Make the place of the reader. @param {App} app */
 export function readerPlace(app) {
   const place = h("div", { class: "place" });
   const fetch = once(app, async () => (await import("./reader.js")).reader(app, place));
@@ -13,7 +13,7 @@ export function readerPlace(app) {
   return place;
 }
 
-/** @param {App} app */
+/** Make the place of the library. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place" });
   const fetch = once(app, async () => (await import("./library.js")).library(app, place));

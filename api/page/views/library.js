@@ -2,8 +2,10 @@
 
 import { h } from "../dom.js";
 import { Library } from "../state/library.js";
+import { isSending } from "../state/turns.js";
 import { Uploads } from "../state/uploads.js";
 import { words } from "../words/index.js";
+import { segmentOf } from "./answer_sources.js";
 import { icon, iconButton } from "./icons.js";
 import { libraryList } from "./library_list.js";
 import { deselect, select } from "./selection_pages.js";
@@ -17,7 +19,11 @@ import { uploadTools } from "./upload_tools.js";
 const TYPING_MS = 250; // that a search waits for the next letter
 const SEEN_MS = 8000; // that a document which came in is told of beside the conversation
 
-/** @param {App} app @param {HTMLElement} place Where it is to stand. */
+/**
+ * Put the library, opened and closed by `libraryOpen`, into its place.
+ * @param {App} app
+ * @param {HTMLElement} place Where it is to stand.
+ */
 export function library(app, place) {
   const shelf = new Library(app.client, () => app.tabs.tell({ kind: "library" }));
   const uploads = new Uploads(app.client, () => {
@@ -66,6 +72,8 @@ export function library(app, place) {
   let seen;
   let pressedOutside = false;
 
+  // Whoever asks has read why something was refused, and wants to see the answer.
+  app.conversation.turns.watch((turns) => isSending(turns.at(-1)?.run ?? null) && uploads.dismissEnded());
   app.libraryOpen.watch((open) => {
     if (open) show();
     else hide();

@@ -9,6 +9,7 @@ import { documentRow } from "./library_row.js";
 /** @typedef {import("./library_row.js").Row} Row */
 
 /**
+ * Make the list of what the library has.
  * @param {import("../state/app.js").App} app
  * @param {Library} library
  * @param {import("./library_row.js").Actions} actions
@@ -158,7 +159,7 @@ function group(name) {
     element,
     rows: () => rows.values(),
     /**
-     * @param {{known: Known, found: import("./library_row.js").Passage | null}[]} items
+     * @param {{known: Known, found: import("./library_row.js").Source | null}[]} items
      * @param {import("./library_row.js").Actions} actions
      * @param {State | null} told
      */

@@ -18,7 +18,7 @@ import { icon, iconButton } from "./icons.js";
  */
 /** @typedef {ReturnType<typeof documentRow>} Row */
 
-/** @param {Actions} actions */
+/** Make the row of a document. @param {Actions} actions */
 export function documentRow(actions) {
   /** @type {Known} */
   let document = { document_id: "", title: "" };

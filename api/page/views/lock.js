@@ -6,7 +6,7 @@ import { said } from "../words/problems.js";
 
 const COMMAND = "citewell keys create --user NAME";
 
-/** @param {import("../state/app.js").App} app */
+/** Make the form that asks for a key. @param {import("../state/app.js").App} app */
 export function lock(app) {
   const wrong = h("p", { class: "wrong", id: "key-wrong", role: "alert" });
   const input = h(

@@ -8,7 +8,7 @@ const DONE_MS = 6_000;
 const MOST = 3;
 const GAP = 8; // pixels
 
-/** @param {import("../state/app.js").App} app */
+/** Make the place where notices stand. @param {import("../state/app.js").App} app */
 export function notices(app) {
   const done = h("div", { class: "toasts", role: "status" });
   const failed = h("div", { class: "toasts", role: "alert" });

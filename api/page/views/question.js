@@ -9,6 +9,7 @@ import { versionSwitch } from "./versions.js";
 const LONG = 600; // characters, beyond which a question is shown in part
 
 /**
+ * Make the view of a question.
  * @param {import("../state/app.js").App} app
  * @param {string} name Id of the heading.
  * @returns {import("./turn.js").TurnView}

@@ -17,6 +17,7 @@ let fields = 0;
  */
 
 /**
+ * Make the field that a question is written in.
  * @param {import("../dom.js").Attributes} attributes
  * @param {{send: () => void, escape: () => void, changed?: () => void}} on
  * @returns {QuestionField}

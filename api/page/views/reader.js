@@ -15,7 +15,11 @@ import { readerText } from "./reader_text.js";
 /** @typedef {import("../state/app.js").Reading} Reading */
 /** @typedef {import("../text/passages.js").Passage} Passage */
 
-/** @param {import("../state/app.js").App} app @param {HTMLElement} place Where it is to stand. */
+/**
+ * Put the reader, which shows what `reading` names, into its place.
+ * @param {import("../state/app.js").App} app
+ * @param {HTMLElement} place Where it is to stand.
+ */
 export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title" });

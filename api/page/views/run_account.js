@@ -16,6 +16,7 @@ import { reasonOf } from "./answer_outcome.js";
 const REDRAWN_MS = 500;
 
 /**
+ * Make the account of a run.
  * @param {import("../state/app.js").App} app
  * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
  */

@@ -11,7 +11,7 @@ import { thinkingView } from "./thinking.js";
 /** @typedef {import("../state/run.js").RunView} RunView */
 /** @typedef {import("./run_replay.js").Replayed} Replayed */
 
-/** @param {import("../state/app.js").App} app */
+/** Make what opens under a run's line. @param {import("../state/app.js").App} app */
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
   const [steps, graph, thinking, account] = [runSteps(), runGraph(), thinkingView(), runAccount(app)];

@@ -11,7 +11,10 @@ import { CURVES, DOTS, HEIGHT, NODE_HEIGHT, PLACES, WIDTH } from "./graph_layout
 const HEAD = 5; // length of an arrow's head
 const BROKEN_OFF = new Set(["failed", "cancelled"]);
 
-/** @returns {{element: SVGSVGElement, show: (run: import("../state/run.js").RunView) => void}} */
+/**
+ * Draw the graph; `show` lights up a run's way.
+ * @returns {{element: SVGSVGElement, show: (run: import("../state/run.js").RunView) => void}}
+ */
 export function runGraph() {
   const edges = new Map(EDGES.map((name) => [name, drawnEdge(name)]));
   const nodes = new Map(NODES.map((name) => [/** @type {string} */ (name), drawnNode(name)]));

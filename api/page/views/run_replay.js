@@ -8,6 +8,7 @@ import { fold, newRun } from "../state/run.js";
 /** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
 
 /**
+ * Make what reads the log of one run.
  * @param {import("../state/app.js").App} app
  * @param {() => void} changed
  */

@@ -8,7 +8,10 @@ import { icon } from "./icons.js";
 
 /** @typedef {import("../state/run.js").Step} Step */
 
-/** @returns {{element: HTMLElement, show: (run: import("../state/run.js").RunView) => void}} */
+/**
+ * Make the list of a run's steps.
+ * @returns {{element: HTMLElement, show: (run: import("../state/run.js").RunView) => void}}
+ */
 export function runSteps() {
   const element = h("ol", { class: "steps", "aria-label": words.run.steps });
   /** @type {ReturnType<typeof stepItem>[]} */

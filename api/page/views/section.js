@@ -15,7 +15,7 @@ import { sectionNotes } from "./section_notes.js";
  * @property {(section: Section, answer: Answer) => void} show
  */
 
-/** @param {import("../state/app.js").App} app @returns {SectionElement} */
+/** Make the view of a section. @param {import("../state/app.js").App} app @returns {SectionElement} */
 export function sectionView(app) {
   const popover = popoverOf(app);
   const text = h("div", { class: "text" });

@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { selectionOptions } from "./selection_options.js";
 import { selectedPages } from "./selection_pages.js";
 
-/** @param {import("../state/app.js").App} app */
+/** Make the bar above the question. @param {import("../state/app.js").App} app */
 export function selectionBar(app) {
   const add = h(
     "button",

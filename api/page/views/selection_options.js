@@ -10,7 +10,7 @@ import { icon } from "./icons.js";
 /** @type {Record<SwitchName, import("./icons.js").IconName>} */
 const DRAWINGS = { library: "search", web: "web", only: "only", thinking: "think" };
 
-/** @param {App} app @returns {HTMLElement[]} */
+/** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
 export function selectionOptions(app) {
   const { selection } = app;
   const switches = {

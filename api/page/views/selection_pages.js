@@ -27,6 +27,7 @@ export async function deselect(app, documentId) {
 }
 
 /**
+ * Make the list of chips.
  * @param {App} app
  * @param {HTMLElement} next Takes the focus where no chip is left that could.
  */

@@ -11,6 +11,7 @@ import { sessionRow } from "./session_row.js";
 const DAYS = ["today", "yesterday", "earlier"];
 
 /**
+ * Make the list of sessions.
  * @param {import("../state/app.js").App} app
  * @param {() => void} onEmpty Called where the focus has no row to go to.
  */

@@ -19,6 +19,7 @@ const LONGEST = 255;
  */
 
 /**
+ * Make the row of a session.
  * @param {import("../state/app.js").App} app
  * @param {() => void} onDelete Called before the row goes, to put the focus elsewhere.
  * @returns {SessionRow}

@@ -8,7 +8,7 @@ import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { sessionGroups } from "./session_groups.js";
 
-/** @param {import("../state/app.js").App} app */
+/** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
 export function sessionsView(app) {
   const { sessions, cursor, failure, loading, answering } = app.sessions;
   const begin = h("button", { class: "begin", type: "button", onclick: leave }, icon("add"), words.sessions.begin);

@@ -11,7 +11,7 @@ import { notices } from "./notices.js";
 import { sessionsView } from "./sessions.js";
 import { topbar } from "./topbar.js";
 
-/** @param {import("../state/app.js").App} app @returns {Node[]} */
+/** Make all that the page shows. @param {import("../state/app.js").App} app @returns {Node[]} */
 export function shell(app) {
   const main = h("main", { class: "middle" }, topbar(app), connection(app), conversationView(app), composer(app));
   const sessions = sessionsView(app);

@@ -3,6 +3,7 @@
 const NEAR = 64; // pixels that still count as the end
 
 /**
+ * Keep in sight what is written, as long as the reader lets it.
  * @param {HTMLElement} scroller
  * @param {HTMLElement} content What grows in it.
  * @param {(rest: number) => void} tell Called with how many pixels of it are out of sight, 0 where its end is followed.

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
 
-/** @returns {{element: HTMLElement, show: (thinking: string) => void}} */
+/** Make the view of what a model thought. @returns {{element: HTMLElement, show: (thinking: string) => void}} */
 export function thinkingView() {
   const text = document.createTextNode("");
   const element = h(

@@ -9,7 +9,7 @@ import { menuButton } from "./menu.js";
 
 /** @typedef {import("../words/index.js").Language} Language */
 
-/** @param {import("../state/app.js").App} app */
+/** Make the line. @param {import("../state/app.js").App} app */
 export function topbar(app) {
   const title = h("h1", { class: "title", dir: "auto" });
   app.conversation.session.watch((session) => {

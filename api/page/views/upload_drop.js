@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { select } from "./selection_pages.js";
 
 /**
+ * Make the whole page take files that are dropped on it.
  * @param {import("../state/app.js").App} app
  * @param {import("../state/uploads.js").Uploads} uploads
  */

@@ -12,7 +12,7 @@ import { select } from "./selection_pages.js";
 /** @typedef {import("../state/uploads.js").Uploads} Uploads */
 /** @typedef {ReturnType<typeof uploadRow>} UploadRow */
 
-/** @param {App} app @param {Uploads} uploads */
+/** Make the list of uploads. @param {App} app @param {Uploads} uploads */
 export function uploadList(app, uploads) {
   /** @type {Map<number, UploadRow>} */
   let rows = new Map();

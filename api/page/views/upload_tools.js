@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 
 const TYPES = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.json";
 
-/** @param {import("../state/uploads.js").Uploads} uploads */
+/** Make the buttons, and the form that a text is pasted into. @param {import("../state/uploads.js").Uploads} uploads */
 export function uploadTools(uploads) {
   const files = h("input", { type: "file", multiple: true, accept: TYPES, hidden: true, onchange });
   const choose = h(

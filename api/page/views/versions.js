@@ -5,6 +5,7 @@ import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 
 /**
+ * Make the switch between versions.
  * @param {import("../state/app.js").App} app
  * @param {string} label
  */

@@ -13,7 +13,7 @@ function writing(options = {}) {
   return formatter;
 }
 
-/** @param {number} value */
+/** Write a number. @param {number} value */
 export function number(value) {
   return writing().format(value);
 }
