@@ -48,8 +48,8 @@ async def test_language_and_theme_are_chosen_and_kept(chromium_page: Visits, ext
     light = await page.evaluate("getComputedStyle(document.body).backgroundColor")
     await page.get_by_role("button", name="Settings").focus()
     await page.keyboard.press("ArrowDown")
-    await expect(page.get_by_role("menuitemradio", name="As the system")).to_be_focused()
-    await expect(page.get_by_role("menuitemradio", name="As the system")).to_have_attribute("aria-checked", "true")
+    await expect(page.get_by_role("menuitemradio", name="Match system")).to_be_focused()
+    await expect(page.get_by_role("menuitemradio", name="Match system")).to_have_attribute("aria-checked", "true")
     await page.keyboard.press("End")
     await expect(page.get_by_role("menuitemradio", name="中文")).to_be_focused()
     await page.keyboard.press("Escape")
@@ -77,7 +77,7 @@ async def test_every_session_has_an_address(chromium_page: Visits, extractive_si
     client = extractive_site.client
     first, second = [await new_session(client, title=title) for title in ("First", "Second")]
     page = await chromium_page(f"{extractive_site.url}/#/sessions/{UNKNOWN}", faults=NOT_FOUND)
-    await expect(page.get_by_text("This session is not there any more.")).to_be_visible()
+    await expect(page.get_by_text("This session no longer exists.")).to_be_visible()
     await title_is(page, "Citewell")
     await expect(page).to_have_url(re.compile(r"/$"))
     sessions = page.get_by_role("navigation", name="Sessions")
@@ -118,7 +118,7 @@ async def test_a_deployment_with_keys_shows_nothing_before_a_good_one(
         session_id = await new_session(client, title="Secret plan")
     page = await chromium_page(f"{keyed_site.url}/#/sessions/{session_id}", faults=REFUSED)
     field = page.get_by_label("API key")
-    await expect(page.get_by_role("heading", level=1)).to_have_text("This library asks for a key")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("This library needs a key")
     await expect(page.get_by_text("citewell keys create")).to_be_visible()
     await expect(field).to_be_focused()
     await expect(page.get_by_role("navigation")).to_be_hidden()

@@ -278,11 +278,11 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     shown = popover(page)
     moved = page.get_by_role("button", name=re.compile("Supported, Moved$"))
     await moved.hover()
-    await expect(shown).to_contain_text("stands elsewhere in the document now")
+    await expect(shown).to_contain_text("is now elsewhere in the document")
     await expect(shown.locator("q")).to_have_text(LEAVE)
     gone = page.get_by_role("button", name=re.compile("Supported, Changed$"))
     await gone.hover()
-    await expect(shown).to_contain_text("stands nowhere in it any more")
+    await expect(shown).to_contain_text("the quote is no longer in it")
     await expect(shown.locator("q")).to_have_text(LAPSE)
     assert [
         await each.evaluate("(button) => getComputedStyle(button, '::before').borderStyle") for each in (moved, gone)

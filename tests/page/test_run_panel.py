@@ -91,7 +91,7 @@ async def test_a_run_is_told_as_it_goes_on_then_folds_into_a_line_and_is_replaye
     await expect(panel.locator("summary").first).to_contain_text("Writing the answer…")
     await expect(page.locator(".announcer")).to_have_text("Writing the answer…")
     await expect(step(panel, "decide_retrieval")).to_contain_text("Decided to search")
-    await expect(step(panel, "search_segments")).to_contain_text(re.compile(r"Searched the library: \d passage"))
+    await expect(step(panel, "search_segments")).to_contain_text(re.compile(r"Searched the library: \d segment"))
     await expect(step(panel, "grade_segments")).to_contain_text(re.compile(r"Kept \d of \d"))
     await expect(step(panel, "generate_answer")).to_have_attribute("aria-current", "step")
     await expect(step(panel, "check_claims")).to_have_count(0)
@@ -255,7 +255,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     await page.route("**/stream", resume)
     await page.reload()
     await opened(panel)
-    await expect(panel).to_contain_text("Was interrupted, and went on (attempt 2).")
+    await expect(panel).to_contain_text("Was interrupted and resumed (attempt 2).")
     await page.unroute("**/stream")
 
     assert model_site.settings.database_url is not None
@@ -280,7 +280,7 @@ async def test_pages_are_read_beside_the_search_and_quoted_without_a_model(
     page = await chromium_page(f"{model_site.url}/#/sessions/{session}", faults=[f"404 .*{gone}"])
     panel = await opened(panel_of(page))
     await expect(step(panel, "load_selected_pages")).to_contain_text(
-        "Read 1 selected page (1 not found, or without room)"
+        "Read 1 selected page (1 not found or not fitting in)"
     )
     assert {"load_selected_pages grade_segments", "search_segments grade_segments"} <= await taken(panel)
     way = "Decide → Read pages + Search library → Sift → Write → Check claims → Assess"
@@ -302,7 +302,7 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
     assert events[-1]["type"] == "run_failed"
     for _ in ("as it failed", "later"):
         panel = await opened(panel_of(page))
-        await expect(step(panel, "generate_answer")).to_contain_text("Broken off")
+        await expect(step(panel, "generate_answer")).to_contain_text("Cut off")
         await expect(panel.locator(".account dl")).to_contain_text(events[-1]["message"])
         await expect(panel.locator(".graph .node.visited").last).to_have_attribute("data-node", "generate_answer")
         await page.reload()

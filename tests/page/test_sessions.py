@@ -103,7 +103,7 @@ async def test_sessions_are_grouped_opened_renamed_and_deleted(chromium_page: Vi
     await expect(page.get_by_role("heading", level=1)).to_have_text("Citewell")
     await expect(listed(page).get_by_role("link")).to_have_count(2)
     # The other tab had it open: it says what became of it, and shows a new one.
-    await expect(tab.get_by_text("This session is not there any more.")).to_be_visible()
+    await expect(tab.get_by_text("This session no longer exists.")).to_be_visible()
     await expect(tab.get_by_role("heading", level=1)).to_have_text("Citewell")
     await expect(listed(tab).get_by_role("link")).to_have_count(2)
 

@@ -39,15 +39,15 @@ test("a decision, and how the question was understood", () => {
 test("selected pages: whole, in part, and those that were not read", () => {
   const page = { document_id: "d", title: "Handbook", segments: 3, of: 10 };
   const loaded = { type: "pages_loaded", used: [page, page], cut: [page], unused: ["x"] };
-  assert.equal(line(step("load_selected_pages", loaded)), "Read 3 selected pages (1 in part, 1 not found, or without room)");
-  assert.deepEqual(texts(step("load_selected_pages", loaded)), ["“Handbook”: 3 of 10 passages"]);
+  assert.equal(line(step("load_selected_pages", loaded)), "Read 3 selected pages (1 in part, 1 not found or not fitting in)");
+  assert.deepEqual(texts(step("load_selected_pages", loaded)), ["“Handbook”: 3 of 10 segments"]);
   const within = found({ kind: "page", count: 4 });
-  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), ["Searched within them: 4 passages found"]);
+  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), ["Searched within them: 4 segments found"]);
   assert.equal(line(step("load_selected_pages", { ...loaded, used: [], cut: [], unused: [] })), "Read the marked passage");
 });
 
 test("searches, what hindered them, and those that failed", () => {
-  assert.equal(line(step("search_segments", found())), "Searched the library: 10 passages found");
+  assert.equal(line(step("search_segments", found())), "Searched the library: 10 segments found");
   assert.deepEqual(texts(step("search_segments", found({ query: "lapse", degraded: "By words alone." }))), ["For “lapse”", "By words alone."]);
   assert.equal(line(step("search_web", found({ kind: "web", count: 1 }))), "Asked the web: 1 result");
   const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No answer." };
