@@ -109,6 +109,14 @@ async def test_pages_are_found_by_title_and_text_asked_of_and_saved_with_the_ses
     search = library.get_by_role("searchbox", name="Search titles and texts")
     await expect(search).to_be_focused()
 
+    await search.fill("probation")
+    hit = library.get_by_role("region", name="Found in the text").get_by_role("listitem").filter(has_text="handbook")
+    await hit.get_by_role("button", name="Read Staff handbook").click()
+    reader = page.get_by_role("complementary", name="Document")
+    await expect(reader.locator("mark").filter(has_text="It is one month during probation.")).to_be_in_viewport()
+    await reader.get_by_role("button", name="Close the document").click()
+    await open_library(page)
+
     await search.fill("travel")
     titles = library.get_by_role("region", name="Documents")
     await expect(titles.get_by_role("checkbox")).to_have_count(1)
