@@ -53,8 +53,8 @@ export function icon(name) {
  * @param {IconName} name
  * @param {string} label
  * @param {() => void} onclick
- * @param {string} [style] Its classes.
+ * @param {string} [look] Its classes.
  */
-export function iconButton(name, label, onclick, style = "quiet small") {
-  return h("button", { type: "button", class: style, "aria-label": label, title: label, onclick }, icon(name));
+export function iconButton(name, label, onclick, look = "quiet small") {
+  return h("button", { type: "button", class: look, "aria-label": label, title: label, onclick }, icon(name));
 }
