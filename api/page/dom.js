@@ -57,8 +57,11 @@ export function change(element, attributes) {
  */
 export function fill(element, ...children) {
   const wanted = present(children.flat());
-  const same = wanted.length === element.childNodes.length && wanted.every((child, at) => child === element.childNodes[at]);
-  if (!same) element.replaceChildren(...wanted);
+  const { childNodes } = element;
+  const other = wanted.findIndex((child, at) => child !== childNodes[at]);
+  const same = other < 0 ? wanted.length : other;
+  if (same < childNodes.length) element.replaceChildren(...wanted);
+  else if (same < wanted.length) element.append(...wanted.slice(same));
 }
 
 /** @param {Child[]} children @returns {(Node | string)[]} */

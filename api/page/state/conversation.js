@@ -46,13 +46,16 @@ export class Conversation {
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
-    /** The session that is being opened or made; null where another one was opened meanwhile. @type {Promise<Session | null> | null} */
+    /** The session that is being opened or made, or null once another one is. @type {Promise<Session | null> | null} */
     this.making = null;
+    /** The session that was to be opened, be it that it could not be. @type {string | null} */
+    this.wanted = null;
     this.leaving = new AbortController();
   }
 
-  /** Show nothing: the next question begins a session. */
-  leave() {
+  /** Show nothing: the next question begins a session, if none is `wanted`. @param {string | null} [wanted] */
+  leave(wanted = null) {
+    this.wanted = wanted;
     this.leaving.abort();
     this.leaving = new AbortController();
     this.lives.clear();
@@ -72,7 +75,7 @@ export class Conversation {
    * @throws {Problem}
    */
   async open(sessionId) {
-    this.leave();
+    this.leave(sessionId);
     const { signal } = this.leaving;
     this.loading.set(true);
     const opened = this.takeUp(sessionId);
@@ -90,8 +93,7 @@ export class Conversation {
 
   /** Take up what happened elsewhere: join the runs that go on, and read what has ended. */
   async refresh() {
-    const sessionId = this.session.value?.session_id;
-    if (sessionId) await this.takeUp(sessionId);
+    if (this.session.value) await this.takeUp(this.session.value.session_id);
   }
 
   /** @param {string} sessionId */
@@ -150,7 +152,8 @@ export class Conversation {
     const { signal } = this.leaving;
     let session;
     try {
-      session = this.session.value ?? (await (this.making ??= this.client.createSession(pages)));
+      const make = () => (this.wanted ? this.takeUp(this.wanted).then(() => this.session.value) : this.client.createSession(pages));
+      session = this.session.value ?? (await (this.making ??= make()));
       if (!session) return;
       if (!signal.aborted && !this.session.value) this.session.set(session);
       if (this.aside.value && !ask.edit && !ask.regenerate) await this.showNewest();
@@ -265,11 +268,8 @@ export class Conversation {
     const sessionId = this.session.value?.session_id;
     if (!sessionId) return;
     this.tell.ended(sessionId);
-    try {
-      await this.takeUp(sessionId);
-    } catch {
-      return; // What was streamed stays on show; the next read brings the ids.
-    }
+    // Where it can't be read, what was streamed stays on show; the next read brings the ids.
+    if (!(await this.takeUp(sessionId).then(() => true, () => false))) return;
     const { failure } = live.run;
     // A new answer that failed leaves nothing behind, and the old one is on show again.
     if (signal.aborted || !failure || this.branch.has(key)) return;

@@ -12,12 +12,19 @@ const GAP = 8; // pixels
 export function notices(app) {
   const done = h("div", { class: "toasts", role: "status" });
   const failed = h("div", { class: "toasts", role: "alert" });
+  /** @type {WeakMap<Element, () => void>} */
+  const retries = new WeakMap();
   app.notice.watch((notice) => {
     if (!notice) return;
     const list = notice.kind === "done" ? done : failed;
     const same = [...list.children].find((each) => each.querySelector(".text")?.textContent === notice.text);
+    const before = same && retries.get(same);
     same?.remove();
-    list.append(toast(notice, () => app.notice.value === notice && app.notice.set(null)));
+    // What failed for the same reason is tried again together.
+    const again = before && notice.again ? () => [before, notice.again].forEach((each) => each?.()) : notice.again;
+    const shown = toast({ ...notice, ...(again ? { again } : {}) }, () => app.notice.value === notice && app.notice.set(null));
+    if (again) retries.set(shown, again);
+    list.append(shown);
     while (list.children.length > MOST) list.firstElementChild?.remove();
   });
   const element = h("section", { class: "notices", "aria-label": words.notices.label }, failed, done);
