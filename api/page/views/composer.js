@@ -5,7 +5,8 @@ import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { questionField } from "./question_field.js";
-import { selectionBar } from "./selection_bar.js";
+import { selectionOptions } from "./selection_options.js";
+import { selectedPages } from "./selection_pages.js";
 
 const DRAFT = "citewell.draft.";
 
@@ -13,17 +14,32 @@ const DRAFT = "citewell.draft.";
 export function composer(app) {
   const { conversation, selection } = app;
   const field = questionField(
-    { id: "question", placeholder: words.composer.placeholder, "aria-label": words.composer.label, enterkeyhint: "send" },
+    {
+      id: "question",
+      placeholder: words.composer.placeholder,
+      "aria-label": words.composer.label,
+      enterkeyhint: "send",
+    },
     { send: () => form.requestSubmit(), escape, changed },
   );
-  const stop = h("button", { type: "button", class: "stop", onclick: () => stopRun() }, icon("stop"), words.composer.stop);
+  const stop = h(
+    "button",
+    { type: "button", class: "stop", onclick: () => stopRun() },
+    icon("stop"),
+    words.composer.stop,
+  );
   const ask = h("span", null, words.composer.ask);
   const send = h("button", { type: "submit", class: "primary send", disabled: true }, ask, icon("send"));
   const form = h(
     "form",
     { class: "composer", onsubmit },
     selectionBar(app),
-    h("div", { class: "entry" }, field.text, h("div", { class: "sending" }, h("p", { class: "hint" }, words.composer.hint), field.limit, stop, send)),
+    h(
+      "div",
+      { class: "entry" },
+      field.text,
+      h("div", { class: "sending" }, h("p", { class: "hint" }, words.composer.hint), field.limit, stop, send),
+    ),
   );
   /** The session whose draft is on show. @type {string | null} */
   let shown = null;
@@ -93,4 +109,20 @@ export function composer(app) {
     void app.ask(question);
   }
   return form;
+}
+
+/** Make the bar above the question. @param {import("../state/app.js").App} app */
+function selectionBar(app) {
+  const add = h(
+    "button",
+    { type: "button", class: "small add-pages", "aria-haspopup": "dialog", onclick: () => app.libraryOpen.set(true) },
+    icon("add"),
+    words.selection.add,
+  );
+  return h(
+    "div",
+    { class: "selection", role: "group", "aria-label": words.selection.label },
+    selectedPages(app, add),
+    h("div", { class: "options" }, add, selectionOptions(app)),
+  );
 }

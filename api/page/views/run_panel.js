@@ -5,7 +5,6 @@ import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
 import { words } from "../words/index.js";
-import { announce, tuneIn } from "./announcer.js";
 import { icon } from "./icons.js";
 import { replayOf } from "./run_replay.js";
 
@@ -13,6 +12,9 @@ import { replayOf } from "./run_replay.js";
 /** @typedef {import("../state/run.js").RunView} RunView */
 
 const TICK_MS = 500;
+/** Speaks to those who can't see the page: one for all runs, so that none talks over another.
+ * @type {HTMLElement | null} */
+let voice = null;
 
 /**
  * Make the panel of a run.
@@ -120,4 +122,17 @@ export function runPanel(app) {
     },
     leave: replay.leave,
   };
+}
+
+/** Make ready to speak; a voice that begins with its first word is often not heard. */
+function tuneIn() {
+  if (voice?.isConnected) return;
+  voice = h("p", { class: "seen-by-readers-only announcer", role: "status" });
+  document.body.append(voice);
+}
+
+/** Say something, once; politely, after whatever is being said. @param {string} text */
+function announce(text) {
+  tuneIn();
+  if (voice && voice.textContent !== text) voice.textContent = text;
 }
