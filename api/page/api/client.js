@@ -211,7 +211,11 @@ export async function problemOf(response) {
   const after = Number(response.headers.get("Retry-After")) || 0;
   const { status } = response;
   if (typeof body?.code !== "string") {
-    return new Problem("unexpected", `${status} ${response.statusText}`.trim(), { status, after, retryable: status >= 500 || PASSING.has(status) });
+    return new Problem(
+      "unexpected",
+      `${status} ${response.statusText}`.trim(),
+      { status, after, retryable: status >= 500 || PASSING.has(status) },
+    );
   }
   const { code, detail = "", suggestion = "", retryable = false } = body;
   return new Problem(code, String(detail), { suggestion, retryable, status, after });

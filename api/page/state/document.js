@@ -27,7 +27,8 @@ export class DocumentTexts {
     const document = await this.client.document(documentId);
     signal.throwIfAborted();
     const same = kept?.document.updated_at === document.updated_at && kept.document.segments === document.segments;
-    const content = kept && same ? { document, raw: kept.raw } : { document, raw: await this.client.rawText(documentId, signal) };
+    const raw = kept && same ? kept.raw : await this.client.rawText(documentId, signal);
+    const content = { document, raw };
     this.kept.set(documentId, content);
     for (const oldest of [...this.kept.keys()].slice(0, -KEPT)) this.kept.delete(oldest);
     return content;

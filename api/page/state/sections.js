@@ -55,7 +55,10 @@ export function foldSection(sections, event) {
     }
     case "content_removed": {
       const { kind, target } = event;
-      return put(sections, event.section_index, (section) => ({ ...section, removed: [...section.removed, { kind, target }] }));
+      return put(sections, event.section_index, (section) => ({
+        ...section,
+        removed: [...section.removed, { kind, target }],
+      }));
     }
     default:
       return sections;

@@ -54,7 +54,7 @@ export class Selection {
     const begun = this.sessionId === null;
     this.sessionId = sessionId;
     const ids = session?.page_ids ?? [];
-    const same = begun && ids.length === this.pages.value.length && this.pages.value.every((page, at) => page.document_id === ids[at]);
+    const same = begun && String(ids) === String(this.pages.value.map((page) => page.document_id));
     if (!same) this.pages.set(ids.map((document_id) => ({ document_id, title: "", gone: false })));
     this.saved = this.pages.value;
     if (!same) await this.check();

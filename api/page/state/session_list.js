@@ -51,7 +51,10 @@ export class SessionList {
     await this.telling(async () => {
       const page = await this.client.sessions(cursor);
       const known = new Set((this.sessions.value ?? []).map((session) => session.session_id));
-      this.sessions.update((sessions) => [...(sessions ?? []), ...page.sessions.filter((each) => !known.has(each.session_id))]);
+      this.sessions.update((sessions) => [
+        ...(sessions ?? []),
+        ...page.sessions.filter((each) => !known.has(each.session_id)),
+      ]);
       this.cursor.set(page.next_cursor);
     });
   }

@@ -128,11 +128,14 @@ export function withRun(turn, run) {
  */
 export function joined(earlier, later) {
   const [question, answer] = [earlier.at(-1), later[0]];
-  if (!question || !answer || question.answerId !== null || answer.question || answer.questionId !== question.questionId) {
-    return [...earlier, ...later];
-  }
+  const cut = question?.answerId === null && answer?.question === "" && answer.questionId === question.questionId;
+  if (!cut) return [...earlier, ...later];
   const { key, view, answerId, answerVersions, spent, run } = answer;
-  return [...earlier.slice(0, -1), { ...question, key, view, answer: answer.answer, answerId, answerVersions, spent, run }, ...later.slice(1)];
+  return [
+    ...earlier.slice(0, -1),
+    { ...question, key, view, answer: answer.answer, answerId, answerVersions, spent, run },
+    ...later.slice(1),
+  ];
 }
 
 /**
@@ -154,9 +157,13 @@ export function readAnew(read, before) {
   return { turns: [...before.slice(0, Math.max(at, 0)), ...turns], known: at > 0 };
 }
 
-/** Write down all of a stored turn that can change: a message never does, but there may be others in its place. @param {Turn} turn */
-function trace(turn) {
-  const citations = (turn.answer?.sections ?? []).flatMap((section) => (section.claims ?? []).flatMap((claim) => claim.citations));
+/**
+ * Write down all of a stored turn that can change: a message never does, but there may be others in its place.
+ * @param {Turn} turn
+ */
+function trace({ questionId, answerId, questionVersions, answerVersions, run, answer }) {
+  const claims = (answer?.sections ?? []).flatMap((section) => section.claims ?? []);
+  const citations = claims.flatMap((claim) => claim.citations);
   const quotes = citations.map(({ freshness, now }) => [freshness, now?.segment_index, now?.start]);
-  return JSON.stringify([turn.questionId, turn.answerId, turn.questionVersions, turn.answerVersions, turn.run?.seq, quotes]);
+  return JSON.stringify([questionId, answerId, questionVersions, answerVersions, run?.seq, quotes]);
 }

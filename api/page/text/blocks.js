@@ -135,7 +135,11 @@ class Cutting {
     } else if (heading) {
       const text = from + heading.length + (/^[ \t]*/.exec(line.slice(from + heading.length))?.[0].length ?? 0);
       const end = shut(line, text);
-      this.into().push({ kind: "heading", start: start + from, lines: [{ start: start + text, end: start + end, breaks: false }] });
+      this.into().push({
+        kind: "heading",
+        start: start + from,
+        lines: [{ start: start + text, end: start + end, breaks: false }],
+      });
       this.paragraph = null;
     } else if (at(RULE, line, from)) {
       this.into().push({ kind: "rule", start: start + from });

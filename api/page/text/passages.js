@@ -18,6 +18,7 @@ import { codePointIndex } from "./offsets.js";
  */
 
 const CUT = "...";
+const GONE = { parts: [], standing: /** @type {const} */ ("gone") };
 
 /**
  * Find the passages that citations give, in the order in which they stand; those that stand nowhere come last.
@@ -29,13 +30,14 @@ export function passagesOf(segments, citations) {
   /** @type {Map<string, Passage & {order: number}>} */
   const passages = new Map();
   citations.forEach((citation, index) => {
-    const { parts, standing } = segments ? locate(segments, citation) : { parts: [], standing: /** @type {const} */ ("gone") };
+    const { parts, standing } = segments ? locate(segments, citation) : GONE;
     const [first] = parts;
     const key = first ? `${first.segment}:${first.from}:${citation.quote}` : citation.quote;
     const known = passages.get(key);
     if (known) return void known.citations.push(index);
     const order = first ? (segments?.[first.segment]?.start ?? 0) + first.from : Infinity;
-    passages.set(key, { quote: citation.quote, standing, parts, whole: citation.section_index < 0, citations: [index], order });
+    const whole = citation.section_index < 0;
+    passages.set(key, { quote: citation.quote, standing, parts, whole, citations: [index], order });
   });
   return [...passages.values()].sort((one, other) => (one.order === other.order ? 0 : one.order - other.order));
 }

@@ -67,7 +67,10 @@ const TELLERS = {
     /** @type {Map<string, number>} */
     const reasons = new Map();
     for (const { reason } of graded.dropped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-    return { line: told.kept(kept, of), notes: [...reasons].map(([reason, count]) => note(told.dropped(count, reason))) };
+    return {
+      line: told.kept(kept, of),
+      notes: [...reasons].map(([reason, count]) => note(told.dropped(count, reason))),
+    };
   },
 
   rewrite_query(step, place) {
@@ -83,7 +86,8 @@ const TELLERS = {
     const written = all(step, "section_finished");
     const madeUp = written.reduce((sum, section) => sum + section.unknown_ids, 0);
     const notes = madeUp ? [note(told.madeUp(madeUp), true)] : [];
-    if (step.ms === null) return { line: "", notes: written.length ? [note(told.wrote(written.length)), ...notes] : notes };
+    const going = written.length ? [note(told.wrote(written.length)), ...notes] : notes;
+    if (step.ms === null) return { line: "", notes: going };
     if (written.length) return { line: told.wrote(written.length), notes };
     return { line: repairs(place) ? told.wroteAgain : told.wroteNothing, notes };
   },
@@ -123,7 +127,10 @@ function searched(step, { steps, at, question }, say) {
   const { told } = words.run;
   const [found, hindered] = [only(step, "sources_found"), only(step, "search_failed")];
   if (!found) return { line: hindered ? told.failed[hindered.kind] : "", failed: hindered !== undefined };
-  const known = [question, ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query))];
+  const known = [
+    question,
+    ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query)),
+  ];
   return { line: say(found.count), notes: known.includes(found.query) ? [] : [note(told.query(short(found.query)))] };
 }
 

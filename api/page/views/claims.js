@@ -42,8 +42,12 @@ const JOINER = "\u2060";
  * @param {Claim[] | null} claims
  */
 export function traitsOf(claims) {
-  return JSON.stringify(claims?.map(({ start, end, verdict, reasons, citations }) => [start, end, verdict, reasons, citations.map((citation) => [
-    citation.segment_id, citation.start, citation.end, citation.origin, citation.source_index,
-    citation.freshness === "fresh" ? undefined : citation.freshness,
-  ])]) ?? null);
+  const traits = (claims ?? []).map(({ start, end, verdict, reasons, citations }) => {
+    const cited = citations.map((each) => {
+      const freshness = each.freshness === "fresh" ? undefined : each.freshness;
+      return [each.segment_id, each.start, each.end, each.origin, each.source_index, freshness];
+    });
+    return [start, end, verdict, reasons, cited];
+  });
+  return JSON.stringify(claims && traits);
 }

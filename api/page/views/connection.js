@@ -35,9 +35,9 @@ export function connection(app) {
     fill(told, lost && words.notices.lost);
     if (lost) count();
   });
-  regained.watch((count) => {
-    if (count === times || next.value) return;
-    times = count;
+  regained.watch((often) => {
+    if (often === times || next.value) return;
+    times = often;
     fill(told, words.notices.back);
     leaving = setTimeout(() => fill(told), BACK_MS);
   });

@@ -60,7 +60,9 @@ export class Popover {
     this.current = null;
     app.reading.watch((reading) => reading !== this.current?.reading && this.mark(null));
     // What was opened goes with its turn, once the views have followed.
-    app.conversation.turns.watch(() => this.button && queueMicrotask(() => this.button?.isConnected === false && this.close()));
+    app.conversation.turns.watch(() => {
+      if (this.button) queueMicrotask(() => this.button?.isConnected === false && this.close());
+    });
   }
 
   /**

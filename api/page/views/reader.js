@@ -45,7 +45,7 @@ export function reader(app, place) {
     text.element,
   );
   place.append(element);
-  const window = sheet(element, text.element);
+  const pane = sheet(element, text.element);
   /** What is on show. @type {import("../state/document.js").Content | null} */
   let content = null;
   /** @type {Passage[]} */
@@ -56,12 +56,12 @@ export function reader(app, place) {
     reads.abort();
     reads = new AbortController();
     if (reading) return void open(reading, reads.signal);
-    window.close();
+    pane.close();
   });
 
   /** @param {Reading} reading @param {AbortSignal} signal */
   async function open(reading, signal) {
-    window.open();
+    pane.open();
     failed.hidden = true;
     name(reading.title);
     if (content?.document.document_id === reading.documentId) point(reading);
@@ -159,7 +159,7 @@ export function reader(app, place) {
     if (!reading) return;
     const asked = [...askable(passage)].slice(0, MOST).join("");
     app.selection.passage.set({ text: asked, title: title.textContent ?? "" });
-    if (window.narrow()) app.reading.set(null);
+    if (pane.narrow()) app.reading.set(null);
     document.getElementById("question")?.focus();
   }
 

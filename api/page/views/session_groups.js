@@ -27,10 +27,11 @@ export function sessionGroups(app, onEmpty) {
 
   /** @param {string} sessionId */
   function leave(sessionId) {
-    const ids = [...element.querySelectorAll("li")].map((each) => [...rows].find(([, row]) => row.element === each)?.[0] ?? "");
-    const at = ids.indexOf(sessionId);
-    const next = rows.get(ids[at + 1] ?? ids[at - 1] ?? "");
-    if (next) next.focus();
+    const shown = [...element.querySelectorAll("li")];
+    const at = shown.findIndex((each) => each === rows.get(sessionId)?.element);
+    const next = shown[at + 1] ?? shown[at - 1];
+    const row = [...rows.values()].find((each) => each.element === next);
+    if (row) row.focus();
     else onEmpty();
   }
 

@@ -64,11 +64,25 @@ function uploadRow(app, uploads) {
   const state = h("span", { class: "muted" });
   const why = h("p", { class: "why" });
   const progress = h("progress", { max: 1 });
-  const choose = h("button", { type: "button", class: "small", onclick: () => shown?.added && void select(app, shown.added) });
-  const again = h("button", { type: "button", class: "small", onclick: () => shown && uploads.retry(shown.id) }, icon("again"), words.page.retry);
+  const choose = h(
+    "button",
+    { type: "button", class: "small", onclick: () => shown?.added && void select(app, shown.added) },
+  );
+  const again = h(
+    "button",
+    { type: "button", class: "small", onclick: () => shown && uploads.retry(shown.id) },
+    icon("again"),
+    words.page.retry,
+  );
   const cancel = h("button", { type: "button", class: "small", onclick: dismiss }, words.page.cancel);
   const away = h("button", { type: "button", class: "small quiet", onclick: dismiss }, icon("close"));
-  const element = h("li", { class: "upload" }, drawing, h("div", { class: "what" }, name, state, progress, why), h("div", { class: "doing" }, choose, again, cancel, away));
+  const element = h(
+    "li",
+    { class: "upload" },
+    drawing,
+    h("div", { class: "what" }, name, state, progress, why),
+    h("div", { class: "doing" }, choose, again, cancel, away),
+  );
 
   function dismiss() {
     if (shown) uploads.dismiss(shown.id);
