@@ -20,7 +20,11 @@ export function conversationView(app) {
   let going = new Set();
   let sessionId = "";
   let reading = false;
-  const earlier = h("button", { type: "button", class: "earlier", onclick: () => void readEarlier() }, words.conversation.earlier);
+  const earlier = h(
+    "button",
+    { type: "button", class: "earlier", onclick: () => void readEarlier() },
+    words.conversation.earlier,
+  );
   const list = h("div", { class: "turns" });
   const empty = emptyView(app);
   const loading = h("p", { class: "loading muted", role: "status" }, words.conversation.loading);
@@ -28,13 +32,32 @@ export function conversationView(app) {
     "p",
     { class: "aside" },
     h("span", null, words.conversation.aside),
-    h("button", { type: "button", class: "small", onclick: () => void app.attempt(() => conversation.showNewest()) }, words.conversation.newest),
+    h(
+      "button",
+      { type: "button", class: "small", onclick: () => void app.attempt(() => conversation.showNewest()) },
+      words.conversation.newest,
+    ),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
-  const latest = h("button", { type: "button", class: "latest", hidden: true, onclick: () => place.stick() }, icon("down"), words.conversation.latest);
+  const latest = h(
+    "button",
+    { type: "button", class: "latest", hidden: true, onclick: () => place.stick() },
+    icon("down"),
+    words.conversation.latest,
+  );
   const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, failureView(app));
-  const element = h("section", { class: "conversation", "aria-label": words.conversation.label }, content, h("div", { class: "floating" }, latest), said);
-  const place = sticking(element, content, (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)));
+  const element = h(
+    "section",
+    { class: "conversation", "aria-label": words.conversation.label },
+    content,
+    h("div", { class: "floating" }, latest),
+    said,
+  );
+  const place = sticking(
+    element,
+    content,
+    (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)),
+  );
 
   conversation.turns.watch(show);
   conversation.loading.watch(() => show(conversation.turns.value));
@@ -61,6 +84,7 @@ export function conversationView(app) {
     announce(turns);
     const opened = conversation.session.value?.session_id ?? "";
     if (begun || (opened !== sessionId && turns.length)) place.keep(list.lastElementChild);
+    else if (!turns.length) place.keep(content);
     if (turns.length || !opened) sessionId = opened;
   }
 

@@ -12,6 +12,7 @@ export function sticking(scroller, content, tell) {
   /** What stays in sight while the end is followed. @type {Element | null} */
   let head = null;
   let following = true;
+  let handled = false;
   let [top, most] = [0, 0];
   const end = () => scroller.scrollHeight - scroller.clientHeight;
 
@@ -19,6 +20,12 @@ export function sticking(scroller, content, tell) {
     const place = Math.min(end(), head?.isConnected ? placeOf(head) : Infinity);
     if (following && Math.abs(place - scroller.scrollTop) >= 1) scroller.scrollTop = place;
     note();
+  }
+
+  function resume() {
+    following = true;
+    handled = false;
+    follow();
   }
 
   function note() {
@@ -34,8 +41,8 @@ export function sticking(scroller, content, tell) {
   scroller.addEventListener(
     "scroll",
     () => {
-      // A text that shrinks moves its end up; the reader does anything else.
-      const own = scroller.scrollTop === top || (end() < most && end() - scroller.scrollTop < 1);
+      // A text that has shrunk meanwhile moves up by itself; the reader does anything else.
+      const own = scroller.scrollTop === top || (!handled && end() !== most);
       if (!own) {
         head = null;
         following = end() - scroller.scrollTop < NEAR && scroller.scrollTop >= top;
@@ -44,6 +51,9 @@ export function sticking(scroller, content, tell) {
     },
     { passive: true },
   );
+  for (const name of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    scroller.addEventListener(name, () => (handled = true), { passive: true });
+  }
   // Whoever handles something in the text has come to it: it stays where it is, whatever opens.
   for (const name of ["pointerdown", "keydown"]) content.addEventListener(name, () => (following = false));
   const watching = new ResizeObserver(follow);
@@ -53,14 +63,12 @@ export function sticking(scroller, content, tell) {
     /** Follow the end as long as this stays in sight. @param {Element | null} element */
     keep(element) {
       head = element;
-      following = true;
-      follow();
+      resume();
     },
     /** Go to the end and stay there. */
     stick() {
       head = null;
-      following = true;
-      follow();
+      resume();
     },
   };
 }
