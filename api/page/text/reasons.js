@@ -15,6 +15,7 @@ const PATTERNS = /** @type {const} */ ({
   same: ["a model judged that the cited sentences state it"],
   other: ["a model judged that the cited sentences contradict it"],
   open: ["a model judged that the cited sentences do not state it"],
+  rival: ["another source says ", ", this one ", ""],
   quoted: ["both sources are quoted word for word"],
   outdated: ["its source has changed since it was checked"],
   near: ["the closest source sentence has ", " of its words"],

@@ -3,6 +3,7 @@
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { counts } from "./counting.js";
+import { reasonOf } from "./reasons.js";
 
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 /** @typedef {import("../state/run.js").Step} Step */
@@ -147,7 +148,7 @@ function aside(event, failed) {
     notes.push(note(failed ? event.message : sentence(told.failed[event.kind], event.message), true));
   }
   if (event.type === "sources_found" && event.degraded) notes.push(note(event.degraded, true));
-  if (event.type === "sources_disagree") notes.push(note(told.disagree(event.reason), true));
+  if (event.type === "sources_disagree") notes.push(note(told.disagree(reasonText(event.reason)), true));
   if (event.type === "content_removed") {
     const said = event.kind === "image" ? told.removed.image : told.removed.link;
     notes.push(note(sentence(said, short(event.target)), true));
@@ -198,4 +199,11 @@ function all(step, type) {
  */
 function only(step, type) {
   return all(step, type).at(-1);
+}
+
+/** Say in the reader's language why sources disagree, where it is known what is meant. @param {string} reason */
+function reasonText(reason) {
+  const known = reasonOf(reason);
+  if (!known) return reason;
+  return /** @type {(...parts: string[]) => string} */ (words.proof.reasons[known.name])(...known.parts);
 }

@@ -4,14 +4,14 @@ import { h } from "../dom.js";
 import { language, words } from "../words/index.js";
 import { sourceButton } from "./answer_sources.js";
 import { icon } from "./icons.js";
-import { SIGNS } from "./verdicts.js";
+import { reasonTexts, SIGNS } from "./verdicts.js";
 
 /** @typedef {import("../state/run.js").Answer} Answer */
 /** @typedef {import("../api/types.js").Verdict} Verdict */
 
 /** Say how many claims have which verdict, and where no model wrote them. @param {Answer} answer */
 export function verdictLine(answer) {
-  const counts = answer.assessment?.claims ?? {};
+  const counts = countsOf(answer);
   const parts = /** @type {Verdict[]} */ (Object.keys(SIGNS))
     .filter((verdict) => counts[verdict])
     .map((verdict) => h(
@@ -25,13 +25,27 @@ export function verdictLine(answer) {
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
 }
 
+/**
+ * Count the claims that are shown by their verdicts; the assessment knows nothing of sections that were added after it.
+ * @param {Answer} answer
+ * @returns {Partial<Record<Verdict, number>>}
+ */
+function countsOf({ sections, assessment }) {
+  const claims = sections.flatMap((section) => section.claims ?? []);
+  if (!claims.length) return assessment?.claims ?? {};
+  /** @type {Partial<Record<Verdict, number>>} */
+  const counts = {};
+  for (const { verdict } of claims) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  return counts;
+}
+
 /** Show sources that contradict each other. @param {import("../state/app.js").App} app @param {Answer} answer */
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map(({ segment_ids, reason }) => {
     const sources = answer.sources.filter((source) => segment_ids.includes(source.segment_id));
     const rows = sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)));
-    return h("li", null, h("p", null, reason), h("ul", { class: "sources" }, rows));
+    return h("li", null, h("p", null, reasonTexts([reason])), h("ul", { class: "sources" }, rows));
   });
   const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.answer.disagreements));
   return h("section", { class: "panel disagreements" }, title, h("ul", null, told));

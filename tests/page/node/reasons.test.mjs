@@ -16,6 +16,7 @@ const CASES = {
   "the source says 1,000, the answer says 2,000": ["differs", "1,000", "2,000"],
   'the source says "does not lapse", the answer leaves that out': ["leaves", "does not lapse"],
   'the answer says "never lapses", the source does not': ["adds", "never lapses"],
+  "another source says 2, this one 4": ["rival", "2", "4"],
   "the answer says sold where the source says bought": ["swaps", "sold", "bought"],
 };
 for (const [reason, [name, ...parts]] of Object.entries(CASES)) {

@@ -43,6 +43,7 @@ export const proof = {
     same: () => "A model judged that the quoted sentences say this.",
     other: () => "A model judged that the quoted sentences contradict this.",
     open: () => "A model judged that the quoted sentences do not say this.",
+    rival: (/** @type {S} */ other, /** @type {S} */ one) => `One source says “${one}”, another “${other}”.`,
     quoted: () => "Both sources are quoted word for word.",
     outdated: () => "Its source has changed since it was checked.",
     near: (/** @type {S} */ share) => `The closest sentence of the source has ${share} of its words.`,

@@ -42,6 +42,7 @@ export const proof = {
     same: () => "Một mô hình đánh giá rằng các câu được trích nói điều này.",
     other: () => "Một mô hình đánh giá rằng các câu được trích mâu thuẫn với điều này.",
     open: () => "Một mô hình đánh giá rằng các câu được trích không nói điều này.",
+    rival: (other, one) => `Một nguồn viết “${one}”, nguồn khác viết “${other}”.`,
     quoted: () => "Cả hai nguồn được trích nguyên văn.",
     outdated: () => "Nguồn đã thay đổi sau khi được kiểm chứng.",
     near: (share) => `Câu gần nhất trong nguồn có ${share} số từ của câu này.`,

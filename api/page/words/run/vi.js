@@ -28,7 +28,7 @@ export const run = {
     generate_answer: "Viết",
     check_claims: "Kiểm chứng",
     assess_quality: "Đánh giá",
-    abstain: "Không trả lời",
+    abstain: "Từ chối",
   },
   doing: {
     decide_retrieval: "Đang phân tích câu hỏi…",
@@ -125,5 +125,5 @@ export const run = {
     copied: "Đã sao chép",
     copyRun: "Sao chép mã lần chạy",
   },
-  outcomes: { answered: "Đã trả lời", abstained: "Không trả lời", cancelled: "Đã dừng", failed: "Thất bại" },
+  outcomes: { answered: "Đã trả lời", abstained: "Từ chối trả lời", cancelled: "Đã dừng", failed: "Thất bại" },
 };
