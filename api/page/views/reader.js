@@ -5,6 +5,7 @@ import { change, fill, h } from "../dom.js";
 import { DocumentTexts } from "../state/document.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
+import { said } from "../words/problems.js";
 import { iconButton } from "./icons.js";
 import { readerLinks } from "./reader_links.js";
 import { readerPassages } from "./reader_passages.js";
@@ -137,7 +138,7 @@ export function reader(app, place) {
     fill(
       failed,
       h("p", null, words.reader.failed),
-      error.message && h("p", { class: "muted" }, error.message),
+      h("p", { class: "muted" }, said(error)),
       error.suggestion && h("p", { class: "muted" }, error.suggestion),
       again,
     );
