@@ -16,7 +16,10 @@ import { documentRow } from "./library_row.js";
  * @param {import("./library_row.js").Actions} actions
  */
 export function libraryList(app, library, actions) {
-  /** Pages that were selected as the list was opened: they stand on top until it is opened anew, or none would find them again. @type {Known[]} */
+  /**
+   * Pages that were selected as the list was opened: they stand on top until it is opened anew, or none would find them.
+   * @type {Known[]}
+   */
   let pinned = [];
   const pins = group(words.library.selected);
   const titles = group(words.library.titles);

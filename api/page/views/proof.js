@@ -12,6 +12,8 @@ import { CHANGES, SIGNS, changeOf, reasonTexts, verdictMark } from "./verdicts.j
 /** @typedef {import("../api/types.js").Claim} Claim */
 /** @typedef {import("../api/types.js").Source} Source */
 
+const AWAY = { target: "_blank", rel: "noopener noreferrer nofollow" };
+
 /**
  * Show how one source bears a claim.
  * @param {Claim} claim
@@ -91,5 +93,5 @@ function actions(source, read) {
   if (!read && !original) return null;
   return h("div", { class: "ways" },
     read && h("button", { type: "button", class: "primary small", onclick: read }, icon("book"), words.proof.read),
-    original && h("a", { class: "button quiet small", href: original, target: "_blank", rel: "noopener noreferrer nofollow" }, words.proof.original, icon("out")));
+    original && h("a", { class: "button quiet small", href: original, ...AWAY }, words.proof.original, icon("out")));
 }

@@ -138,7 +138,10 @@ function leftOf(turn, run, now) {
   const known = run.status === "finished" && run.failure === null;
   const left = (/** @type {number} */ cap, /** @type {number} */ taken) => number(Math.max(0, cap - taken));
   const lines = [known ? account.callsLeft(left(calls, used.calls), number(calls)) : account.callsOf(number(calls))];
-  if (tokens !== null) lines.push(known ? account.tokensLeft(left(tokens, used.tokens), number(tokens)) : account.tokensOf(number(tokens)));
+  if (tokens !== null) {
+    const most = number(tokens);
+    lines.push(known ? account.tokensLeft(left(tokens, used.tokens), most) : account.tokensOf(most));
+  }
   if (seconds) {
     const rest = Math.max(0, seconds * 1000 - (took(turn, run, now) ?? 0));
     lines.push(account.timeLeft(duration(rest), duration(seconds * 1000)));
