@@ -234,6 +234,19 @@ async def test_every_part_says_what_a_proxy_did_and_recovers(chromium_page: Visi
         await expect(page.locator(".turn .section")).to_contain_text("It is so.")
         await expect(page.get_by_role("navigation").get_by_role("link", name="Session 301")).to_have_count(1)
 
+        relay.answer("GET /api/documents.*", answer)
+        await page.locator(".turn .marker").first.click()
+        unread = page.locator(".reader").filter(has_text=text)
+        await expect(unread).to_be_visible()
+        await expect(unread.get_by_role("button", name="Try again")).to_be_visible()
+        await page.locator(".reader").get_by_role("button", name="Close").click()
+        await page.get_by_role("button", name="Library").first.click()
+        library = page.get_by_role("region", name="Documents")
+        await expect(library).to_contain_text(text)
+        relay.answer("GET /api/documents", told(lambda: {"documents": [], "next_cursor": None}))
+        await library.get_by_role("button", name="Try again").click()
+        await expect(page.get_by_text("Your library is empty")).to_be_visible()
+        await page.keyboard.press("Escape")
         # The session is addressed, though it could not be read: the question is for it, and begins no other.
         assert "POST /api/sessions" not in relay.asked
 
