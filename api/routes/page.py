@@ -16,7 +16,6 @@ FOREVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 # What every reply says, one for each of the hundred files that the page begins with.
 FILE_HEADERS = {
-    "Cross-Origin-Resource-Policy": "same-origin",
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
 }
@@ -28,6 +27,7 @@ DOCUMENT_HEADERS = {
         "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Origin-Agent-Cluster": "?1",
     "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Referrer-Policy": "no-referrer",

@@ -173,12 +173,12 @@ async def test_what_the_page_may_do_is_what_it_needs(pages: httpx.AsyncClient) -
         )
         assert headers["referrer-policy"] == "no-referrer"
         assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
         assert headers["x-frame-options"] == "DENY"
         assert headers["permissions-policy"].startswith("camera=()")
     for path in ("/", "/page/any/icon.svg", "/page/any/main.js", "/page/any/style/all.css"):
         headers = (await pages.get(path)).headers
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
 async def test_what_a_part_of_the_page_is_sent_with_is_little(pages: httpx.AsyncClient, folder: Path) -> None:

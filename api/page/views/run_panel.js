@@ -27,13 +27,14 @@ export function runPanel(app) {
   const time = h("span", { class: "run-time" });
   const mark = h("span", { class: "run-mark" }, icon("next"));
   const summary = h("summary", { onclick: choose }, mark, line, time);
-  const element = h("details", { class: "run", ontoggle: toggled }, summary);
+  const element = h("details", { class: "run", ontoggle: toggled, onclick: engage }, summary);
   const replay = replayOf(app, draw);
   /** @type {ReturnType<typeof import("./run_body.js").runBody> | null} */
   let body = null;
   /** @type {Turn | null} */
   let turn = null;
   let live = /** @type {boolean | null} */ (null);
+  let writing = false;
   /** Whether the user wants it open; null where they have not said. */
   let chosen = /** @type {boolean | null} */ (null);
   let spoken = "";
@@ -53,9 +54,15 @@ export function runPanel(app) {
     chosen = !element.open;
   }
 
-  // Where the graph would take half of what there is to see, the line alone tells of the run.
+  /** Nothing folds under the hand of whoever uses what is in it. @param {MouseEvent} event */
+  function engage(event) {
+    if (event.target instanceof Node && !summary.contains(event.target)) chosen = true;
+  }
+
+  // Where the graph would take half of what there is to see, or of what there is to read, the line alone tells of the run.
   function roomy() {
-    return matchMedia(`(min-width: ${app.reading.value ? 75 : 52}rem)`).matches;
+    const wide = matchMedia(`(min-width: ${app.reading.value ? 75 : 52}rem)`).matches;
+    return wide && (!writing || matchMedia("(min-height: 64rem)").matches);
   }
 
   /** Fold or unfold it; what is read below its line stays where it is. @param {() => void} fold */
@@ -110,9 +117,10 @@ export function runPanel(app) {
       if (shown === turn) return;
       if (shown.key !== turn?.key) replay.forget();
       turn = shown;
-      const was = live;
+      const [was, wrote] = [live, writing];
       live = isLive(shown.run);
-      if (live !== was) {
+      writing = live && (writing || Boolean(shown.run?.answer.sections.some((section) => section.text)));
+      if (live !== was || writing !== wrote) {
         place(() => (element.open = chosen ?? (live === true && roomy())));
         change(element, { class: live ? "run going" : "run" });
       }
