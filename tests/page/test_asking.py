@@ -264,7 +264,9 @@ async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(
     chromium_page: Visits, model_site: Site
 ) -> None:
     hold, more, again = Hold(), Hold(), Hold()
-    one, two, three = (" ".join(f"{word} {number} is said." for number in range(50)) for word in ("One", "Two", "Three"))
+    one, two, three = (
+        " ".join(f"{word} {number} is said." for number in range(50)) for word in ("One", "Two", "Three")
+    )
     said = [Say(one), hold, Say(two), more, Say(three), again, Say(" The end.")]
     model_site.server.script(Reply(said), to="answer_directly")
     page = await chromium_page(model_site.url, viewport={"width": 800, "height": 400})
