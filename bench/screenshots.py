@@ -5,7 +5,6 @@ real and the same wherever they are taken; the machine's Chromium visits it, lig
 """
 
 import asyncio
-import re
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -128,8 +127,12 @@ async def vietnamese(page: Page) -> None:
 
 async def picked(page: Page) -> None:
     """Show the library, searched, with two pages selected."""
-    await page.get_by_role("button", name=re.compile("Library$")).first.click()
-    await page.get_by_role("searchbox").last.fill("policy")
+    await page.get_by_role("button", name="Add pages").click()
+    library = page.get_by_role("dialog", name="Library")
+    await library.get_by_role("searchbox").fill("travel")
+    await expect(library.get_by_text("Found in the text")).to_be_visible()
+    for title in ("Travel policy", "Expense guide"):
+        await library.get_by_role("checkbox", name=title).first.check()
 
 
 PLAN = (
