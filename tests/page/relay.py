@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.racing import until_one_ends
+
 Answer = Callable[[StreamWriter, str], Awaitable[None]]  # takes the id of the event that the page had last
 
 
@@ -78,13 +80,9 @@ class Relay:
         port = int(self.site.rsplit(":", 1)[1])
         answering, asking = await asyncio.open_connection("127.0.0.1", port)
         asking.write(request)
-        both = [asyncio.create_task(each) for each in (_carry(answering, writer), reader.read())]
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await until_one_ends(_carry(answering, writer), reader.read())
         finally:
-            for task in both:
-                task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
             asking.transport.abort()
 
 

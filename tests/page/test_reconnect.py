@@ -14,6 +14,7 @@ from playwright.async_api import Locator, Page, Request, Route, expect
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.browsing import Visits
 from tests.page.sites import STARTING_SECONDS, MortalSite, Site
+from tests.racing import until_one_ends
 from tests.scripted_openai import Hold, Reply, Say, answer
 
 QUESTION = "How many days of annual leave does an employee get?"
@@ -47,13 +48,9 @@ class Line:
         site, asking = await asyncio.open_connection("127.0.0.1", self._port)
         ends = {writer, asking}
         self._open |= ends
-        carrying = [asyncio.create_task(each) for each in (carry(reader, asking), carry(site, writer))]
         try:
-            await asyncio.wait(carrying, return_when=asyncio.FIRST_COMPLETED)
+            await until_one_ends(carry(reader, asking), carry(site, writer))
         finally:
-            for task in carrying:
-                task.cancel()
-            await asyncio.gather(*carrying, return_exceptions=True)
             self._open -= ends
             for end in ends:
                 end.transport.abort()

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
+from tests.racing import until_one_ends
+
 SOCKET = ".s.PGSQL.5432"
 CHUNK = 65_536
 
@@ -34,14 +36,9 @@ class Proxy:
         ends = {answering, asking}
         self._open |= ends
         deaf = asyncio.Event()
-        both = [self._ask(client, asking, deaf), self._answer(server, answering, deaf)]
-        carrying = [asyncio.create_task(each) for each in both]
         try:
-            await asyncio.wait(carrying, return_when=asyncio.FIRST_COMPLETED)
+            await until_one_ends(self._ask(client, asking, deaf), self._answer(server, answering, deaf))
         finally:
-            for task in carrying:
-                task.cancel()
-            await asyncio.gather(*carrying, return_exceptions=True)
             self._open -= ends
             for writer in ends:
                 writer.transport.abort()
