@@ -13,9 +13,10 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page
 
+from bench.chromium import Wire, launched
 from bench.corpus import Corpus
 from bench.figures import Figure, figure, percentile
-from bench.page_browser import Frames, Wire, launched, start_trace, stop_trace, visited
+from bench.page_browser import Frames, start_trace, stop_trace, visited
 from bench.page_server import SECTIONS
 from bench.serving import served
 from bench.sse_client import Connection
@@ -85,7 +86,7 @@ class Scrolled:
 
 async def run(folder: Path) -> list[Figure]:
     """Measure the three. Raises NotHere where there is no browser."""
-    async with launched() as browser:
+    async with launched(folder) as browser:
         data = folder / "data"
         questions, size = await _fill(load_settings(data_dir=data))
         async with served(folder, data, "-m", "bench.page_server") as server:
@@ -96,7 +97,7 @@ async def run(folder: Path) -> list[Figure]:
             documents = [await _visit(browser, address, _open_document) for _ in range(RUNS)]
     return [
         figure("first load", statistics.median(wire.bytes for wire, _ in loads) / KILOBYTE, "KB", at_most=150),
-        figure("its requests", statistics.median(wire.requests for wire, _ in loads), ""),
+        figure("its requests", statistics.median(len(wire.urls) for wire, _ in loads), ""),
         figure("first contentful paint", statistics.median(paint for _, paint in loads), "ms"),
         *_figures(f"session of {TURNS * SECTIONS} sections", sessions),
         figure("the document's size", size / KILOBYTE, "KB"),

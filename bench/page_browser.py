@@ -1,8 +1,6 @@
-"""The machine's own Chromium, and what a page in it costs: bytes on the wire, and scripting in each frame."""
+"""What a page costs the browser's main thread: scripting in each frame, read from a trace."""
 
 import json
-import os
-import shutil
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -10,12 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 
-from bench.figures import NotHere
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIETLY = ("--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync")
 WINDOW = {"width": 1280, "height": 800}
 TRACED = ["devtools.timeline", "toplevel", "v8"]
 FRAME = "AnimationFrame"  # those of the Long Animation Frames API, but of any length
@@ -27,24 +21,6 @@ MILLISECOND = 1000  # of a trace's microseconds
 
 
 @asynccontextmanager
-async def launched() -> AsyncIterator[Browser]:
-    """Start the browser. Raises NotHere where there is none."""
-    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *NAMES))
-    path = next((path for path in found if path is not None), None)
-    if path is None:
-        raise NotHere("no Chromium: install Debian's package chromium, or name another by CHROMIUM")
-    async with async_playwright() as playwright:
-        root = os.geteuid() == 0
-        browser = await playwright.chromium.launch(
-            executable_path=path, args=[*QUIETLY, *(["--no-sandbox"] if root else [])], chromium_sandbox=not root
-        )
-        try:
-            yield browser
-        finally:
-            await browser.close()
-
-
-@asynccontextmanager
 async def visited(browser: Browser) -> AsyncIterator[Page]:
     """Open a page in a context of its own, which has nothing in its cache."""
     context = await browser.new_context(viewport={"width": WINDOW["width"], "height": WINDOW["height"]}, locale="en-US")
@@ -52,27 +28,6 @@ async def visited(browser: Browser) -> AsyncIterator[Page]:
         yield await context.new_page()
     finally:
         await context.close()
-
-
-class Wire:
-    """What came over the network for a page, headers among it."""
-
-    def __init__(self) -> None:
-        self.bytes = 0
-        self.requests = 0
-
-    @classmethod
-    async def of(cls, page: Page) -> "Wire":
-        """Count from now on."""
-        wire = cls()
-        session = await page.context.new_cdp_session(page)
-        session.on("Network.loadingFinished", wire._finished)
-        await session.send("Network.enable")
-        return wire
-
-    def _finished(self, event: dict[str, Any]) -> None:
-        self.bytes += int(event["encodedDataLength"])
-        self.requests += 1
 
 
 @dataclass(frozen=True, slots=True)

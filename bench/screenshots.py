@@ -13,7 +13,7 @@ from typing import Literal
 
 from playwright.async_api import Browser, Page, expect
 
-from bench.page_browser import launched
+from bench.chromium import launched
 from bench.serving import CITEWELL, served
 from graph.evidence import Identity
 from tools.ingestion import NewDocument
@@ -52,7 +52,7 @@ def main() -> None:
 async def _take_all(folder: Path) -> None:
     data = folder / "data"
     await _fill(data)
-    async with served(folder, data, *CITEWELL, "serve", "--port", "0", "--json") as server, launched() as browser:
+    async with served(folder, data, *CITEWELL, "serve", "--port", "0", "--json") as server, launched(folder) as browser:
         for picture in PLAN:
             await _take(browser, server.url, picture)
 

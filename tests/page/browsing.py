@@ -1,46 +1,25 @@
-"""The machine's own Chromium, and pages in it whose every fault fails the test that opened them.
+"""Pages in the machine's own Chromium, whose every fault fails the test that opened them."""
 
-Nothing leaves the machine: the browser resolves no name but its own, knows no proxy and asks nobody for updates.
-"""
-
-import os
 import re
-import shutil
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, async_playwright
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
 from playwright.async_api import Error as BrowserError
 
+from bench import chromium
+from bench.figures import NotHere
+
 SKIPPED = "without its browser"  # .ci/run looks for these words
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000  # milliseconds that a page has for what must happen
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 390, "height": 844}
-QUIETLY = (
-    "--disable-background-networking",
-    "--disable-client-side-phishing-detection",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-dev-shm-usage",
-    "--disable-domain-reliability",
-    "--disable-extensions",
-    "--disable-field-trial-config",
-    "--disable-gpu",
-    "--disable-gpu-rasterization",
-    "--disable-smooth-scrolling",
-    "--disable-sync",
-    "--metrics-recording-only",
-    "--no-default-browser-check",
-    "--no-first-run",
-    "--no-pings",
-    "--proxy-server=direct://",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
-)
+# Drawing by the processor alone takes a third less of it than a graphics card that is only pretended.
+WITHOUT_CARD = ("--disable-gpu", "--disable-gpu-rasterization", "--disable-smooth-scrolling")
 # Chromium tells the console of a violation, but not of one that a policy only reports, nor always in these words.
 TELL_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (event) =>
@@ -48,31 +27,15 @@ addEventListener("securitypolicyviolation", (event) =>
 """
 
 
-def chromium() -> str | None:
-    """Find the browser: what CHROMIUM names, or the first on the PATH."""
-    found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *NAMES))
-    return next((path for path in found if path is not None), None)
-
-
 @asynccontextmanager
 async def launched(home: Path) -> AsyncIterator[Browser]:
-    """Start the browser, with a home of its own and nothing else of the environment; skip where there is none."""
-    path = chromium()
-    if path is None:
-        pytest.skip(f"{SKIPPED}: install Debian's package chromium, or name another by CHROMIUM")
-    root = os.geteuid() == 0
-    environment: dict[str, str | float | bool] = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=path,
-            args=[*QUIETLY, *(["--no-sandbox"] if root else [])],
-            chromium_sandbox=not root,
-            env=environment,
-        )
+    """Start the browser; skip where there is none."""
+    async with AsyncExitStack() as stack:
         try:
-            yield browser
-        finally:
-            await browser.close()
+            browser = await stack.enter_async_context(chromium.launched(home, *WITHOUT_CARD))
+        except NotHere as reason:
+            pytest.skip(f"{SKIPPED}: {reason}")
+        yield browser
 
 
 class Visit:
@@ -156,27 +119,6 @@ class Visits:
         faults = [fault for visit in self._visits for fault in visit.unexpected()]
         if faults:
             pytest.fail("The page did what it must not:\n" + "\n".join(faults), pytrace=False)
-
-
-class Transfer:
-    """What a page has loaded: the bytes that came over the network, headers among them, and the addresses."""
-
-    def __init__(self) -> None:
-        self.bytes = 0
-        self.urls: list[str] = []
-
-    @classmethod
-    async def of(cls, page: Page) -> "Transfer":
-        """Count from now on."""
-        transfer = cls()
-        session = await page.context.new_cdp_session(page)
-        session.on("Network.requestWillBeSent", lambda event: transfer.urls.append(event["request"]["url"]))
-        session.on("Network.loadingFinished", transfer._finished)
-        await session.send("Network.enable")
-        return transfer
-
-    def _finished(self, event: dict[str, Any]) -> None:
-        self.bytes += int(event["encodedDataLength"])
 
 
 def _origin(url: str) -> str:

@@ -1,5 +1,6 @@
 """One browser for all tests of the page, a deployment for each module, and pages that a test opens in them."""
 
+import logging
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tools.settings import Settings
 
 __all__ = ["scripted_openai"]
 
+log = logging.getLogger(__name__)
 FAILED = pytest.StashKey[bool]()
 expect.set_options(timeout=PATIENCE)
 
@@ -48,7 +50,7 @@ async def chromium_page(browser: Browser, request: pytest.FixtureRequest, tmp_pa
     yield visits
     if request.node.stash.get(FAILED, False):
         for path in await visits.keep(tmp_path):
-            print(f"The page as it was: {path}")  # noqa: T201 - for whoever reads of the failure
+            log.warning("The page as it was: %s", path)
     await visits.end()
 
 

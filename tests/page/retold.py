@@ -123,8 +123,10 @@ def tell_all(relay: Relay, sessions: Iterable[Retold]) -> None:
     relay.answer(
         "GET /api/sessions", told(lambda: {"sessions": [each.session() for each in known], "next_cursor": None})
     )
-    running = lambda: [each.status() for each in known if not each.ended]  # noqa: E731
-    relay.answer("GET /api/runs", told(lambda: {"runs": running(), "next_cursor": None}))
+    relay.answer(
+        "GET /api/runs",
+        told(lambda: {"runs": [each.status() for each in known if not each.ended], "next_cursor": None}),
+    )
     for each in known:
         relay.answer(f"GET /api/sessions/{each.id}", _detail(each))
         relay.answer(f"GET /api/sessions/{each.id}/runs", told(_runs(each)))

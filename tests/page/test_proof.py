@@ -326,8 +326,20 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_hidden()
     await withdrawn.locator("summary").click()
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_visible()
-    await expect(page.get_by_text("A link was left out, since no source has it: https://evil.example")).to_be_visible()
+    left_out = page.get_by_text("A link was left out, since no source has it: https://evil.example")
+    await expect(left_out).to_be_visible()
     await expect(page.locator(".section a")).to_have_count(0)
+
+    # The answer is stored without it; the run's log brings it back to whoever opens that.
+    await page.reload()
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    for told in (changed, withdrawn, left_out):
+        await expect(told).to_have_count(0)
+    await page.locator(".run > summary").click()
+    for told in (changed, withdrawn, left_out):
+        await expect(told).to_be_visible()
+    await changed.locator("summary").click()
+    await expect(changed.locator("del")).to_have_text("June")
 
 
 async def test_verdicts_are_told_in_the_readers_language(chromium_page: Visits, model_site: Site) -> None:

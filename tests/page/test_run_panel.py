@@ -303,6 +303,7 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
         panel = await opened(panel_of(page))
         await expect(step(panel, "generate_answer")).to_contain_text("Cut off")
         await expect(panel.locator(".account dl")).to_contain_text(events[-1]["message"])
+        await expect(page.locator(".outcomes")).to_contain_text(events[-1]["message"])
         await expect(panel.locator(".graph .node.visited").last).to_have_attribute("data-node", "generate_answer")
         await page.reload()
 
