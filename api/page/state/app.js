@@ -54,8 +54,10 @@ export class App {
       ended: (sessionId) => {
         this.tabs.tell({ kind: "ended", sessionId });
         void this.sessions.read();
+        return this.takeUp();
       },
       gone: (sessionId) => this.gone(sessionId),
+      refused: (error) => this.fail(error),
       titled: (sessionId, title) => this.sessions.retitle(sessionId, title),
     });
   }
@@ -70,13 +72,17 @@ export class App {
       await action();
       return true;
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (error.status !== 401) {
-        const again = error.retryable ? { again: () => void this.attempt(action) } : {};
-        this.notice.set({ kind: "failed", text: said(error), suggestion: error.suggestion, ...again });
-      }
+      this.fail(error, () => void this.attempt(action));
       return false;
     }
+  }
+
+  /** Tell in a notice what failed, if not for want of a key. @param {unknown} error @param {() => void} [again] */
+  fail(error, again) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.status === 401) return;
+    const retry = again && error.retryable ? { again } : {};
+    this.notice.set({ kind: "failed", text: said(error), suggestion: error.suggestion, ...retry });
   }
 
   /** Read what there is: the session that the address names, the others, and the models. */
@@ -107,14 +113,16 @@ export class App {
     await Promise.all([this.takeUp(), this.sessions.read()]);
   }
 
-  /** Take up what happened in the session on show; where it can't be read, the next time will do. */
+  /** Take up what happened in the session on show; where it can't be read, the next time will do. Tell whether it was. */
   async takeUp() {
     const sessionId = this.conversation.session.value?.session_id;
     try {
       await this.conversation.refresh();
+      return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.status === 404 && sessionId) this.gone(sessionId);
+      return false;
     }
   }
 

@@ -60,6 +60,11 @@ export class Branch {
     return detail.session;
   }
 
+  /** Add to a turn what the page knows of it by now. @param {string} key */
+  retell(key) {
+    this.turns = this.turns.map((turn) => (turn.key === key ? this.remember(turn) : turn));
+  }
+
   /** Read the page of messages before those that are there. @param {string} sessionId */
   async readEarlier(sessionId) {
     const cursor = this.earlier.value;

@@ -15,7 +15,6 @@ import { isLive, isSending, SENDING, withRun } from "./turns.js";
 /** @typedef {import("../api/types.js").Session} Session */
 /** @typedef {import("./turns.js").Turn} Turn */
 /** @typedef {import("./lives.js").Live} Live */
-/** @typedef {{problem: Problem, again: (() => void) | null, ask: Ask | null}} Failure `again` is null where no retry helps. */
 
 /** Asks, follows and stops the runs of one session at a time. */
 export class Conversation {
@@ -26,9 +25,7 @@ export class Conversation {
   constructor(client, tell) {
     this.client = client;
     this.tell = tell;
-    /** @type {Cell<Session | null>} */
     this.session = new Cell(/** @type {Session | null} */ (null));
-    /** @type {Cell<Turn[]>} */
     this.turns = new Cell(/** @type {Turn[]} */ ([]));
     this.branch = new Branch(client, (turn) =>
       withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)),
@@ -37,8 +34,7 @@ export class Conversation {
     this.aside = this.branch.aside;
     this.outages = new Outages();
     this.forks = new Forks();
-    /** @type {Cell<Failure | null>} */
-    this.failure = new Cell(/** @type {Failure | null} */ (null));
+    this.failure = new Cell(/** @type {import("./lives.js").Failure | null} */ (null));
     this.loading = new Cell(false);
     /** @type {Map<string, Live>} */
     this.lives = new Map();
@@ -103,10 +99,9 @@ export class Conversation {
     const runs = await this.client.unfinishedRuns(sessionId);
     if (!signal.aborted) await this.read(sessionId);
     if (signal.aborted) return;
-    const sending = [...this.lives.values()].some((live) => isSending(live.run)); // any of them may be that one
+    if ([...this.lives.values()].some((live) => isSending(live.run))) return; // any of them may be that one
     for (const { run_id, question } of runs.reverse()) {
-      const known = this.lives.has(run_id) || this.branch.has(run_id);
-      if (!known && !sending) void this.join(run_id, question);
+      if (!this.lives.has(run_id) && !this.branch.has(run_id)) void this.join(run_id, question);
     }
   }
 
@@ -167,33 +162,33 @@ export class Conversation {
     ask = { while_running: "enqueue", ...ask };
     if (signal.aborted) {
       // Whoever left meanwhile has asked nevertheless, and finds the answer in the session.
-      return void askQuestion(this.client, sessionId, ask, { signal, onOutage() {} }).next().catch(() => undefined);
+      const sent = askQuestion(this.client, sessionId, ask, { signal, onOutage() {} }).next();
+      return void sent.catch((error) => this.tell.refused(error));
     }
     const live = sendingLive(ask, this.branch.turns);
     this.branch.through = undefined;
     const runs = new Set([...this.branch.turns.map((turn) => turn.key), ...this.lives.keys(), ...this.seen.keys()]);
-    const again = () => void this.retry(ask, live.run.question, runs);
+    const again = () => void this.retry(sessionId, ask, live.run.question, runs);
     await this.follow(live.run.runId, live, ask, again, sessionId);
   }
 
   /**
    * Ask again where the question has not arrived; where it has, join its run.
+   * @param {string} sessionId
    * @param {Ask} ask
    * @param {string} question
    * @param {ReadonlySet<string>} runs Those that were known before it was asked.
    */
-  async retry(ask, question, runs) {
-    const session = this.session.value;
-    if (!session) return this.ask(ask);
+  async retry(sessionId, ask, question, runs) {
     const { signal } = this.leaving;
     try {
-      const arrived = await findArrived(this.client, session.session_id, question, runs);
+      const arrived = await findArrived(this.client, sessionId, question, runs);
       if (signal.aborted) return;
       if (!arrived) return await this.ask(ask);
       this.failure.set(null);
       if (!this.lives.has(arrived.run_id)) await this.join(arrived.run_id, question);
     } catch (error) {
-      if (!signal.aborted) this.fail(error, ask, () => void this.retry(ask, question, runs));
+      if (!signal.aborted) this.fail(error, ask, () => void this.retry(sessionId, ask, question, runs));
     }
   }
 
@@ -267,13 +262,19 @@ export class Conversation {
     this.forks.drop(key);
     const sessionId = this.session.value?.session_id;
     if (!sessionId) return;
-    this.tell.ended(sessionId);
     // Where it can't be read, what was streamed stays on show; the next read brings the ids.
-    if (!(await this.takeUp(sessionId).then(() => true, () => false))) return;
+    if (!(await this.tell.ended(sessionId))) return;
     const { failure } = live.run;
     // A new answer that failed leaves nothing behind, and the old one is on show again.
     if (signal.aborted || !failure || this.branch.has(key)) return;
     this.fail(new Problem(failure.code, failure.message, failure), ask, ask && (() => void this.ask(ask)));
+  }
+
+  /** Add to a stored turn what its run's log has told since. @param {import("./run.js").RunView} run */
+  recall(run) {
+    this.seen.set(run.runId, run);
+    this.branch.retell(run.runId);
+    this.show();
   }
 
   /** Stop a run; if none is named, the one that is being answered. @param {string} [runId] */

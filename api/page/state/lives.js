@@ -5,13 +5,18 @@ import { liveTurn, SENDING } from "./turns.js";
 
 /** @typedef {import("./turns.js").Turn} Turn */
 /**
- * Called when a question was asked here, when a run ended, when a session got its title, and when it proves to be gone.
- * @typedef {{asked: (sessionId: string, runId: string, from: string | null) => void, ended: (sessionId: string) => void,
- *   titled: (sessionId: string, title: string) => void, gone: (sessionId: string) => void}} Tell
+ * Called when a question was asked here, when a run ended, when a session got its title, when it proves to be gone, and
+ * when a question was refused whose session was left meanwhile. `ended` tells whether its answer could be taken up.
+ * @typedef {{asked: (sessionId: string, runId: string, from: string | null) => void, ended: (sessionId: string) => Promise<boolean>,
+ *   titled: (sessionId: string, title: string) => void, gone: (sessionId: string) => void, refused: (error: unknown) => void}} Tell
  */
 /** A run that goes on, with what is known of its turn; it takes the place of the stored turns from `from` on.
  * @typedef {{run: import("./run.js").RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} Live
  *   `unwanted`: to be stopped as soon as its id is known. */
+
+/** A question that was not asked; `again` is null where no retry helps.
+ * @typedef {{problem: import("../api/client.js").Problem, again: (() => void) | null,
+ *   ask: import("../api/types.js").Ask | null}} Failure */
 
 let sent = 0;
 

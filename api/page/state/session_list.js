@@ -39,9 +39,9 @@ export class SessionList {
       this.sessions.set([...page.sessions, ...behind]);
       if (!behind.length) this.cursor.set(page.next_cursor);
       if (!isSame(answering, this.answering.value)) this.answering.set(answering);
-      clearTimeout(this.timer);
-      if (answering.size) this.timer = setTimeout(() => void (document.hidden || this.read()), ANSWERING_MS);
     }, this.sessions.value !== null);
+    clearTimeout(this.timer);
+    if (this.answering.value.size) this.timer = setTimeout(() => void (document.hidden || this.read()), ANSWERING_MS);
   }
 
   /** Read the page that follows. */

@@ -4,6 +4,7 @@ import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { regenerate } from "./answer_outcome.js";
 import { icon } from "./icons.js";
+import { wanted } from "./later.js";
 import { versionSwitch } from "./versions.js";
 
 const SAID_MS = 2000; // for as long as "Copied" is shown
@@ -41,8 +42,8 @@ export function answerActions(app) {
   async function copyAnswer() {
     if (!shown?.answer) return;
     const { answer } = shown;
-    const loaded = await import("../text/footnotes.js").catch(() => null);
-    if (!loaded) return app.notice.set({ kind: "failed", text: words.notices.unreachable, again: copyAnswer });
+    const loaded = await wanted(app, () => import("../text/footnotes.js"), () => void copyAnswer());
+    if (!loaded) return;
     const text = loaded.footnoted(answer, {
       home: app.client.home.href,
       page: (number) => words.answer.page(String(number)),

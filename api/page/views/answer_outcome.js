@@ -5,6 +5,7 @@ import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
+import { goToQuestion } from "./question_field.js";
 
 /**
  * Make the view of how a run ended.
@@ -79,7 +80,7 @@ function failed(app, turn, answering) {
 export function regenerate(app, turn, id) {
   const { page_ids: _pages, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
   const alone = only === true && (turn.pageIds.length > 0 || turn.selectedText !== null);
-  document.getElementById("question")?.focus();
+  goToQuestion();
   void app.conversation.ask({ ...fields, only_selected_pages: alone, regenerate: id });
 }
 

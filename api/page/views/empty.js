@@ -4,6 +4,7 @@ import { fill, h } from "../dom.js";
 import { Problem } from "../api/client.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
+import { goToQuestion } from "./question_field.js";
 
 const OFFERED = 3;
 
@@ -65,7 +66,7 @@ export function emptyView(app) {
   /** @param {import("../api/types.js").Document} document */
   function begin({ document_id, title }) {
     void app.attempt(() => app.selection.add({ document_id, title }));
-    document.getElementById("question")?.focus();
+    goToQuestion();
   }
 
   app.libraryOpen.watch((open) => {

@@ -1,46 +1,65 @@
-/** Places of views that are fetched when they are first wanted, so that the page is there sooner. */
+/** What is fetched when it is first wanted, so that the page is there sooner. */
 
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
+/**
+ * Fetch a module now that it is wanted; where it can't be had, say so, with a way to try again.
+ * @template Module
+ * @param {App} app
+ * @param {() => Promise<Module>} load
+ * @param {() => void} again
+ * @returns {Promise<Module | null>} Null where it could not be had.
+ */
+export async function wanted(app, load, again) {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // the browser's word for a module that did not come
+    app.notice.set({ kind: "failed", text: words.notices.unreachable, again });
+    return null;
+  }
+}
+
 /** Make the place of the reader. @param {App} app */
 export function readerPlace(app) {
   const place = h("div", { class: "place" });
-  const fetch = once(app, async () => (await import("./reader.js")).reader(app, place));
-  app.reading.watch((reading) => reading && fetch());
+  const put = once(app, () => import("./reader.js"), ({ reader }) => reader(app, place));
+  app.reading.watch((reading) => reading && put());
   return place;
 }
 
 /** Make the place of the library. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place" });
-  const fetch = once(app, async () => (await import("./library.js")).library(app, place));
-  app.libraryOpen.watch((open) => open && fetch());
+  const put = once(app, () => import("./library.js"), ({ library }) => library(app, place));
+  app.libraryOpen.watch((open) => open && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
     addEventListener(name, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault(); // a file that came before its target would be opened in the page's place
-      fetch();
+      put();
     });
   }
   return place;
 }
 
 /**
- * Make a function that loads but once; where the server can't be reached it says so, and loads when it is called again.
+ * Make a function that fetches a module and uses it, but once; what could not be had is fetched at the next call.
+ * @template Module
  * @param {App} app
- * @param {() => Promise<void>} load
+ * @param {() => Promise<Module>} load
+ * @param {(module: Module) => void} use
  */
-function once(app, load) {
-  /** @type {Promise<void> | null} */
-  let loading = null;
-  return function fetch() {
-    loading ??= load().catch((error) => {
-      if (!(error instanceof TypeError)) throw error;
-      loading = null;
-      app.notice.set({ kind: "failed", text: words.notices.unreachable, again: fetch });
-    });
+function once(app, load, use) {
+  let begun = false;
+  return async function put() {
+    if (begun) return;
+    begun = true;
+    const module = await wanted(app, load, () => void put());
+    if (module) use(module);
+    else begun = false;
   };
 }

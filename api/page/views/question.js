@@ -3,7 +3,7 @@
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
-import { questionField } from "./question_field.js";
+import { goToQuestion, questionField } from "./question_field.js";
 import { versionSwitch } from "./versions.js";
 
 const LONG = 600; // characters, beyond which a question is shown in part
@@ -81,7 +81,7 @@ export function questionView(app, name) {
     const { questionId, pageIds, selectedText } = shown;
     const { selected_text: _, ...fields } = app.selection.fields();
     close();
-    document.getElementById("question")?.focus();
+    goToQuestion();
     const only = fields.only_selected_pages === true && (pageIds.length > 0 || selectedText !== null);
     const passage = selectedText === null ? {} : { selected_text: selectedText };
     void app.conversation.ask({

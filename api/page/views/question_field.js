@@ -16,6 +16,11 @@ let fields = 0;
  * @property {(value: string) => void} write
  */
 
+/** Put the cursor where the next question is written. */
+export function goToQuestion() {
+  document.getElementById("question")?.focus();
+}
+
 /**
  * Make the field that a question is written in.
  * @param {import("../dom.js").Attributes} attributes

@@ -7,6 +7,7 @@ import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { iconButton } from "./icons.js";
+import { goToQuestion } from "./question_field.js";
 import { readerLinks } from "./reader_links.js";
 import { readerPassages } from "./reader_passages.js";
 import { askable, MOST, readerSelection } from "./reader_selection.js";
@@ -161,7 +162,7 @@ export function reader(app, place) {
     const asked = [...askable(passage)].slice(0, MOST).join("");
     app.selection.passage.set({ text: asked, title: title.textContent ?? "" });
     if (pane.narrow()) app.reading.set(null);
-    document.getElementById("question")?.focus();
+    goToQuestion();
   }
 
   /** @param {KeyboardEvent} event */

@@ -26,8 +26,9 @@ export function runBody(app) {
   );
   return {
     element,
-    /** @param {Turn} turn @param {RunView | null} run @param {"known" | Replayed} state */
-    show(turn, run, state) {
+    /** @param {Turn} turn @param {Replayed} state */
+    show(turn, state) {
+      const { run } = turn;
       element.hidden = run?.status === "queued";
       const said = noteOf(run, state);
       if (note.textContent !== said) note.textContent = said;
@@ -43,9 +44,9 @@ export function runBody(app) {
   };
 }
 
-/** @param {RunView | null} run @param {"known" | Replayed} state */
+/** @param {RunView | null} run @param {Replayed} state */
 function noteOf(run, state) {
   if (state === "fetching") return words.run.replaying;
-  if (state === "gone" || (state === "told" && !run?.steps.length)) return words.run.gone;
+  if (state === "gone") return words.run.gone;
   return run && run.attempt > 1 ? words.run.resumed(run.attempt) : "";
 }

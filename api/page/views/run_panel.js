@@ -4,8 +4,8 @@ import { change, fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
-import { words } from "../words/index.js";
 import { icon } from "./icons.js";
+import { wanted } from "./later.js";
 import { replayOf } from "./run_replay.js";
 
 /** @typedef {import("../state/turns.js").Turn} Turn */
@@ -89,16 +89,15 @@ export function runPanel(app) {
 
   // Who opens none need not load it.
   async function prepare() {
-    const loaded = await import("./run_body.js").catch(() => null);
-    if (!loaded) return app.notice.set({ kind: "failed", text: words.notices.unreachable, again: draw });
-    if (body) return;
+    const loaded = await wanted(app, () => import("./run_body.js"), draw);
+    if (!loaded || body) return;
     body = loaded.runBody(app);
     draw();
   }
 
   function draw() {
     if (!turn) return;
-    const run = turn.run ?? replay.run;
+    const { run } = turn;
     const ms = took(turn, run, Date.now());
     const text = live && run ? doingNow(run) : summaryOf(turn, run);
     if (line.textContent !== text) line.textContent = text;
@@ -108,7 +107,7 @@ export function runPanel(app) {
     if (!element.open) return body?.element.remove();
     if (!body) return void prepare();
     if (!body.element.isConnected) element.append(body.element);
-    body.show(turn, run, turn.run ? "known" : replay.state);
+    body.show(turn, replay.state);
   }
 
   return {

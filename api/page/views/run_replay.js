@@ -4,7 +4,6 @@ import { Problem } from "../api/client.js";
 import { joinRun } from "../api/following.js";
 import { fold, newRun } from "../state/run.js";
 
-/** @typedef {import("../state/run.js").RunView} RunView */
 /** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
 
 /**
@@ -15,8 +14,6 @@ import { fold, newRun } from "../state/run.js";
 export function replayOf(app, changed) {
   let leaving = new AbortController();
   const replay = {
-    /** @type {RunView | null} */
-    run: null,
     /** @type {Replayed} */
     state: "unasked",
 
@@ -32,7 +29,6 @@ export function replayOf(app, changed) {
 
     forget() {
       leaving.abort();
-      replay.run = null;
       replay.state = "unasked";
     },
   };
@@ -51,9 +47,9 @@ export function replayOf(app, changed) {
       if (!(error instanceof Problem && error.code === "not_found")) throw error;
     }
     if (signal.aborted) return;
-    replay.run = run.seq ? run : null;
-    replay.state = replay.run ? "told" : "gone";
-    changed();
+    replay.state = run.steps.length ? "told" : "gone"; // of an old run only the end is still told
+    if (run.seq) app.conversation.recall(run);
+    else changed();
   }
   return replay;
 }

@@ -52,7 +52,7 @@ export function sectionView(app) {
       growing = !section.done && answer.outcome === null;
       checking = isBeingChecked(section, answer);
       const alike = last !== null && looksAs(section, last);
-      if (!alike || checking !== wasChecking) fill(notes, sectionNotes(section, checking));
+      if (!alike || checking !== wasChecking) fill(notes, sectionNotes(app, section, checking));
       if (alike && section.text === last.text && growing === wasGrowing) return;
       cancelAnimationFrame(frame);
       if (growing) frame = requestAnimationFrame(write);

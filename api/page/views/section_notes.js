@@ -5,22 +5,24 @@ import { render } from "../text/markup.js";
 import { isWithdrawn } from "../state/sections.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
+import { wanted } from "./later.js";
 import { faultList } from "./proof.js";
 
 /** @typedef {import("../state/sections.js").SectionView} SectionView */
 
 /**
  * Make all notes of a section.
+ * @param {import("../state/app.js").App} app
  * @param {SectionView} section
  * @param {boolean} checking Whether its claims are being checked.
  * @returns {(HTMLElement | null)[]}
  */
-export function sectionNotes(section, checking) {
+export function sectionNotes(app, section, checking) {
   return [
     checking ? h("p", { class: "checking" }, words.proof.checking) : null,
     section.claims && faultList(section.claims),
     isWithdrawn(section) ? h("p", { class: "withdrawn" }, icon("dash"), words.proof.withdrawn) : null,
-    revision(section),
+    revision(app, section),
     ...section.removed.map(({ kind, target }) => h(
       "p",
       { class: "removed" },
@@ -35,22 +37,27 @@ function wordOf(kind) {
   return words.proof.removed[kind === "image" ? "image" : "link"];
 }
 
-/** Fold away how a section read before. @param {SectionView} section */
-function revision({ text, before }) {
+/** Fold away how a section read before. @param {import("../state/app.js").App} app @param {SectionView} section */
+function revision(app, { text, before }) {
   if (before === null || before === text) return null;
   const body = h("div", { class: "before" });
-  const write = async () => body.childElementCount || fill(body, await changed(before, text));
+  const write = async () => void (body.childElementCount || fill(body, await changed(app, before, text, write)));
   const element = h("details", { class: "revision", ontoggle: write });
   element.append(h("summary", null, text ? words.proof.revised : words.proof.said), body);
   return element;
 }
 
-/** @param {string} before @param {string} after @returns {Promise<HTMLElement[]>} */
-async function changed(before, after) {
+/**
+ * @param {import("../state/app.js").App} app
+ * @param {string} before
+ * @param {string} after
+ * @param {() => void} again
+ * @returns {Promise<HTMLElement[]>} Nothing where the difference could not be found.
+ */
+async function changed(app, before, after, again) {
   if (!after) return [h("del", null, render(before))];
-  // Who opens none need not load it; where it can't be loaded, how it read is told nevertheless.
-  const loaded = await import("../text/difference.js").catch(() => null);
-  if (!loaded) return render(before);
+  const loaded = await wanted(app, () => import("../text/difference.js"), again);
+  if (!loaded) return [];
   const names = /** @type {const} */ ({ same: "span", old: "del", new: "ins" });
   return [h("p", null, loaded.difference(before, after).map(({ kind, text }) => h(names[kind], null, text)))];
 }

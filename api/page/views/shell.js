@@ -8,6 +8,7 @@ import { conversationView } from "./conversation.js";
 import { libraryPlace, readerPlace } from "./later.js";
 import { lock } from "./lock.js";
 import { notices } from "./notices.js";
+import { goToQuestion } from "./question_field.js";
 import { sessionsView } from "./sessions.js";
 import { topbar } from "./topbar.js";
 
@@ -48,5 +49,5 @@ export function shell(app) {
 /** The address names the session, so the link must not change it. @param {Event} event */
 function toQuestion(event) {
   event.preventDefault();
-  document.getElementById("question")?.focus();
+  goToQuestion();
 }
