@@ -8,7 +8,7 @@ STUDIO_PORT ?= 2024
 SET ?= own
 WIRE := tests/wire/node
 PAGE := tests/page/node
-CODE := api bench cli evals graph migrations nodes prompts tools tests
+CODE := answers api bench cli evals graph migrations nodes prompts research text tools tests
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve studio test check format bench screenshots eval lock clean

@@ -1,4 +1,4 @@
-"""The HTTP application: its routes, what they share, and when that is opened and closed."""
+"""The HTTP application: its middleware, routes and error handlers, and what it opens and closes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,33 +6,36 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api import errors
-from api.identity import SCHEMES, Identification, identify_by
-from api.limits import BodyLimit, LoopbackOnly
-from api.openapi import describe
-from api.origins import allow_origins, listed_origins
-from api.page_files import read_page
-from api.routes import (
-    ag_ui,
-    ai_sdk,
-    conversation,
-    docmost,
-    docs_chatbot,
-    documents,
-    health,
-    id_citations,
-    openai,
-    page,
-    run_lists,
-    runs,
-    search,
-    self_rag,
-    sessions,
+from api.dialects.ag_ui.routes import router as ag_ui_router_
+from api.dialects.ai_sdk.routes import router as ai_sdk_router_
+from api.dialects.conversation.routes import router as conversation_router_
+from api.dialects.docmost.routes import router as docmost_router_
+from api.dialects.docs_chatbot.routes import router as docs_chatbot_router_
+from api.dialects.id_citations.routes import router as id_citations_router_
+from api.dialects.native.routes import runs_router as runs_router_
+from api.dialects.native.routes import sessions_router as sessions_router_
+from api.dialects.openai.routes import router as openai_router_
+from api.dialects.self_rag.routes import router as self_rag_router_
+from api.middleware import (
+    SECURITY_SCHEMES,
+    BodyLimitMiddleware,
+    IdentityMiddleware,
+    LoopbackMiddleware,
+    allow_origins,
+    identify_by,
+    listed_origins,
 )
+from api.openapi import describe
+from api.problems import install_error_handlers
+from api.routes.library_routes import documents_router as documents_router_
+from api.routes.library_routes import search_router as search_router_
+from api.routes.page_routes import router as page_router_
+from api.routes.service_routes import router as health_router_
+from api.static_files import read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
-from tools.ceasing import cease
-from tools.expiry import expire_hourly
+from tools.runs.tasks import cancel_and_wait
+from tools.sessions.expiry import expire_hourly
 from tools.settings import Settings
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."
@@ -59,21 +62,34 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             try:
                 yield
             finally:
-                await cease(expiring)
+                await cancel_and_wait(expiring)
 
     app = FastAPI(title="Citewell", version=str(SCHEMA), description=DESCRIPTION, lifespan=lifespan)
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.page = read_page()
-    app.add_middleware(BodyLimit, document_bytes=settings.max_document_bytes)
-    app.add_middleware(Identification, identify=identify)
+    app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
+    app.add_middleware(IdentityMiddleware, identify=identify)
     if settings.auth.mode == "none":
-        app.add_middleware(LoopbackOnly, origins=origins)
+        app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins)
-    for routes in (sessions, runs, run_lists, documents, search, health, page):
-        app.include_router(routes.router)
-    for spoken in (docmost, docs_chatbot, conversation, id_citations, self_rag, openai, ai_sdk, ag_ui):
-        app.include_router(spoken.router)
-    errors.install(app)
-    describe(app, SCHEMES[settings.auth.mode])
+    for router in (
+        sessions_router_,
+        runs_router_,
+        documents_router_,
+        search_router_,
+        health_router_,
+        page_router_,
+        docmost_router_,
+        docs_chatbot_router_,
+        conversation_router_,
+        id_citations_router_,
+        self_rag_router_,
+        openai_router_,
+        ai_sdk_router_,
+        ag_ui_router_,
+    ):
+        app.include_router(router)
+    install_error_handlers(app)
+    describe(app, SECURITY_SCHEMES[settings.auth.mode])
     return app

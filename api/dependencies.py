@@ -1,4 +1,4 @@
-"""What routes are given: the open library and runner, and on whose behalf a request is served."""
+"""Dependencies of routes: settings, the open library, the runner, and the identity that a request is served as."""
 
 from typing import Annotated
 
@@ -7,9 +7,9 @@ from fastapi import Depends, Request
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from graph.evidence import Identity
-from tools.loopback import is_loopback
-from tools.resources import Library
-from tools.runner import Runner
+from tools.auth.network import is_loopback
+from tools.library.library import Library
+from tools.runs.runner import Runner
 from tools.settings import Settings
 
 

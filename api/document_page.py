@@ -1,4 +1,4 @@
-"""A document as a page that a person can open: its text by segments, each under an address of its own."""
+"""A document as an HTML page: its text by segments, each with an anchor."""
 
 import hashlib
 from base64 import b64encode

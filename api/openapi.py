@@ -6,8 +6,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from api.errors import Problem, problems
-from api.identity import OPEN
+from api.middleware import OPEN_PATHS
+from api.problems import Problem, problems
 from graph.events import SCHEMA, AnyEvent
 
 REFERENCE = "#/components/schemas/{model}"
@@ -75,7 +75,7 @@ def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
     schema["security"] = [{name: []} for name in schemes]
     for path, methods in schema["paths"].items():
         for operation in methods.values():
-            if path in OPEN:
+            if path in OPEN_PATHS:
                 operation["security"] = []
             else:
                 operation["responses"] = {**operation["responses"], **_UNIDENTIFIED}

@@ -1,8 +1,8 @@
-"""A run as a stream: its events in a dialect's frames, from the first to the terminal one, whatever happens between.
+"""A run as a Server-Sent Event stream: its events, encoded, from the first to the terminal one.
 
-The run is a task of its own. When its last reader leaves, the run is cancelled unless the request says otherwise. When
-the server stops, runs have a while to end; a stream that breaks off then can be joined again, since the run goes on in
-another process, or in the next one.
+The run is a separate task. When its last reader leaves, the run is cancelled unless the request says otherwise. When
+the server stops, runs have a while to end; a stream that breaks off then can be joined again, since the run continues
+in another process, or in the next one.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
-from api.dialects.frames import Dialect
+from api.dialects.event_frames import Encoder
 from graph.errors import CitewellError, ServerStopping
-from graph.events import Envelope, RunFailed, RunFinished, moment
-from tools.runs import RunReader
+from graph.events import Envelope, RunFailed, RunFinished, timestamp
+from tools.runs.run_request import RunReader
 
 log = logging.getLogger("citewell.api")
 
@@ -33,7 +33,7 @@ HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 OnDisconnect = Literal["cancel", "continue"]
 
 
-def streamed(description: str, schema: Mapping[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
+def stream_responses(description: str, schema: Mapping[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
     """Describe a stream as the reply of a route, for OpenAPI; ``schema`` is that of the data of its frames."""
     return {200: {"description": description, "content": {MEDIA_TYPE: {"schema": schema or {"type": "string"}}}}}
 
@@ -53,7 +53,7 @@ class RunStream(EventSourceResponse):
     def __init__(
         self,
         run: RunReader,
-        dialect: Dialect,
+        dialect: Encoder,
         on_disconnect: OnDisconnect,
         *,
         after: int = 0,
@@ -65,7 +65,7 @@ class RunStream(EventSourceResponse):
         self._on_disconnect = on_disconnect
         self._stopping = anyio.Event()
         super().__init__(
-            frames(run, dialect, after),
+            encode_run(run, dialect, after),
             headers={**HEADERS, **(headers or {})},
             ping=ping,
             ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
@@ -96,7 +96,7 @@ class RunStream(EventSourceResponse):
             log.warning("run %s: it could not be cancelled: %s", self._run.run_id, error.code)
 
 
-async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGenerator[bytes, None]:
+async def encode_run(run: RunReader, dialect: Encoder, after: int = 0) -> AsyncGenerator[bytes, None]:
     """Give the frames of a run's events behind ``after`` to its terminal one.
 
     Where the server stops, a reader that can join the run again gets no end, since the run goes on; others are told.
@@ -125,10 +125,10 @@ async def frames(run: RunReader, dialect: Dialect, after: int = 0) -> AsyncGener
 
 def _untold(run: RunReader, seq: int, error: CitewellError) -> Envelope:
     end = RunFailed(code=error.code, message=error.message, suggestion=error.advice, retryable=error.retryable)
-    return Envelope(run.run_id, run.session_id, seq, moment(datetime.now(UTC)), end)
+    return Envelope(run.run_id, run.session_id, seq, timestamp(datetime.now(UTC)), end)
 
 
-async def end_of(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
+async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
     """Wait for a run's end on behalf of a client that reads no stream but may leave just the same."""
     ending = asyncio.create_task(_ended(run))
     leaving = asyncio.create_task(_left(request))

@@ -1,4 +1,4 @@
-"""What the LangGraph development server runs beside the graph, named in langgraph.json.
+"""The app that the LangGraph development server runs next to the graph (named in langgraph.json).
 
 It closes the library when the server ends. And it takes a header out of browsers' preflight requests to a server on
 their own machine, which the Starlette under that server answers with 400 even where the server allows them.

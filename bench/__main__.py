@@ -1,7 +1,7 @@
-"""Run the benchmarks: ``python -m bench [PART]...`` prints a table, writes bench/results.json and docs/benchmarks.md.
+"""Run the benchmarks: ``python -m bench [PART]...`` prints a table and writes it to docs/benchmarks.md.
 
-A part is a module of this package with ``async def run(folder: Path) -> list[Figure]``, given an empty folder for its
-data. Results of parts that are not run again stay in the file.
+A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``, given an
+empty folder for its data. Results of parts that are not run again stay in the file.
 """
 
 import asyncio
@@ -18,8 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.figures import Figure, NotHere, bar_of, meets, stacks
-from bench.manual import PAGE, filled
+from bench.figures import PAGE, Figure, NotAvailable, bar_of, meets, stacks, with_result_tables
 
 RESULTS = Path(__file__).parent / "results.json"
 PARTS = ("retrieval", "stream", "durable", "load", "model", "sessions", "page")
@@ -28,7 +27,7 @@ PARTS = ("retrieval", "stream", "durable", "load", "model", "sessions", "page")
 def main(arguments: list[str]) -> int:
     """Run the named parts, or all that there are; the exit code is 1 where a figure misses its bar."""
     console = Console()
-    there = [part for part in PARTS if (RESULTS.parent / f"{part}.py").exists()]
+    there = [part for part in PARTS if (RESULTS.parent / f"{part}_bench.py").exists()]
     unknown = set(arguments) - set(there)
     if unknown:
         console.print(f"No such part: {', '.join(sorted(unknown))}. There are {', '.join(there)}.")
@@ -40,8 +39,8 @@ def main(arguments: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="citewell-bench-", ignore_cleanup_errors=True) as folder:
             Path(folder).chmod(0o711)  # as root, the server's own account passes through, and its data goes with this
             try:
-                figures: list[Figure] = asyncio.run(import_module(f"bench.{part}").run(Path(folder)))
-            except NotHere as reason:
+                figures: list[Figure] = asyncio.run(import_module(f"bench.{part}_bench").run(Path(folder)))
+            except NotAvailable as reason:
                 console.print(f"{part} was not measured: {reason}.", style="yellow")
                 continue
         seconds = time.perf_counter() - began
@@ -54,7 +53,7 @@ def main(arguments: list[str]) -> int:
             "figures": figures,
         }
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
+        PAGE.write_text(with_result_tables(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
         console.print(_table(part, figures, seconds))
         missed = missed or any(meets(found) is False for found in figures)
     return 1 if missed else 0

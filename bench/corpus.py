@@ -2,7 +2,7 @@
 
 Frequent words are those of the bundled tokenizer's vocabulary in its own order, which is roughly that of frequency;
 rare ones are joined of two of them, without end. A document draws most words by Zipf's law, and the rest from a few
-words of its own, so that documents have subjects.
+words that no other has, so that documents have subjects.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from uuid import UUID
 
 import numpy as np
 
-from tools.segmenting import SegmentSpan
-from tools.static_embedding import bundled_tokenizer
+from tools.embeddings.static_embedding import bundled_tokenizer
+from tools.library.segmenting import SegmentSpan
 
 SEGMENTS_PER_DOCUMENT = 20
 SEGMENT_BYTES = 540

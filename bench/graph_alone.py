@@ -14,16 +14,16 @@ from uuid import uuid4
 
 import uvloop
 
-from bench.answers import IN_FLIGHT, ROUNDS, WARM_UP
 from bench.figures import percentile
 from bench.scripted_library import open_scripted_library
 from bench.sse_client import Timing
+from bench.stacks import IN_FLIGHT, ROUNDS, WARM_UP
 from graph.builder import build
 from graph.context import Context
-from tools.checkpoints import saver
-from tools.database import Pool
-from tools.running.attempt import Durability
+from tools.runs.executor import Durability
+from tools.sessions.checkpoints import run_saver
 from tools.settings import load_settings
+from tools.storage.database import Pool
 
 
 async def main(questions: list[str]) -> None:
@@ -67,7 +67,7 @@ async def _run(graph: Any, pool: Pool, durability: Durability, question: str) ->
     began = time.perf_counter()
     first = text = 0.0
     config = {"configurable": {"thread_id": str(uuid4())}}
-    parts = graph.copy({"checkpointer": saver(pool)}).astream(
+    parts = graph.copy({"checkpointer": run_saver(pool)}).astream(
         {"question": question},
         config,
         context=Context(),

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint on loopback that answers at once in 200 chunks, or stalls in the middle of an answer.
+"""A loopback OpenAI-compatible endpoint that answers at once in 200 chunks, or stalls in the middle of an answer.
 
 It is known by its prompts what a request is for: a question stays as it is, every passage is kept, and the answer
 quotes the first segments. The model ``stalling`` begins the answer and then waits until its client has gone.

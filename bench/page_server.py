@@ -13,11 +13,11 @@ import uvloop
 
 from api.app import create_app
 from bench.scripted_writer import ScriptedWriter
-from graph.entrypoint import answering
+from graph.entrypoint import open_runner
 from graph.evidence import Hit
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family, Grading
-from graph.spending import Meter
-from tools.resources import open_library
+from graph.usage import Meter
+from tools.library.library import open_library
 from tools.settings import load_settings
 
 SECTIONS = 4
@@ -51,7 +51,7 @@ async def main() -> None:
         def families(model: str, *, thinking: bool = False) -> Family:
             return family
 
-        async with answering(replace(library, families=families), settings) as citewell:
+        async with open_runner(replace(library, families=families), settings) as citewell:
             await library.workspaces.ensure(settings.workspace)
             app = create_app(settings, citewell=citewell)
             config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)

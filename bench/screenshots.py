@@ -1,6 +1,6 @@
 """Take the manual's pictures of the page: ``python -m bench.screenshots`` writes ``pictures/*.png``.
 
-A server of its own serves the manual and the demo's documents by the extractive family, so that everything on them is
+A separate server serves the manual and the demo's documents by the extractive family, so that everything on them is
 real and the same wherever they are taken; the machine's Chromium visits it, light and dark, wide and narrow.
 """
 
@@ -13,11 +13,11 @@ from typing import Literal
 
 from playwright.async_api import Browser, Page, expect
 
-from bench.chromium import launched
+from bench.browser import launched
 from bench.serving import CITEWELL, served
 from graph.evidence import Identity
-from tools.ingestion import NewDocument
-from tools.resources import open_library
+from tools.library.ingestion import NewDocument
+from tools.library.library import open_library
 from tools.settings import load_settings
 
 ROOT = Path(__file__).parents[1]

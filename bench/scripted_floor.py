@@ -21,7 +21,7 @@ from bench.corpus import Corpus
 from bench.scripted_writer import SECTIONS, writer
 from graph.evidence import Hit, Segment
 from graph.ports import DraftText
-from graph.spending import Meter
+from graph.usage import Meter
 
 BACKLOG = 2048
 

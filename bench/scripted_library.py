@@ -10,7 +10,7 @@ from dataclasses import replace
 from bench.scripted_writer import SCRIPTS, writer
 from graph.errors import UnknownModel
 from graph.ports import Families, Family
-from tools.resources import Library, open_library
+from tools.library.library import Library, open_library
 from tools.settings import Settings
 
 

@@ -10,7 +10,7 @@ import uvloop
 
 from api.app import create_app
 from bench.scripted_library import open_scripted_library
-from graph.entrypoint import answering
+from graph.entrypoint import open_runner
 from tools.settings import load_settings
 
 BACKLOG = 2048
@@ -19,7 +19,7 @@ BACKLOG = 2048
 async def main() -> None:
     """Serve until a signal comes, as ``citewell serve`` does."""
     settings = load_settings()
-    async with open_scripted_library(settings) as library, answering(library, settings) as citewell:
+    async with open_scripted_library(settings) as library, open_runner(library, settings) as citewell:
         await library.workspaces.ensure(settings.workspace)
         app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)

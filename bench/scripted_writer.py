@@ -1,6 +1,6 @@
-"""An AnswerWriter that takes no time of its own: it quotes its sources in a fixed number of deltas.
+"""An AnswerWriter that takes no time: it quotes its sources in a fixed number of deltas.
 
-What a server takes for an answer is then what stands around the writer. Its other scripts keep time: a paced one for
+What a server takes for an answer is then what surrounds the writer. Its other scripts keep time: a paced one for
 many streams at once, one that says when it wrote each delta, and one that waits as a slow model would.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 from graph.evidence import Hit, Intent
 from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, FaultySection, Revision
-from graph.spending import Meter
 from graph.state import Turn
+from graph.usage import Meter
 
 DELTAS = 200
 SECTIONS = 3  # of 67 words each, then

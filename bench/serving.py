@@ -1,4 +1,4 @@
-"""Servers to measure, each a process of its own, and what such a process has used so far."""
+"""Servers to measure, each a separate process, and what such a process has used so far."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def served(
 ) -> AsyncIterator[Served]:
     """Start a Python program that says its address as JSON on its first line, and stop it."""
     async with started(folder, data, sys.executable, *command, settings=settings) as process:
-        yield Served(str((await said(process))["url"]), psutil.Process(process.pid))
+        yield Served(str((await read_announcement(process))["url"]), psutil.Process(process.pid))
 
 
 @asynccontextmanager
@@ -63,7 +63,7 @@ async def started(
         await _stop(process)
 
 
-async def said(process: Process) -> dict[str, Any]:
+async def read_announcement(process: Process) -> dict[str, Any]:
     """Read the JSON object that a program prints first."""
     assert process.stdout is not None
     text = b""
@@ -103,6 +103,6 @@ def postgres_of(data: Path) -> psutil.Process:
     return psutil.Process(int((data / "postgres" / "postmaster.pid").read_text().splitlines()[0]))
 
 
-def shared_once(process: psutil.Process) -> int:
+def proportional_memory(process: psutil.Process) -> int:
     """Add up the memory of a process and its children, shared pages counted once."""
     return sum(int(each.memory_full_info().pss) for each in [process, *process.children(recursive=True)])

@@ -1,11 +1,17 @@
-"""A client that costs next to nothing: HTTP/1.1 over one kept connection, timed from the last byte of the request."""
+"""Cheap clients of event streams: one connection with timings, and a reader that checks order and loss.
+
+Times are taken from the last byte of the request; connections are HTTP/1.1 and kept.
+"""
 
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
+
+from pydantic_core import from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +81,124 @@ class Connection:
         status, *lines = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         assert status.split()[1].startswith("2"), status
         return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+
+
+HEAD_END = b"\r\n\r\n"
+
+
+class CheckedStream(asyncio.Protocol):
+    """Reads chunked Server-Sent Events that hold our events, numbered (``id: RUN:SEQ``) or not.
+
+    ``first``, ``text`` and ``ended`` are when these came, by ``time.monotonic_ns()``; 0 where they have not. ``faults``
+    counts events out of their order and sections whose deltas do not join to their text. ``arrivals`` pairs each delta
+    with when it came.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.first = self.text = self.ended = self.asked = 0
+        self.events = self.faults = 0
+        self.run_id = ""
+        self.arrivals: list[tuple[int, str]] = []
+        self.has_text: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._host = host
+        self._seq = 0
+        self._held = b""
+        self._reads: Callable[[], bool] = self._read_head
+        self._sections: dict[int, str] = {}
+
+    @classmethod
+    async def open(cls, url: str) -> "CheckedStream":
+        """Connect to a server."""
+        address = urlsplit(url)
+        loop = asyncio.get_running_loop()
+        _, reader = await loop.create_connection(lambda: cls(address.netloc), str(address.hostname), address.port or 80)
+        return reader
+
+    def ask(self, path: str, body: dict[str, Any]) -> None:
+        """Send a question."""
+        content = json.dumps(body).encode()
+        self._send(f"POST {path}", f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n", content)
+
+    def follow(self, path: str) -> None:
+        """Ask for a stream that somebody else has opened."""
+        self._send(f"GET {path}", "", b"")
+
+    def _send(self, line: str, headers: str, content: bytes) -> None:
+        self.asked = time.monotonic_ns()
+        self._transport.write(f"{line} HTTP/1.1\r\nHost: {self._host}\r\n{headers}\r\n".encode() + content)
+
+    def close(self) -> None:
+        """Leave, whether the stream is over or not."""
+        self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast(asyncio.WriteTransport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that nothing more comes."""
+        self._end()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came apart into frames."""
+        self._held += data
+        while self._reads():
+            pass
+
+    def _read_head(self) -> bool:
+        head, found, rest = self._held.partition(HEAD_END)
+        if not found:
+            return False
+        if b" 200 " not in head.split(b"\r\n", 1)[0]:
+            self.faults += 1
+            self.close()
+            return False
+        self._held, self._reads = rest, self._read_chunk
+        return True
+
+    def _read_chunk(self) -> bool:
+        at = self._held.find(b"\r\n")
+        if at < 0:
+            return False
+        size = int(self._held[:at], 16)
+        end = at + 2 + size
+        if len(self._held) < end + 2:
+            return False
+        chunk, self._held = self._held[at + 2 : end], self._held[end + 2 :]
+        if size == 0:
+            self._end()
+            return False
+        now = time.monotonic_ns()
+        self.first = self.first or now
+        for frame in chunk.replace(b"\r\n", b"\n").split(b"\n\n"):
+            if frame and not frame.startswith(b":"):
+                self._read_frame(frame, now)
+        return True
+
+    def _read_frame(self, frame: bytes, now: int) -> None:
+        self.events += 1
+        fields = dict(line.split(b": ", 1) for line in frame.split(b"\n"))
+        run_id, numbered, seq = fields.get(b"id", b"").rpartition(b":")
+        if numbered:
+            self.run_id = self.run_id or run_id.decode()
+            self.faults += int(seq) != self._seq + 1
+            self._seq = int(seq)
+        if b"text_delta" not in frame and b"section_finished" not in frame:
+            return
+        told = from_json(fields[b"data"])
+        section = told.get("section_index", 0)
+        if "delta" in told:
+            self._sections[section] = self._sections.get(section, "") + told["delta"]
+            self.arrivals.append((now, told["delta"]))
+            self.text = self.text or now
+            if not self.has_text.done():
+                self.has_text.set_result(None)
+        elif told.get("type") == "section_finished":
+            self.faults += self._sections.get(section) != told["text"]
+
+    def _end(self) -> None:
+        self.ended = self.ended or time.monotonic_ns()
+        for waiting in (self.has_text, self.over):
+            if not waiting.done():
+                waiting.set_result(None)

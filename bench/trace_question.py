@@ -25,7 +25,7 @@ from rich.console import Console
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,17 +1,103 @@
-"""citewell ask: one question, answered in the terminal as it is found."""
+"""citewell ask: one question, answered in the terminal as it is found.
 
-from typing import Annotated
+``ask_question`` follows its run to the end; the demo uses it too.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.asking import ask_question
-from cli.exits import Exit
-from cli.identifiers import as_id
-from cli.opening import identity_of, opened, settings_for
-from cli.options import AsJson, UserName, WorkspaceName
-from cli.output import print_json, progress_console, result_console
-from cli.running import report, run
+from cli.command import BY_CODE, Exit, identity_of, opened, report, run, settings_for
+from cli.console import print_json, progress_console, result_console
+from cli.options import AsJson, UserName, WorkspaceName, as_id
 from graph.evidence import SearchMode, WebMode
+
+if TYPE_CHECKING:
+    from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
+    from tools.runs.live_run import Run
+    from tools.runs.run_request import RunRequest
+    from tools.runs.runner import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class AskOutcome:
+    """A run that has ended: what was decided on the way, and how it ended."""
+
+    run: "Run"
+    decision: "RetrievalDecided | None"
+    end: "RunFinished | RunFailed"
+
+    @property
+    def exit_code(self) -> Exit:
+        from graph.events import RunFailed
+
+        if isinstance(self.end, RunFailed):
+            return BY_CODE[self.end.code]
+        return {"answered": Exit.OK, "abstained": Exit.ABSTAINED, "cancelled": Exit.INTERRUPTED}[self.end.outcome]
+
+    def as_json(self) -> dict[str, Any]:
+        """Lay out the run for programs; a failed one has an ``error`` and no answer."""
+        from graph.events import RunFailed
+
+        run, end = self.run, self.end
+        document: dict[str, Any] = {
+            "run_id": run.run_id,
+            "session_id": run.session_id,
+            "message_id": run.message_id,
+            "question": run.request.question,
+            "standalone_question": self.decision.standalone_question if self.decision else None,
+            "needs_retrieval": self.decision.needs_retrieval if self.decision else None,
+            "family": run.family,
+            "model": run.model,
+        }
+        if isinstance(end, RunFailed):
+            error = {name: getattr(end, name) for name in ("code", "message", "suggestion", "retryable")}
+            return {**document, "outcome": "failed", "stop_reason": "error", "error": error}
+        message = end.message
+        return {
+            **document,
+            "outcome": end.outcome,
+            "stop_reason": end.stop_reason,
+            "answer": message["answer"],
+            "sections": message["sections"],
+            "citations": message["citations"],
+            "sources": message["sources"],
+            "nearest": message.get("nearest", []),
+            "claims": message.get("claims", []),
+            "assessment": message.get("assessment"),
+            "disagreements": message.get("disagreements", []),
+            "spent": end.spent,
+        }
+
+
+async def ask_question(
+    runner: "Runner", session_id: str, request: "RunRequest", hear: "Callable[[Envelope], None] | None" = None
+) -> AskOutcome:
+    """Start a run, tell ``hear`` of each event as it comes, and wait for the end.
+
+    Cancelled, it cancels the run and records that. Raises what ``Runner.start`` raises.
+    """
+    from graph.events import RetrievalDecided, RunFailed, RunFinished
+
+    run = await runner.start(session_id, request)
+    decision: RetrievalDecided | None = None
+    try:
+        async for envelope in run.events():
+            event = envelope.event
+            if hear is not None:
+                hear(envelope)
+            if isinstance(event, RetrievalDecided):
+                decision = event
+            if isinstance(event, RunFinished | RunFailed):
+                return AskOutcome(run, decision, event)
+    except asyncio.CancelledError:
+        await run.cancel("cancel_requested")
+        raise
+    raise AssertionError("a log ends with its terminal event")
+
 
 Session = Annotated[str | None, typer.Option(help="Go on with this session; a new one otherwise.", show_default=False)]
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Read this document whole; may be repeated.")]
@@ -84,10 +170,10 @@ async def _ask(
     user: str | None,
     as_json: bool,
 ) -> Exit:
-    from cli.rendering.live import TerminalRun
+    from cli.rendering.terminal_run import TerminalRun
     from graph.context import Context
     from graph.errors import InvalidRequest
-    from tools.runs import RunRequest
+    from tools.runs.run_request import RunRequest
 
     if not question.strip():
         raise InvalidRequest("question: it is empty.", suggestion="Ask something.")

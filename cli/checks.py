@@ -1,4 +1,4 @@
-"""What doctor looks at: each check tells what it found, and a failure what to do about it."""
+"""Checks of citewell doctor: each reports what it found, and a failure what to do about it."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from cli.exits import BY_CODE, Exit
-from cli.opening import opened_embedder
+from cli.command import BY_CODE, Exit, opened_embedder
 from graph.errors import CitewellError, DatabaseUnavailable, ModelRefused, ModelUnavailable
 from migrations import pending
-from tools.database import Connection, database_errors, open_database
-from tools.embeddings import Embedder, refuse_mismatch
+from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.settings import ModelSettings, Settings
+from tools.storage.database import Connection, database_errors
+from tools.storage.startup import open_database
 
 log = logging.getLogger("citewell.cli")
 

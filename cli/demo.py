@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.exits import Exit
-from cli.opening import identity_of, opened, settings_for
+from cli.command import Exit, identity_of, opened, run, settings_for
+from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
 
 if TYPE_CHECKING:
-    from cli.asking import Asked
+    from cli.ask import AskOutcome
     from graph.entrypoint import Citewell
     from graph.evidence import Identity
 
@@ -66,7 +64,7 @@ def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
 
 
 async def _demo(model: str, as_json: bool) -> Exit:
-    from cli.rendering.stage import Stage
+    from cli.rendering.demo_stage import Stage
     from graph.errors import ConfigurationError
 
     if not DOCS.is_dir():
@@ -90,7 +88,7 @@ async def _demo(model: str, as_json: bool) -> Exit:
 
 async def _fill(citewell: "Citewell", identity: "Identity", stage: Any) -> None:
     from cli.ingest import ingest_shown
-    from tools.ingestion import Refused
+    from tools.library.ingestion import Refused
 
     await citewell.library.workspaces.ensure(identity.workspace)
     reports = await ingest_shown(citewell.library.ingestor, identity, [DOCS])
@@ -100,13 +98,13 @@ async def _fill(citewell: "Citewell", identity: "Identity", stage: Any) -> None:
         stage.library([report for report in reports if not isinstance(report, Refused)])
 
 
-async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: Any) -> "list[Asked]":
-    from cli.asking import ask_question
+async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: Any) -> "list[AskOutcome]":
+    from cli.ask import ask_question
     from graph.context import Context
-    from tools.runs import RunRequest
+    from tools.runs.run_request import RunRequest
 
     context = Context(workspace=identity.workspace, user=identity.user, model=model)
-    asked: list[Asked] = []
+    asked: list[AskOutcome] = []
     for number, question in enumerate(QUESTIONS, start=1):
         if question.follows_up:
             session_id = asked[-1].run.session_id
@@ -118,7 +116,7 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
     return asked
 
 
-def _told(asked: "Asked") -> dict[str, Any]:
+def _told(asked: "AskOutcome") -> dict[str, Any]:
     document = asked.as_json()
     wanted = ("question", "outcome", "needs_retrieval", "answer", "sections", "citations")
     return {name: document.get(name) for name in wanted}

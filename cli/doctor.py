@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from cli.exits import Exit
-from cli.opening import settings_for
+from cli.command import Exit, run, settings_for
+from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
 
 if TYPE_CHECKING:
     from cli.checks import Check
@@ -65,9 +63,8 @@ def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -
     from rich.text import Text
 
     from cli.provenance import provenance
-    from cli.rendering.indent import show_indented
-    from cli.rendering.safe import one_line
-    from cli.rendering.tables import show_table
+    from cli.rendering.wrapping import show_indented
+    from cli.tables import one_line, show_table
 
     console = result_console()
     console.print(Text.assemble("Questions are answered by the ", (family["family"], "bold"), " family"), end="")

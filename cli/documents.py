@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.identifiers import as_id
-from cli.opening import Storage, identity_of, opened_database, settings_for
-from cli.options import AsJson, UserName, WorkspaceName, Yes
-from cli.output import print_json, result_console
-from cli.running import run
+from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
+from cli.console import print_json, result_console
+from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id
 from cli.workspaces import confirmed
 
 if TYPE_CHECKING:
-    from tools.documents import Documents
+    from tools.library.catalogue import Documents
 
 documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
 DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
@@ -67,7 +64,7 @@ def delete(
 
 
 def _documents(storage: Storage) -> "Documents":
-    from tools.documents import Documents
+    from tools.library.catalogue import Documents
 
     return Documents(storage.database, storage.workspaces)
 
@@ -81,7 +78,7 @@ async def _list(
     user: str | None,
     as_json: bool,
 ) -> Exit:
-    from cli.rendering.tables import show_table
+    from cli.tables import show_table
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
@@ -103,8 +100,8 @@ async def _list(
 async def _show(document_id: str, workspace: str | None, user: str | None, as_json: bool) -> Exit:
     from rich.text import Text
 
-    from cli.output import plain
-    from cli.rendering.safe import one_line
+    from cli.console import plain
+    from cli.tables import one_line
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
@@ -128,7 +125,7 @@ async def _raw(document_id: str, workspace: str | None, user: str | None, as_jso
         return Exit.OK
     text = "".join(segment["text"] for segment in raw_text["segments"])
     if sys.stdout.isatty():
-        from cli.rendering.safe import printable
+        from cli.tables import printable
 
         text = printable(text)
     sys.stdout.write(text)

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cli.opening import opened_database, settings_for
+from cli.command import opened_database, run, settings_for
+from cli.console import print_json
 from cli.options import AsJson
-from cli.output import print_json
-from cli.running import run
 
 Days = Annotated[
     int | None,
@@ -31,7 +30,7 @@ def expire(days: Days = None, dry_run: DryRun = False, as_json: AsJson = False) 
 
 
 async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
-    from tools.expiry import expire as sweep
+    from tools.sessions.expiry import expire as sweep
 
     settings = settings_for()
     days = days or settings.session_days

@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.opening import identity_of, opened_database, opened_embedder, settings_for
+from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
-    from tools.ingestion import Ingestor, Report
+    from tools.library.ingestion import Ingestor, Report
 
 Paths = Annotated[
     list[Path],
@@ -42,7 +40,7 @@ def ingest(
 async def _ingest(
     paths: list[Path], owner: str | None, space: str | None, workspace: str | None, user: str | None, as_json: bool
 ) -> Exit:
-    from tools.ingestion import Ingestor
+    from tools.library.ingestion import Ingestor
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
@@ -89,9 +87,9 @@ def as_document(reports: "list[Report]") -> dict[str, object]:
 def _show(reports: "list[Report]") -> None:
     from rich.text import Text
 
-    from cli.rendering.indent import show_indented
-    from cli.rendering.safe import one_line
-    from tools.ingestion import Refused
+    from cli.rendering.wrapping import show_indented
+    from cli.tables import one_line
+    from tools.library.ingestion import Refused
 
     console, errors = result_console(), progress_console()
     for report in reports:

@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.opening import Storage, opened_database, settings_for
+from cli.command import Storage, opened_database, run, settings_for
+from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from tools.keys import ApiKey, ApiKeys
+    from tools.auth.api_keys import ApiKey, ApiKeys
 
 keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
@@ -41,13 +40,13 @@ def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
 
 
 def _keys(storage: Storage) -> "ApiKeys":
-    from tools.keys import ApiKeys
+    from tools.auth.api_keys import ApiKeys
 
     return ApiKeys(storage.database, storage.workspaces)
 
 
 async def _create(workspace: str | None, user: str | None, label: str, as_json: bool) -> None:
-    from tools.keys import key_id
+    from tools.auth.api_keys import key_id
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
@@ -62,7 +61,7 @@ async def _create(workspace: str | None, user: str | None, label: str, as_json: 
 
 
 async def _list(workspace: str | None, as_json: bool) -> None:
-    from cli.rendering.tables import show_table
+    from cli.tables import show_table
 
     async with opened_database(settings_for()) as storage:
         found = await _keys(storage).list(workspace)

@@ -1,25 +1,22 @@
-"""The ``citewell`` command: its sub-commands and what happens with a mistyped line."""
+"""The ``citewell`` command: its sub-commands, and how a mistyped line is reported."""
 
-import io
-import sys
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 from cli.ask import ask
+from cli.command import run_app
 from cli.demo import demo
 from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
-from cli.exits import Exit
 from cli.expire import expire
 from cli.ingest import ingest
 from cli.keys import keys
 from cli.migrate import migrate
 from cli.purge import purge
 from cli.reindex import reindex
-from cli.running import report
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions
@@ -68,22 +65,5 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; a mistyped one exits with 2, as JSON on stdout where ``--json`` was asked for."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
-    command = typer.main.get_command(app)
-    if "--json" not in sys.argv[1:]:
-        command()
-    try:
-        code = command.main(standalone_mode=False)
-    except typer.Abort:
-        report("interrupted", "Aborted.", "", as_json=True)
-        code = Exit.INTERRUPTED
-    except USAGE_ERRORS as error:
-        report("usage", error.format_message(), "Run the command with --help.", as_json=True)
-        code = Exit.USAGE
-    sys.exit(code)
-
-
-USAGE_ERRORS: type[typer.BadParameter] = typer.BadParameter.__mro__[2]  # the root of all that click raises of usage
+    """Run the ``citewell`` command."""
+    run_app(app)

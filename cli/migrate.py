@@ -1,9 +1,8 @@
 """citewell migrate: bring the database up to this release."""
 
-from cli.opening import settings_for
+from cli.command import run, settings_for
+from cli.console import print_json
 from cli.options import AsJson
-from cli.output import print_json
-from cli.running import run
 
 
 def migrate(as_json: AsJson = False) -> None:
@@ -12,7 +11,7 @@ def migrate(as_json: AsJson = False) -> None:
 
 
 async def _migrate(as_json: bool) -> None:
-    from tools.database import migrate as bring_up_to_date
+    from tools.storage.startup import migrate as bring_up_to_date
 
     done = await bring_up_to_date(settings_for())
     if as_json:

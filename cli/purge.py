@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.opening import opened_database, settings_for
+from cli.command import Exit, opened_database, run, settings_for
+from cli.console import print_json
 from cli.options import AsJson, WorkspaceName, Yes
-from cli.output import print_json
-from cli.running import run
 from cli.workspaces import confirmed
 
 Days = Annotated[
@@ -28,7 +26,7 @@ def purge(
 
 
 async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
-    from tools.documents import Documents
+    from tools.library.catalogue import Documents
 
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):

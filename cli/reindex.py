@@ -1,10 +1,8 @@
 """citewell reindex: embed the library anew with the configured model."""
 
-from cli.exits import Exit
-from cli.opening import opened_database, opened_embedder, settings_for
+from cli.command import Exit, opened_database, opened_embedder, run, settings_for
+from cli.console import print_json, progress_console
 from cli.options import AsJson
-from cli.output import print_json, progress_console
-from cli.running import run
 
 
 def reindex(as_json: AsJson = False) -> None:
@@ -18,7 +16,7 @@ def reindex(as_json: AsJson = False) -> None:
 async def _reindex(as_json: bool) -> Exit:
     from rich.progress import Progress
 
-    from tools.reindexing import reindex as embed_anew
+    from tools.embeddings.reindexing import reindex as embed_anew
 
     settings = settings_for()
     console = progress_console()

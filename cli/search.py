@@ -5,12 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.identifiers import as_id
-from cli.opening import identity_of, opened_database, opened_embedder, settings_for
-from cli.options import AsJson, UserName, WorkspaceName
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
+from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.console import print_json, progress_console, result_console
+from cli.options import AsJson, UserName, WorkspaceName, as_id
 
 Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
@@ -45,10 +42,10 @@ async def _search(
     user: str | None,
     as_json: bool,
 ) -> Exit:
-    from cli.rendering.hits import show_hits
+    from cli.rendering.transcript import show_hits
     from graph.ports import SearchQuery
-    from tools.embeddings import refuse_mismatch
-    from tools.retrieval.search import HybridSearcher
+    from tools.embeddings.embedder import refuse_mismatch
+    from tools.retrieval.hybrid_search import HybridSearcher
 
     settings = settings_for(workspace, user)
     asked = SearchQuery(

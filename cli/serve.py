@@ -4,10 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.opening import settings_for
+from cli.command import Exit, run, settings_for
 from cli.options import AsJson
-from cli.running import run
 
 Host = Annotated[str | None, typer.Option(help="The address to listen on; CITEWELL_HOST otherwise.")]
 Port = Annotated[
@@ -23,7 +21,7 @@ def serve(host: Host = None, port: Port = None, as_json: AsJson = False) -> None
 
 
 async def _serve(host: str | None, port: int | None, as_json: bool) -> Exit:
-    from cli.listening import serve_app
+    from cli.http_server import serve_app
 
     settings = settings_for()
     said = {name: value for name, value in (("host", host), ("port", port)) if value is not None}

@@ -4,17 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.identifiers import as_id
-from cli.opening import Storage, identity_of, opened_database, settings_for
-from cli.options import AsJson, UserName, WorkspaceName, Yes
-from cli.output import print_json, result_console
-from cli.running import run
+from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
+from cli.console import print_json, result_console
+from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id
 from cli.workspaces import confirmed
 from graph.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from tools.sessions import Sessions
+    from tools.sessions.session_store import Sessions
 
 sessions = typer.Typer(help="List, read, rename and delete conversations.", no_args_is_help=True)
 SessionId = Annotated[str, typer.Argument(help="The session's id.", show_default=False)]
@@ -79,13 +76,13 @@ def delete(
 
 
 def _sessions(storage: Storage) -> "Sessions":
-    from tools.sessions import Sessions
+    from tools.sessions.session_store import Sessions
 
     return Sessions(storage.database, storage.workspaces)
 
 
 async def _list(limit: int, cursor: str | None, workspace: str | None, user: str | None, as_json: bool) -> None:
-    from cli.rendering.tables import show_table
+    from cli.tables import show_table
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
@@ -108,7 +105,7 @@ async def _show(
     user: str | None,
     as_json: bool,
 ) -> None:
-    from cli.rendering.history import show_history
+    from cli.rendering.transcript import show_history
 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
@@ -126,7 +123,7 @@ async def _show(
 
 
 async def _rename(session_id: str, title: str, workspace: str | None, user: str | None, as_json: bool) -> None:
-    from cli.rendering.safe import one_line
+    from cli.tables import one_line
 
     settings = settings_for(workspace, user)
     if not 0 < len(one_line(title)) <= LONGEST_TITLE:

@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cli.exits import Exit
-from cli.opening import opened_database, settings_for
+from cli.command import Exit, opened_database, run, settings_for
+from cli.console import print_json, result_console
 from cli.options import AsJson, Yes
-from cli.output import print_json, result_console
-from cli.running import run
 
 workspaces = typer.Typer(help="Make, list and delete workspaces.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="The workspace's name, 1 to 100 characters.", show_default=False)]
@@ -43,7 +41,7 @@ async def _create(name: str, as_json: bool) -> None:
 
 
 async def _list(as_json: bool) -> None:
-    from cli.rendering.tables import show_table
+    from cli.tables import show_table
 
     async with opened_database(settings_for()) as storage:
         found = await storage.workspaces.list()

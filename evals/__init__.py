@@ -1,13 +1,13 @@
-"""What Citewell is measured by, over the graph as it runs, without HTTP.
+"""Evaluation: run a data set through the real graph without HTTP, and measure what comes out.
 
-cases, datasets, golden, development        what is asked, and of what
-stored, removal, workspace                  a data set in a library
-evaluation, running, asking, recording      a run of it, from end to end
-records, run_folder, configuration          what a run leaves
-metrics, bootstrap, mistakes                what is made of records
-report, comparison, langsmith, ragas_lane   how that is shown and handed on
-gate, probe                                 what is built on runs
-retrieval_run, claims, wice, rgb,           measurements of one thing each
-injection, repair, small_talk
-fit_reader, fit_support                     what the extractive family and the claim checker are fitted by
+cases, sets, golden                         questions, documents and gold evidence
+dataset_store, case_run, recorder, running  ask every question of a stored data set
+records, run_folder, evaluation             what a run writes to its folder
+metrics, bootstrap, error_analysis          figures with intervals, and what went wrong
+report, run_comparison, langsmith           reports, comparisons and exports of runs
+ragas_metrics                               ragas' data set format and metrics
+gate                                        the golden set against thresholds and a baseline
+retrieval_run                               search alone
+scripted_endpoint                           a scripted OpenAI-compatible model
+terminal                                    what evaluation's and all other commands print, and how they exit
 """

@@ -1,7 +1,10 @@
-"""Confidence intervals by the bootstrap over questions (Efron 1979, percentile intervals).
+"""Statistics of evaluations: bootstrap intervals, p-values corrected for multiple tests, and separation of classes.
 
-A question may give several observations, such as one for each of its citations, or one with its evidence in the library
-and one without. They are drawn together: questions are independent of each other, what one question gives is not.
+Intervals are percentile intervals over questions (Efron 1979).
+
+A question may yield several observations, such as one for each of its citations, or one with its evidence in the
+library and one without. They are drawn together: questions are independent of each other, the observations of one
+question are not.
 """
 
 from collections.abc import Sequence
@@ -124,3 +127,24 @@ def _quantile(observations: Observations, counts: Floats, quantile: float) -> Fl
     found = values[order][(reached >= quantile * reached[:, -1:]).argmax(axis=1)]
     whole = np.quantile(values, quantile, method="inverted_cdf")
     return np.asarray(np.where(reached[:, -1] > 0, found, whole), dtype=np.float64)
+
+
+def false_discovery_adjusted(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values by the step-up procedure of Benjamini and Hochberg, in the order given; none exceeds 1."""
+    count, smallest = len(p_values), 1.0
+    adjusted = [0.0] * count
+    for rank, place in sorted(enumerate(sorted(range(count), key=lambda i: p_values[i]), 1), reverse=True):
+        smallest = min(smallest, p_values[place] * count / rank)
+        adjusted[place] = round(smallest, 4)
+    return adjusted
+
+
+def auc(yes: Floats, no: Floats) -> float:
+    """Give the area under the ROC curve: the chance that one of ``yes`` scores above one of ``no``, ties half."""
+    above = (yes[:, None] > no[None, :]).mean() + (yes[:, None] == no[None, :]).mean() / 2
+    return round(float(above), 4)
+
+
+def balanced_accuracy(yes: Floats, no: Floats, threshold: float) -> float:
+    """Give the mean of the share of ``yes`` at or above a threshold and of ``no`` below it."""
+    return round((float((yes >= threshold).mean()) + float((no < threshold).mean())) / 2, 4)

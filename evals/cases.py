@@ -1,17 +1,56 @@
-"""What an evaluation asks and of what: documents, questions with their gold evidence, and sets of both.
+"""Evaluation cases: documents, questions with their gold evidence in whole sentences, and data sets of both.
 
-Every data set is brought to this form by a loader of ``evals.datasets``. Evidence is of whole sentences, named by the
-document they stand in and their place in it, so that a quote of any length is judged by the sentences that it holds.
+Every data set is brought to this form by a loader of ``evals.sets``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from evals.gold_sentences import sentences_in
 from graph.errors import InvalidRequest
-from tools.sentences import sentences
+from text.sentences import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceMatch:
+    """Precision, recall and F1 of a set of sentences with the reference that it matches best; 0 for an empty set."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def sentence_spans(text: str, sentences: Iterable[str]) -> list[tuple[int, int]]:
+    """Find sentences, given in order, in their text. Raises ValueError where one is not there."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for sentence in sentences:
+        start = text.index(sentence, at)
+        at = start + len(sentence)
+        spans.append((start, at))
+    return spans
+
+
+def sentences_in(start: int, end: int, spans: Sequence[tuple[int, int]]) -> frozenset[int]:
+    """Tell which sentences a quote holds: they share more than half of the shorter of the two."""
+    return frozenset(
+        index
+        for index, (first, last) in enumerate(spans)
+        if 2 * (min(end, last) - max(start, first)) > min(last - first, end - start)
+    )
+
+
+def best_match(quoted: frozenset[int], references: Iterable[frozenset[int]]) -> SentenceMatch:
+    """Score a set against each reference and keep the best by F1."""
+    matches = [SentenceMatch(0.0, 0.0, 0.0)]
+    for reference in references:
+        shared = len(quoted & reference)
+        if shared:
+            precision, recall = shared / len(quoted), shared / len(reference)
+            matches.append(SentenceMatch(precision, recall, 2 * precision * recall / (precision + recall)))
+    return max(matches, key=lambda match: match.f1)
+
 
 Expected = Literal["answered", "abstained"]
 Span = tuple[int, int]

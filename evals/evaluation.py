@@ -1,19 +1,17 @@
-"""A whole evaluation: a data set run through the graph into a folder, with its figures and its report."""
+"""Evaluate a data set into a run folder: ask its questions, compute every figure, write the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.cases import DataSet
-from evals.configuration import configuration_of
 from evals.metrics import by_tag, figures
-from evals.metrics.alce import ALCE
-from evals.metrics.catalogue import METRICS, TAGS
-from evals.metrics.support import described
-from evals.progress import Progress
+from evals.metrics.alce import ALCE, described
+from evals.metrics.metric_groups import METRICS, TAGS
+from evals.pacing import Progress
 from evals.records import Record, may_pass, record_key
-from evals.report.baseline import Baseline
-from evals.report.page import write_report
-from evals.run_folder import RunFolder
+from evals.report.report_baseline import Baseline
+from evals.report.run_page import write_report
+from evals.run_folder import RunFolder, configuration_of
 from evals.running import RunOptions, run_data_set
 from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest

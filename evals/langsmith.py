@@ -1,7 +1,8 @@
-"""A run as files that LangSmith reads: examples for a data set, or a whole experiment with its scores.
+"""Export a run for LangSmith: examples of a data set, or a whole experiment with its scores.
 
-The examples are those of ``Client.create_examples``, one JSON object a line. The experiment is the body of LangSmith's
-``datasets/upload-experiment`` route for experiments that were run elsewhere. Nothing is sent, and no client is made.
+The examples are those of ``Client.create_examples``, one JSON object a line. The experiment is the body of
+LangSmith's ``datasets/upload-experiment`` route for experiments that were run elsewhere. Nothing is sent, and no
+client is made.
 """
 
 import json
@@ -13,12 +14,11 @@ from uuid import UUID, uuid5
 
 from typing_extensions import TypedDict
 
-from evals.configuration import Configuration
+from evals.error_analysis import errors_of
 from evals.metrics import Metric
-from evals.metrics.catalogue import METRICS
-from evals.mistakes import mistakes_of
+from evals.metrics.metric_groups import METRICS
 from evals.records import Record, Variant, citations_of, record_key
-from evals.run_folder import RunFolder
+from evals.run_folder import Configuration, RunFolder
 
 Format = Literal["langsmith", "langsmith-examples"]
 
@@ -153,7 +153,7 @@ def _row(record: Record, configuration: Configuration, started: datetime) -> Exp
             "model": record["model"],
             "stop_reason": record["stop_reason"],
             "ms": record["ms"],
-            "mistakes": [mistake.why for mistake in mistakes_of(record)],
+            "mistakes": [mistake.why for mistake in errors_of(record)],
         },
     )
     if record["error"] is not None:

@@ -1,7 +1,7 @@
-"""What is written down of each question asked: one JSON object a line of a run folder's ``results.jsonl``.
+"""Records of asked questions: one JSON object a line of a run folder's ``results.jsonl``.
 
-A record holds the gold evidence beside what came out, so that every figure, report and comparison is made of records
-alone, without the data set or the library.
+A record holds the gold evidence together with the outcome, so that every figure, report and comparison is made of
+records alone, without the data set or the library.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Search for a data set's questions without answering them: what retrieval alone is worth, in little time."""
+"""Search for a data set's questions without answering them, which measures retrieval alone in little time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing_extensions import TypedDict
 
 from evals.bootstrap import mean_interval
 from evals.cases import Case, DataSet
+from evals.dataset_store import stored_data_set
 from evals.metrics import Figures, as_figure
-from evals.metrics.catalogue import TAGS
-from evals.metrics.retrieval import ndcg, recall_at, reciprocal_rank
-from evals.progress import Progress
-from evals.stored import stored_data_set
+from evals.metrics.metric_groups import TAGS
+from evals.metrics.retrieval_metrics import ndcg, recall_at, reciprocal_rank
+from evals.pacing import Progress
 from graph.errors import InvalidRequest
 from graph.ports import SearchQuery
-from tools.resources import Library
+from tools.library.library import Library
 
 SEGMENTS = 30  # so that ten documents are among them where one brings several
 _DEPTHS = (1, 3, 5, 10)
@@ -40,8 +40,8 @@ async def run_retrieval(library: Library, data: DataSet, *, progress: Progress |
     """Search all documents of a set for each question that has gold evidence, by the question's own words.
 
     Pages that a question would select are not: everything is searched. No score is too low. Ranks are of documents,
-    and each measure is that of ``evals.metrics.retrieval`` by the same name. Raises InvalidRequest where no question
-    has evidence or a document is refused, CitewellError where the library can't be read.
+    and each measure is that of ``evals.metrics.retrieval_metrics`` by the same name. Raises InvalidRequest where no
+    question has evidence or a document is refused, CitewellError where the library can't be read.
     """
     cases = [case for case in data.cases if case.evidence]
     if not cases:

@@ -1,16 +1,14 @@
-"""Run a data set through the real graph: ingest it into a library of its own, ask every question, record each."""
+"""Run a data set through the real graph: ingest it into a temporary workspace, ask every question, record each."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from evals.cases import Case, DataSet
-from evals.in_flight import each_in_flight
-from evals.progress import Progress
-from evals.recording import Recorder
+from evals.dataset_store import stored_data_set, without_documents
+from evals.pacing import Progress, for_each_concurrently
+from evals.recorder import Recorder
 from evals.records import Record, Variant
-from evals.removal import without_documents
-from evals.stored import stored_data_set
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
@@ -91,7 +89,7 @@ async def _ask_all(recorder: Recorder, cases: Sequence[Case], variant: Variant, 
     async def ask(case: Case) -> None:
         keep(await recorder.ask(case, variant))
 
-    await each_in_flight(cases, ask, at_once=at_once)
+    await for_each_concurrently(cases, ask, at_once=at_once)
 
 
 def _by_removal(cases: Iterable[Case]) -> dict[tuple[str, ...], list[Case]]:

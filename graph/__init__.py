@@ -1,1 +1,1 @@
-"""The vocabulary of Citewell and the wiring of its graph. This package imports nothing by itself."""
+"""The graph's vocabulary and wiring. This package imports nothing by itself."""

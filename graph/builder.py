@@ -1,4 +1,4 @@
-"""The graph: the one place that knows the nodes, their edges and the ports they are bound to."""
+"""Build the graph: the one place that knows the nodes, their edges and the ports bound to them."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from graph.context import Context
-from graph.events import TELL, StepFinished, StepStarted
+from graph.events import EMIT_KEY, StepFinished, StepStarted
 from graph.evidence import Spent
 from graph.ports import Family, Resources
 from graph.routing import (
@@ -22,8 +22,8 @@ from graph.routing import (
     after_grade_segments,
     after_rewrite_query,
 )
-from graph.spending import ALLOWANCES, Allowance, Meter
 from graph.state import FIRST_STEP, InputState, State
+from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
 from nodes.assess_quality import assess_quality
@@ -106,11 +106,11 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
         if runtime.context is None:
             runtime = runtime.override(context=Context())
         # Told at once, a step's events are known before it is done, and can be stored before its checkpoint is.
-        if (tell := get_config().get("configurable", {}).get(TELL)) is not None:
+        if (tell := get_config().get("configurable", {}).get(EMIT_KEY)) is not None:
             runtime = runtime.override(stream_writer=tell)
         context = runtime.context
         node = bind(resources.families(context.model, thinking=context.thinking))
-        meter = allowed(name, state, context)
+        meter = meter_for(name, state, context)
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
         update = dict(await node(state, runtime, meter=meter))
@@ -125,7 +125,7 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
     return run_step
 
 
-def allowed(name: str, state: State, context: Context) -> Meter:
+def meter_for(name: str, state: State, context: Context) -> Meter:
     """Give a node's meter: what the run has left, less what is reserved for steps that matter more."""
     allowance = ALLOWANCES.get(name, Allowance())
     # The first node clears the last run's account, so nothing of it may count against this one.

@@ -1,4 +1,4 @@
-"""The knobs of one run: JSON-able, so that Studio can show them and a request can set them."""
+"""Configuration of one run, as JSON-able fields that Studio can show and a request can set."""
 
 from dataclasses import dataclass, field
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Citewell as a process holds it, opened once and closed in order; and the graph as the LangGraph server loads it."""
+"""Open Citewell for a process and close it in order; load the graph for the LangGraph server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,11 +10,11 @@ from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 
 from graph.builder import build
 from graph.ports import Resources
-from tools.resources import Library, open_library
-from tools.runner import Runner
-from tools.running.attempt import Durability
+from tools.library.library import Library, open_library
+from tools.runs.executor import Durability
+from tools.runs.runner import Runner
+from tools.sessions.titles import SessionTitler
 from tools.settings import Settings, load_settings
-from tools.titles import Titling
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Citewell:
 @asynccontextmanager
 async def open_citewell(settings: Settings, *, durability: Durability | None = None) -> AsyncIterator[Citewell]:
     """Open the library and the graph over it; runs still going at the end are left for another process to go on."""
-    async with open_library(settings) as library, answering(library, settings, durability=durability) as citewell:
+    async with open_library(settings) as library, open_runner(library, settings, durability=durability) as citewell:
         yield citewell
 
 
 @asynccontextmanager
-async def answering(
+async def open_runner(
     library: Library,
     settings: Settings,
     *,
@@ -43,7 +43,7 @@ async def answering(
     """Open the graph over an open library, and the runner; ``resources`` are other ports than the library's own."""
     resources = resources or library.resources
     graph = build(resources).compile()
-    titling = Titling(library.database, resources.families) if settings.auto_title else None
+    titling = SessionTitler(library.database, resources.families) if settings.auto_title else None
     runner = Runner(
         graph,
         resources,

@@ -1,25 +1,4 @@
-"""What can go wrong, each with a stable code, whether trying again may help, and what to do.
-
-CitewellError
-├── InvalidRequest               the caller can mend it
-│   ├── NotFound                 no such document, session, run or workspace within the caller's reach
-│   ├── UnknownModel             a model name that no setting defines
-│   ├── SessionBusy              the session has a run in progress
-│   └── NotAuthenticated         the request does not say who asks, or says it wrongly
-├── Overloaded                   as many runs are going and waiting as this process takes
-├── ServerStopping               the process ends; its runs go on in another, or in the next one
-├── UnreadableDocument           a file that cannot be ingested, with the reason
-├── BudgetExhausted              the run's cap on calls or tokens is used up
-├── EmbeddingMismatch            the library was embedded by another model: reindex
-├── ConfigurationError           settings that cannot work
-└── DependencyFailed             something outside failed; usually worth a retry
-    ├── DatabaseUnavailable
-    ├── ModelUnavailable         no reply: not reached, timed out, rate limited
-    │   └── ModelRefused         the key, the model or the request is refused, and would be again
-    ├── ModelReplyInvalid        a reply that cannot be read
-    ├── EmbeddingUnavailable
-    └── WebUnavailable           the search endpoint or a result page did not answer
-"""
+"""Errors that callers may see, each with a stable code, whether a retry may help, and what to do."""
 
 from typing import ClassVar
 
@@ -137,6 +116,6 @@ class WebUnavailable(DependencyFailed):
     suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then the library answers alone."
 
 
-def left_out(error: CitewellError, instead: str) -> Failure:
+def fallback_failure(error: CitewellError, instead: str) -> Failure:
     """Say what failed, and in a sentence what was done instead."""
     return Failure(code=error.code, message=f"{error.message} {instead}")

@@ -1,9 +1,4 @@
-"""What a run tells the world: a closed, versioned set of frozen events, and the Listener that each is told to.
-
-Nodes write events with ``runtime.stream_writer``; the run layer numbers them. An event never names a wire format:
-``event.tell(listener)`` calls the listener's method for its kind, so a dialect that lacks one fails the type check.
-Fields and kinds are only ever added; clients ignore what they do not know. Payloads: docs/api.md.
-"""
+"""The closed, versioned set of events that a run emits, and the listener interface that receives them."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +10,7 @@ from typing_extensions import TypedDict
 from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
-TELL = "citewell_tell"  # in a run's configurable: who is told its events, in the place of LangGraph's own stream
+EMIT_KEY = "citewell_tell"  # in a run's configurable: who is told its events, in the place of LangGraph's own stream
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -328,7 +323,7 @@ Event = Annotated[AnyEvent, Field(discriminator="type")]
 TERMINAL: tuple[type[RunFinished], type[RunFailed]] = (RunFinished, RunFailed)
 
 
-def moment(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
     """Write a moment in ISO 8601, in UTC, with milliseconds and Z, as JavaScript does."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -1,8 +1,4 @@
-"""The words of Citewell as types: what is stored, what is kept for an answer, and what proves it.
-
-Rows that live in graph state or travel in events are ``TypedDict``s of builtins; what only passes between ports is a
-frozen dataclass. Every offset counts Unicode code points of a document's canonical text, end exclusive.
-"""
+"""Types of what is stored, what is kept for an answer, and what proves it."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NotRequired

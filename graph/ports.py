@@ -1,18 +1,12 @@
-"""What the graph needs from the world, a small Protocol each, and how the live ones reach the nodes.
-
-Two families implement the ports that read and write language: ``tools/llm`` and ``tools/extractive``. Each
-implementation passes the kit of its port in ``tests/contract``. Unless a port says otherwise it raises
-``DependencyFailed`` (or a subclass) when what stands behind it fails. Where the meter is empty, only ``revise`` and
-``assess`` raise ``BudgetExhausted``; every other port does its work more simply, by rule, and says so in ``fallback``.
-"""
+"""Protocols for what the graph needs from outside, and the resources that bind live implementations to nodes."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from graph.evidence import Failure, FamilyName, Hit, Identity, Intent, Origin, Page, SearchMode, Segment, Verdict
-from graph.spending import Meter
 from graph.state import Turn
+from graph.usage import Meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +157,13 @@ class DraftClosed:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftThought:
+class DraftThinking:
     """Thinking of a reasoning model; never part of the answer."""
 
     delta: str
 
 
-Draft = DraftOpened | DraftText | DraftClosed | DraftThought
+Draft = DraftOpened | DraftText | DraftClosed | DraftThinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +270,7 @@ class WrittenSection:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The claims of each section, in the order given. ``fallback`` says why a model's part was left out."""
 
     sections: tuple[tuple[CheckedClaim, ...], ...]
@@ -284,7 +278,7 @@ class Checked:
 
 
 class ClaimChecker(Protocol):
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Split sections into claims and find for each the best supporting span, in at most one model call for all.
 
         Claims come in order and do not overlap; a claim that no span supports has no proof.

@@ -1,19 +1,46 @@
-"""Where a run goes next: pure functions of state and context, without I/O and without a model."""
+"""Routes of a run as pure functions of state and context: gathering rounds, and the node that follows each node."""
 
 from typing import Literal
 
 from langgraph.runtime import Runtime
 
 from graph.context import Context
-from graph.gathering import Gathering, rounds, searching
 from graph.state import State
+
+Gathering = Literal["load_selected_pages", "search_segments", "search_web"]
+
+
+def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
+    """List the rounds of a run; a later one is taken only where those before it kept nothing.
+
+    With ``web: first`` the web is asked before the library, with ``fallback`` after it, with ``also`` beside it. A
+    marked passage is loaded in the first round whatever the order. Limited to the selected pages, a run that selects
+    none has no library. The list is empty where there is nowhere to look.
+    """
+    pages: list[Gathering] = ["load_selected_pages"] if state.page_ids or state.selected_text else []
+    no_library = context.search == "off" or (context.only_selected_pages and not state.page_ids)
+    library: list[Gathering] = [] if no_library else ["search_segments"]
+    web: list[Gathering] = ["search_web"] if context.web != "off" and not context.only_selected_pages else []
+    if context.web == "first":
+        marked: list[Gathering] = pages if state.selected_text else []
+        planned = [marked + web, library if marked else pages + library]
+    elif context.web == "fallback":
+        planned = [pages + library, web]
+    else:
+        planned = [pages + library + web]
+    return [each for each in planned if each]
+
+
+def search_nodes(state: State, context: Context) -> list[Gathering]:
+    """List the nodes that take another query: a page that is read whole has nothing more to give."""
+    return [name for names in gathering_rounds(state, context) for name in names if name != "load_selected_pages"]
 
 
 def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gathering] | Literal["answer_directly"]:
     """Gather from everywhere that the first round asks for, side by side; with nothing to look for, reply directly."""
     if not state.needs_retrieval:
         return "answer_directly"
-    return rounds(state, runtime.context)[0]
+    return gathering_rounds(state, runtime.context)[0]
 
 
 def after_grade_segments(
@@ -23,10 +50,10 @@ def after_grade_segments(
     context = runtime.context
     if state.sources:
         return "generate_answer"
-    planned = rounds(state, context)
+    planned = gathering_rounds(state, context)
     if state.rounds < len(planned):
         return planned[state.rounds]
-    if state.rewrites < context.max_rewrites and searching(state, context):
+    if state.rewrites < context.max_rewrites and search_nodes(state, context):
         return "rewrite_query"
     return "abstain"
 
@@ -38,7 +65,7 @@ def after_rewrite_query(
 
     A repair searches by what the answer claims, which may be a document's own words: these never go to the web.
     """
-    nodes = searching(state, runtime.context) if state.query else []
+    nodes = search_nodes(state, runtime.context) if state.query else []
     if state.repairing:
         return [name for name in nodes if name != "search_web"] or "generate_answer"
     return nodes or "abstain"

@@ -1,8 +1,4 @@
-"""What a checkpoint carries: ids, scores, counters and the last turns as text, never document text.
-
-Rows are ``typing_extensions.TypedDict``s of builtins, so that a checkpoint written today can be read by any later
-release, and so that LangGraph can describe the input form on Python 3.11. Reducers live here and nowhere else.
-"""
+"""Checkpointed state of a session: ids, scores, counters and the last turns as text, never document text."""
 
 import operator
 from dataclasses import dataclass, field
@@ -105,7 +101,7 @@ def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, 
     return merged
 
 
-def first_met(before: str, after: str) -> str:
+def first_cap(before: str, after: str) -> str:
     """Keep the cap that was met first, however many nodes of a round meet one."""
     return before or after
 
@@ -161,7 +157,7 @@ class State(InputState):
     assessment: Assessment | None = None
     outcome: Literal["", "answered", "abstained"] = ""
     stop_reason: StopReason | Literal[""] = ""
-    exhausted: Annotated[str, first_met] = ""  # the cap that was met first
+    exhausted: Annotated[str, first_cap] = ""  # the cap that was met first
     spent: Annotated[dict[str, Spent], merge_spent] = field(default_factory=dict)
 
 
@@ -170,7 +166,7 @@ def answer_text(sections: list[Section]) -> str:
     return "\n\n".join(section["text"] for section in sections if section["text"])
 
 
-def subject(state: State) -> str:
+def question_with_passage(state: State) -> str:
     """Give what is asked, with the passage that a reader marked under it."""
     if not state.selected_text:
         return state.standalone_question

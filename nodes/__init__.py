@@ -1,1 +1,1 @@
-"""One node a file; file, function and node share a name. Nodes know ports, never what implements them."""
+"""The graph's nodes, one a file; file, function and node share a name. Nodes know ports, not implementations."""

@@ -1,4 +1,4 @@
-"""Say in the question's language that there is no answer to give, what was searched for, and what came nearest."""
+"""Return a refusal in the question's language, with the queries that were tried and the nearest material found."""
 
 from typing import Literal
 
@@ -6,14 +6,14 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 import prompts
+from answers.drafting import emit_removed, filter_links
+from answers.sources import excerpt, nearest_sources
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason
 from graph.ports import SegmentReader
-from graph.sources import excerpt, nearest
-from graph.spending import STOP_REASONS, Meter
 from graph.state import ClaimRow, State
-from nodes.drafting import guarded, tell_removed
+from graph.usage import STOP_REASONS, Meter
 
 LONGEST_QUERY = 120
 UNSPACED = ("zh", "ja")
@@ -30,13 +30,13 @@ class AbstainUpdate(TypedDict):
 
 async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter) -> AbstainUpdate:
     """Refuse politely, naming what was searched for and the documents and headings of the nearest material found."""
-    near = [row["segment_id"] for row in nearest(state.candidates)]
+    near = [row["segment_id"] for row in nearest_sources(state.candidates)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
-    reason = why(state)
+    reason = abstention_reason(state)
     # A title can be a link, and what was searched for can be a model's words.
-    text, removed = guarded(refusal(reason, state.tried, segments, state.language), [], {})
+    text, removed = filter_links(refusal(reason, state.tried, segments, state.language), [], {})
     index = len(state.sections)
-    tell_removed(removed, index, runtime.stream_writer)
+    emit_removed(removed, index, runtime.stream_writer)
     runtime.stream_writer(SectionStarted(section_index=index, fallback=state.fallback))
     runtime.stream_writer(TextDelta(section_index=index, delta=text))
     runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
@@ -45,7 +45,7 @@ async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentRea
     return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": capped or reason}
 
 
-def why(state: State) -> StopReason:
+def abstention_reason(state: State) -> StopReason:
     """Name the point at which the run found that it has no answer."""
     if not state.needs_retrieval:
         return "library_not_allowed"
@@ -65,11 +65,11 @@ def refusal(reason: StopReason, tried: list[str], near: list[Segment], language:
     searched = said.searched.format(queries=between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried))
     if not near:
         return after.join((said.nothing_found, searched))
-    places = between.join(dict.fromkeys(place(segment) for segment in near))
+    places = between.join(dict.fromkeys(place_label(segment) for segment in near))
     return after.join((said.not_in_library, searched, said.nearest.format(places=places)))
 
 
-def place(segment: Segment) -> str:
+def place_label(segment: Segment) -> str:
     """Name where a segment stands, as a reader would look for it."""
     heading = segment.heading.removeprefix(segment.title).removeprefix(" > ")
     return f"{segment.title} > {heading}" if heading else segment.title

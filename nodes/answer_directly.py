@@ -1,16 +1,16 @@
-"""Reply without the library: small talk, or a question that was to be answered without it."""
+"""Reply without the library, to small talk or to a question that needs no retrieval."""
 
 from typing import Literal
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.drafting import emit_drafts
 from graph.context import Context
 from graph.evidence import Section, StopReason
 from graph.ports import AnswerWriter
-from graph.spending import STOP_REASONS, Meter
 from graph.state import State
-from nodes.drafting import told
+from graph.usage import STOP_REASONS, Meter
 
 
 class AnswerDirectlyUpdate(TypedDict):
@@ -26,7 +26,7 @@ async def answer_directly(
 ) -> AnswerDirectlyUpdate:
     """Converse in the question's language, citing nothing."""
     drafts = writer.converse(state.question, state.turns, language=state.language, intent=state.intent, meter=meter)
-    sections = await told(drafts, runtime.stream_writer)
+    sections = await emit_drafts(drafts, runtime.stream_writer)
     if not sections:
         return {"sections": [], "outcome": "", "stop_reason": ""}
     capped = STOP_REASONS.get(state.exhausted or meter.exhausted or "")

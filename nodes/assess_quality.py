@@ -1,4 +1,4 @@
-"""Sum up what the verdicts say of the answer, and end the run."""
+"""Derive an assessment of the answer from its verdicts, and end the run."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,14 +6,14 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.support import count_verdicts, has_failed, support_score
 from graph.context import Context
-from graph.errors import BudgetExhausted, DependencyFailed, left_out
+from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed
 from graph.evidence import Assessment, Failure, StopReason
 from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
-from graph.spending import STOP_REASONS, Meter
 from graph.state import ClaimRow, State, answer_text
-from graph.support import count, has_failed, support
+from graph.usage import STOP_REASONS, Meter
 
 BY_VERDICTS = "The answer was assessed by its verdicts alone."
 NOTHING_CHECKED = "nothing could be checked: the answer holds no claim"
@@ -47,31 +47,31 @@ async def assess_quality(
     covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
     score, unasked = None, None
     if assessor is not None and runtime.context.assess_with_model:
-        score, unasked = await _opinion(assessor, state, answer, meter)
+        score, unasked = await _model_score(assessor, state, answer, meter)
     assessment = Assessment(
-        supported=count(claims)["supported"] > 0 and not any(map(has_failed, claims)),
+        supported=count_verdicts(claims)["supported"] > 0 and not any(map(has_failed, claims)),
         utility=utility(claims, covered),
-        claims=count(claims),
+        claims=count_verdicts(claims),
         reason=_reason(claims, covered),
         model_score=score,
     )
     runtime.stream_writer(AnswerAssessed(**assessment, fallback=state.fallback or unasked))
-    return {"assessment": assessment, "outcome": "answered", "stop_reason": why(state, meter)}
+    return {"assessment": assessment, "outcome": "answered", "stop_reason": final_stop_reason(state, meter)}
 
 
 def utility(claims: Sequence[ClaimRow], covered: float) -> float:
     """Give support, halved where nothing of the question is taken up: in [0, 1]."""
-    return round(support(claims) * (0.5 + 0.5 * covered), 4)
+    return round(support_score(claims) * (0.5 + 0.5 * covered), 4)
 
 
-def why(state: State, meter: Meter) -> StopReason:
+def final_stop_reason(state: State, meter: Meter) -> StopReason:
     """Name why the run ends here: a cap before failed claims, and those before a complete answer."""
     if capped := STOP_REASONS.get(state.exhausted or meter.exhausted or ""):
         return capped
     return "repairs_used_up" if any(map(has_failed, state.claims)) else "answer_complete"
 
 
-async def _opinion(
+async def _model_score(
     assessor: QualityAssessor, state: State, answer: str, meter: Meter
 ) -> tuple[float | None, Failure | None]:
     """Ask the model for its score, or say why there is none; it is not asked where a step that matters more was not."""
@@ -80,7 +80,7 @@ async def _opinion(
             raise BudgetExhausted(state.exhausted)
         return round(await assessor.assess(state.standalone_question, answer, meter=meter), 4), None
     except (BudgetExhausted, DependencyFailed) as error:
-        return None, left_out(error, BY_VERDICTS)
+        return None, fallback_failure(error, BY_VERDICTS)
 
 
 async def _cited(claims: Sequence[ClaimRow], context: Context, reader: SegmentReader) -> list[str]:
@@ -92,5 +92,5 @@ async def _cited(claims: Sequence[ClaimRow], context: Context, reader: SegmentRe
 def _reason(claims: Sequence[ClaimRow], covered: float) -> str:
     if not claims:
         return NOTHING_CHECKED
-    counted = ", ".join(f"{n} {verdict}" for verdict, n in count(claims).items() if n)
+    counted = ", ".join(f"{n} {verdict}" for verdict, n in count_verdicts(claims).items() if n)
     return f"{counted}; {covered:.0%} of the question's words are taken up"

@@ -1,17 +1,17 @@
-"""Check every claim against the text it cites, take repairs that raise support, and choose what is to be repaired."""
+"""Check every claim against the text it cites, accept repairs that raise support, and select what to repair next."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.checking import CheckedAnswer
+from answers.disagreements import add_disagreements
+from answers.support import failed_sections
 from graph.context import Context
-from graph.errors import BudgetExhausted, left_out
+from graph.errors import BudgetExhausted, fallback_failure
 from graph.evidence import Disagreement, Failure, Section
 from graph.ports import ClaimChecker, SegmentReader
-from graph.spending import Meter
 from graph.state import ClaimRow, DisputeRow, State
-from graph.support import failed_sections
-from nodes.checking import CheckedAnswer
-from nodes.disagreeing import say_disagreements
+from graph.usage import Meter
 
 NOT_REPAIRED = "The failed sections were not written again."
 
@@ -53,14 +53,14 @@ async def check_claims(
         await answer.check_sections(asked, meter)
     failed = failed_sections(answer.claims)
     wants_repair = bool(failed) and state.repairs < context.max_repairs
-    repairing = failed if wants_repair and can_pay(meter) else []
+    repairing = failed if wants_repair and can_afford_repair(meter) else []
     capped = meter.met() if wants_repair and not repairing else None
     if capped:
-        fallback = fallback or left_out(BudgetExhausted(capped), NOT_REPAIRED)
+        fallback = fallback or fallback_failure(BudgetExhausted(capped), NOT_REPAIRED)
     disagreements: list[Disagreement] = []
     if not repairing:
         answer.withdraw_failed()
-        disagreements = say_disagreements(answer, state.language, runtime.stream_writer)
+        disagreements = add_disagreements(answer, state.language, runtime.stream_writer)
     return {
         "sections": answer.sections,
         "claims": answer.claims,
@@ -72,7 +72,7 @@ async def check_claims(
     }
 
 
-def can_pay(meter: Meter) -> bool:
+def can_afford_repair(meter: Meter) -> bool:
     """Tell whether the run can afford to write sections again: one call is reserved for that."""
     calls = meter.calls_left is None or meter.calls_left >= meter.calls
     tokens = meter.tokens_left is None or meter.tokens < meter.tokens_left

@@ -1,4 +1,4 @@
-"""Make the question standalone, decide whether the library is needed, and clear what the last run left."""
+"""Make the question standalone, decide whether retrieval is needed, and reset the fields of the last run."""
 
 import time
 from typing import Literal
@@ -10,9 +10,8 @@ from typing_extensions import TypedDict
 from graph.context import Context
 from graph.events import RetrievalDecided
 from graph.evidence import Disagreement, Intent, SearchMode, Section
-from graph.gathering import Gathering, rounds
 from graph.ports import QuestionPreparer
-from graph.spending import Meter
+from graph.routing import Gathering, gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
     SCHEMA_VERSION,
@@ -25,6 +24,7 @@ from graph.state import (
     Turn,
     answer_text,
 )
+from graph.usage import Meter
 
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
 
@@ -69,7 +69,7 @@ async def decide_retrieval(
     """Prepare the question in one model call at most, and start the run with a clean slate."""
     started_at = time.time()  # before the preparing, whose seconds count too
     turns = finished_turns(state)
-    planned = rounds(state, runtime.context)
+    planned = gathering_rounds(state, runtime.context)
     preparation = await preparer.prepare(
         state.question,
         turns,

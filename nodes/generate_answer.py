@@ -1,19 +1,19 @@
-"""Write the answer in sections that cite the kept segments, or write again the sections that failed."""
+"""Write the answer in sections that cite the kept segments, or rewrite the sections that failed."""
 
 from collections.abc import Callable
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.drafting import emit_drafts, emit_removed, filter_links
+from answers.support import has_failed
 from graph.context import Context
-from graph.errors import BudgetExhausted, DependencyFailed, left_out
+from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnyEvent
 from graph.evidence import Failure, Hit, Section
 from graph.ports import AnswerWriter, FaultyClaim, FaultySection, SegmentReader
-from graph.spending import Meter
-from graph.state import RevisionRow, State, subject
-from graph.support import has_failed
-from nodes.drafting import guarded, tell_removed, told
+from graph.state import RevisionRow, State, question_with_passage
+from graph.usage import Meter
 
 NOT_REPAIRED = "The failed sections were left as they were."
 
@@ -37,8 +37,8 @@ async def generate_answer(
     ]
     if state.repairing:
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
-    drafts = writer.write(subject(state), hits, language=state.language, meter=meter)
-    return {"sections": await told(drafts, runtime.stream_writer, segments=by_id)}
+    drafts = writer.write(question_with_passage(state), hits, language=state.language, meter=meter)
+    return {"sections": await emit_drafts(drafts, runtime.stream_writer, segments=by_id)}
 
 
 async def _repair(
@@ -47,16 +47,16 @@ async def _repair(
     """Ask for the failed sections anew; where that fails, they stay as they are."""
     faulty = [_faulty(state, index) for index in state.repairing]
     try:
-        revised = await writer.revise(subject(state), faulty, hits, language=state.language, meter=meter)
+        revised = await writer.revise(question_with_passage(state), faulty, hits, language=state.language, meter=meter)
     except (BudgetExhausted, DependencyFailed) as error:
-        return {"revisions": [], "fallback": left_out(error, NOT_REPAIRED)}
+        return {"revisions": [], "fallback": fallback_failure(error, NOT_REPAIRED)}
     by_id = {hit.segment.segment_id: hit.segment for hit in hits}
     rows = []
     for each in revised:
         if each.section_index in state.repairing:
             ids = [segment_id for segment_id in each.source_ids if segment_id in by_id]
-            text, removed = guarded(each.text, ids, by_id)
-            tell_removed(removed, each.section_index, tell)
+            text, removed = filter_links(each.text, ids, by_id)
+            emit_removed(removed, each.section_index, tell)
             rows.append(RevisionRow(section_index=each.section_index, text=text, source_ids=ids))
     return {"revisions": rows}
 

@@ -1,16 +1,16 @@
-"""Keep the gathered segments that bear on the question, and give each its index."""
+"""Keep the gathered segments that are relevant to the question, and assign each its source index."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.sources import describe_source, rank_candidates
 from graph.context import Context
 from graph.events import Dropped, SourcesGraded
 from graph.evidence import Hit, Segment
-from graph.page_references import names_page, page_references
 from graph.ports import Grading, RelevanceGrader, SegmentReader
-from graph.sources import describe, strongest
-from graph.spending import Meter
-from graph.state import Candidate, SourceRow, State, subject
+from graph.state import Candidate, SourceRow, State, question_with_passage
+from graph.usage import Meter
+from text.numbers import names_page, page_references
 
 BELOW = "scored below min_score"
 OFF_PAGE = "stands on another page than the question names"
@@ -29,7 +29,7 @@ async def grade_segments(
 ) -> GradeSegmentsUpdate:
     """Grade what is new as one batch; indices are appended to and never change within a run."""
     judged = set(state.graded)
-    gathered = {key: row for key, row in strongest(state.candidates).items() if key not in judged}
+    gathered = {key: row for key, row in rank_candidates(state.candidates).items() if key not in judged}
     floor = runtime.context.min_score
     candidates = {segment_id: row for segment_id, row in gathered.items() if row["score"] >= floor}
     weak = [Dropped(segment_id=segment_id, reason=BELOW) for segment_id in gathered if segment_id not in candidates]
@@ -42,13 +42,13 @@ async def grade_segments(
         for row in candidates.values()
         if row["segment_id"] in by_id and row["segment_id"] not in elsewhere
     ]
-    grading = await grader.grade(subject(state), hits, meter=meter) if hits else Grading(())
+    grading = await grader.grade(question_with_passage(state), hits, meter=meter) if hits else Grading(())
     for segment_id, score in grading.kept:
         kind = candidates[segment_id]["kind"]
         sources.append(SourceRow(index=len(sources) + 1, segment_id=segment_id, kind=kind, score=score))
     runtime.stream_writer(
         SourcesGraded(
-            sources=[describe(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
+            sources=[describe_source(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
             dropped=[
                 *(Dropped(segment_id=s, reason=reason) for s, reason in grading.dropped),
                 *(Dropped(segment_id=s, reason=OFF_PAGE) for s in elsewhere),

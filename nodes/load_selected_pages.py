@@ -1,4 +1,4 @@
-"""Read the selected pages whole as far as the token budget goes, else search within them; the marked passage first."""
+"""Read the selected pages whole within the token budget, else search within them; the marked passage comes first."""
 
 import asyncio
 from collections import Counter
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.page_budget import best_fitting, fits_whole, total_tokens
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, Segment
-from graph.page_references import names_page, page_references
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher
-from graph.spending import Meter
 from graph.state import Candidate, State
-from nodes.page_budget import best_fitting, fit_whole, tokens_of
+from graph.usage import Meter
+from text.numbers import names_page, page_references
 
 PAGE_SCORE = 1.0
 FOUND_WITHIN = 30  # segments that the search of one page may find, beside their neighbours
@@ -30,7 +30,7 @@ class LoadSelectedPagesUpdate(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _PageRequest:
     """What is to be read of a page: all of it, or the pages of it that the question ``named``."""
 
     page: Page
@@ -58,8 +58,8 @@ async def load_selected_pages(
     pages = await reader.read_pages(page_ids, context.identity) if page_ids else []
     marked = await _marked_passage(state, runtime, passages, page_ids)
     references = page_references(state.asked) or page_references(state.standalone_question)
-    wanted = [_wanted(page, references, marked) for page in pages]
-    read = await _within_budget(wanted, state, runtime, searcher, context.page_tokens - tokens_of(marked))
+    wanted = [_page_requests(page, references, marked) for page in pages]
+    read = await _within_budget(wanted, state, runtime, searcher, context.page_tokens - total_tokens(marked))
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
     runtime.stream_writer(_report(page_ids, pages, offered))
     return {
@@ -80,42 +80,42 @@ async def _marked_passage(
         return []
 
 
-def _wanted(page: Page, references: tuple[range, ...], marked: Sequence[Segment]) -> _Wanted:
+def _page_requests(page: Page, references: tuple[range, ...], marked: Sequence[Segment]) -> _PageRequest:
     """Leave out of a page what is read with the marked passage and, where pages of it are named, all others."""
     known = {segment.segment_id for segment in marked}
     unread = tuple(segment for segment in page.segments if segment.segment_id not in known)
     if not any(names_page(references, segment.page_idx) for segment in page.segments):
-        return _Wanted(page, unread, named=False)
-    return _Wanted(page, tuple(s for s in unread if names_page(references, s.page_idx)), named=True)
+        return _PageRequest(page, unread, named=False)
+    return _PageRequest(page, tuple(s for s in unread if names_page(references, s.page_idx)), named=True)
 
 
 async def _within_budget(
-    wanted: Sequence[_Wanted], state: State, runtime: Runtime[Context], searcher: SegmentSearcher, room: int
+    wanted: Sequence[_PageRequest], state: State, runtime: Runtime[Context], searcher: SegmentSearcher, room: int
 ) -> dict[str, list[Segment]]:
     """Choose what is read of each document, in reading order; documents with pages that the question names go first."""
     text = state.query or state.standalone_question
     read: dict[str, list[Segment]] = {each.page.document_id: [] for each in wanted}
     for group in ([each for each in wanted if each.named], [each for each in wanted if not each.named]):
-        fits = fit_whole([tokens_of(each.segments) for each in group], room)
+        fits = fits_whole([total_tokens(each.segments) for each in group], room)
         long = [each for each, fit in zip(group, fits, strict=True) if not fit]
         for each in (each for each, fit in zip(group, fits, strict=True) if fit):
             read[each.page.document_id] = list(each.segments)
-            room -= tokens_of(each.segments)
+            room -= total_tokens(each.segments)
         if long and room > 0:
             ranked = await _ranked(long, text, runtime, searcher)
             for each, segments in zip(long, best_fitting(ranked, room), strict=True):
                 read[each.page.document_id] = sorted(segments, key=lambda segment: segment.segment_index)
-                room -= tokens_of(segments)
+                room -= total_tokens(segments)
     return read
 
 
 async def _ranked(
-    long: Sequence[_Wanted], text: str, runtime: Runtime[Context], searcher: SegmentSearcher
+    long: Sequence[_PageRequest], text: str, runtime: Runtime[Context], searcher: SegmentSearcher
 ) -> list[list[Segment]]:
     """Order what is wanted of each page by the question, best first; where that can't be told, by reading order."""
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def search(each: _Wanted) -> SearchResult:
+    async def search(each: _PageRequest) -> SearchResult:
         async with turns:
             return await searcher.search(_within(each.page, text, runtime.context.identity))
 
@@ -130,7 +130,7 @@ async def _ranked(
     return [_best_first(each, result) for each, result in zip(long, results, strict=True)]
 
 
-def _best_first(wanted: _Wanted, result: SearchResult) -> list[Segment]:
+def _best_first(wanted: _PageRequest, result: SearchResult) -> list[Segment]:
     """Put what was found first; the rest follows only where nothing was found, or where the question names its page."""
     offered = {segment.segment_id: segment for segment in wanted.segments}
     found = {hit.segment.segment_id: hit.segment for hit in result.hits if hit.segment.segment_id in offered}

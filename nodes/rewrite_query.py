@@ -1,15 +1,15 @@
-"""Word another search: for a question that found nothing, or for what failed sections claim."""
+"""Return another search query, for a question that found nothing or for the claims that failed."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.support import has_failed
 from graph.context import Context
 from graph.events import QueryRewritten
 from graph.evidence import Failure
 from graph.ports import QueryRewriter
-from graph.spending import Meter
 from graph.state import State
-from graph.support import has_failed
+from graph.usage import Meter
 
 LONGEST = 600  # characters of claims that one search takes
 

@@ -1,4 +1,4 @@
-"""Search the library for segments that bear on the standalone question."""
+"""Search the library for segments relevant to the standalone question."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
@@ -7,8 +7,8 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import SearchQuery, SegmentSearcher
-from graph.spending import Meter
 from graph.state import Candidate, State
+from graph.usage import Meter
 
 
 class SearchSegmentsUpdate(TypedDict):

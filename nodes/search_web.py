@@ -1,4 +1,4 @@
-"""Search the web for what bears on the question, as a second library."""
+"""Search the web as a second library for the standalone question."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
@@ -7,8 +7,8 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import WebSearcher
-from graph.spending import Meter
 from graph.state import Candidate, State
+from graph.usage import Meter
 
 NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library answers alone."
 

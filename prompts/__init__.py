@@ -1,4 +1,4 @@
-"""Every text that models or people are given, a file each: prompts as Markdown, fixed lines as TOML."""
+"""Prompts and fixed texts, one file each: prompts as Markdown, fixed lines as TOML."""
 
 import hashlib
 import string

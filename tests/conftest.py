@@ -15,9 +15,10 @@ import pytest
 from psycopg import sql
 from pydantic import SecretStr
 
-from tools.database import Database, migrate, open_database
-from tools.embedded import EmbeddedServer, start_embedded
 from tools.settings import RunSettings, Settings
+from tools.storage.database import Database
+from tools.storage.embedded import EmbeddedServer, start_embedded
+from tools.storage.startup import migrate, open_database
 
 TEMPLATE = "citewell_template"
 NO_FILE: Any = {"_env_file": None}

@@ -5,11 +5,11 @@ from uuid import uuid4
 from graph.context import Context
 from graph.events import Queued, RunFinished
 from graph.evidence import Identity
-from tools.database import Database
-from tools.ledger import Ledger
-from tools.running.live import Run
-from tools.runs import RunRequest
-from tools.workspaces import Workspaces
+from tools.runs.ledger import Ledger
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunRequest
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 
 async def entered(database: Database, session_id: str, question: str = "Why?", identity: Identity | None = None) -> Run:

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+from answers.support import question_coverage
 from graph.errors import BudgetExhausted
 from graph.evidence import Failure, Hit, Identity, Intent, Page, SearchMode, Segment, Verdict
 from graph.ports import (
-    Checked,
     CheckedClaim,
+    CheckResult,
     ClaimChecker,
     Draft,
     DraftClosed,
@@ -31,10 +32,9 @@ from graph.ports import (
     WebSearcher,
     WrittenSection,
 )
-from graph.spending import Meter
 from graph.state import Turn
-from tools.claims.checker import CodeChecker
-from tools.coverage import question_coverage
+from graph.usage import Meter
+from tools.claims.code_checker import CodeChecker
 
 
 def segment(document: str, index: int, text: str, *, start: int = 0, title: str = "") -> Segment:
@@ -162,10 +162,10 @@ class ScriptedChecker:
     otherwise: Verdict = "supported"
     seen: list[WrittenSection] = field(default_factory=list)
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Prove each section by the whole of the first segment it cites."""
         self.seen += sections
-        return Checked(tuple((self._claim(section),) for section in sections))
+        return CheckResult(tuple((self._claim(section),) for section in sections))
 
     def _claim(self, section: WrittenSection) -> CheckedClaim:
         word = section.text.split()[0].lower()

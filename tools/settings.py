@@ -1,4 +1,4 @@
-"""Settings of a deployment, read once from the environment and ``.env`` by whoever starts the process.
+"""Settings of a deployment, read once from the environment and ``.env`` when the process starts.
 
 ``CITEWELL_`` names win; the names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``,
 ``SERPER_API_KEY``) are read where no ``CITEWELL_`` name says otherwise. ``citewell doctor`` shows which name each value

@@ -1,13 +1,11 @@
-"""citewell eval: run data sets through the real graph, compare runs, and measure one thing at a time."""
+"""citewell eval: run data sets through the real graph, compare runs, and export or judge them."""
 
 import typer
 
 from cli.eval.compare import compare
 from cli.eval.export import export
 from cli.eval.gate import gate
-from cli.eval.measurements import claims, injection, repair, rgb, small_talk, wice
-from cli.eval.probe import probe
-from cli.eval.ragas_lane import ragas
+from cli.eval.ragas import ragas
 from cli.eval.report import report
 from cli.eval.retrieval import retrieval
 from cli.eval.run import run_set
@@ -20,6 +18,3 @@ evaluate.command()(export)
 evaluate.command()(gate)
 evaluate.command()(retrieval)
 evaluate.command()(ragas)
-evaluate.command()(probe)
-for measurement in (rgb, claims, wice, injection, repair, small_talk):
-    evaluate.command(measurement.__name__.replace("_", "-"))(measurement)

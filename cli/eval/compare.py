@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.exits import Exit
+from cli.command import Exit, run
+from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
 
 if TYPE_CHECKING:
-    from evals.comparison import Comparison, QuestionChange
+    from evals.run_comparison import Comparison, QuestionChange
 
 QUESTIONS_SHOWN = 30
 JUDGED = {"better": "better", "worse": "worse", "changed": "changed", "no significant change": "–"}
@@ -33,7 +32,7 @@ def compare(
 
 
 async def _compare(before: Path, after: Path, html: Path | None, as_json: bool) -> Exit:
-    from evals.comparison import compare_runs
+    from evals.run_comparison import compare_runs
     from evals.run_folder import RunFolder
 
     comparison = compare_runs(RunFolder(before), RunFolder(after))
@@ -60,8 +59,8 @@ def _show(comparison: "Comparison") -> None:
 
 
 def _show_measures(comparison: "Comparison") -> None:
-    from cli.rendering.tables import show_table
-    from evals.report.numbers import shown, signed
+    from cli.tables import show_table
+    from evals.report.html_markup import shown, signed
 
     rows = [
         [
@@ -81,7 +80,7 @@ def _show_measures(comparison: "Comparison") -> None:
 
 
 def _show_questions(comparison: "Comparison") -> None:
-    from cli.rendering.tables import show_table
+    from cli.tables import show_table
 
     rows = [[_named(each), each.turn, each.before, each.after] for each in comparison.questions]
     if not rows:

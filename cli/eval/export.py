@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cli.eval.options import RunPath
-from cli.exits import Exit
-from cli.options import AsJson
-from cli.output import print_json, progress_console
-from cli.running import run
+from cli.command import Exit, run
+from cli.console import print_json, progress_console
+from cli.options import AsJson, RunPath
 
 
 class Format(StrEnum):

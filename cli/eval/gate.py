@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.eval.showing import progress_bar
-from cli.exits import Exit
-from cli.opening import settings_for
+from cli.command import Exit, run, settings_for
+from cli.console import print_json, progress_bar, progress_console, result_console
 from cli.options import AsJson
-from cli.output import print_json, progress_console, result_console
-from cli.running import run
 
 if TYPE_CHECKING:
-    from evals.gate.judging import Judgement
+    from evals.gate.gate_judging import GateJudgement
 
 
 def gate(
@@ -40,7 +37,7 @@ def gate(
 
 
 async def _gate(out: Path | None, write_baseline: bool, fault: str, as_json: bool) -> Exit:
-    from evals.gate.gate import judge_gate
+    from evals.gate.gate_run import judge_gate
 
     with TemporaryDirectory(prefix="citewell-gate-") as scratch, progress_bar() as progress:
         judgements = await judge_gate(
@@ -58,7 +55,7 @@ async def _gate(out: Path | None, write_baseline: bool, fault: str, as_json: boo
     return Exit.WORSE if failed else Exit.OK
 
 
-def _row(judgement: "Judgement") -> dict[str, Any]:
+def _row(judgement: "GateJudgement") -> dict[str, Any]:
     figure = judgement.figure
     return {
         "run": judgement.run,
@@ -70,8 +67,8 @@ def _row(judgement: "Judgement") -> dict[str, Any]:
     }
 
 
-def _show(judgements: Iterable["Judgement"]) -> None:
-    from cli.rendering.tables import show_table
+def _show(judgements: Iterable["GateJudgement"]) -> None:
+    from cli.tables import show_table
 
     rows = [
         [

@@ -1,12 +1,10 @@
-"""citewell eval report: a run's page, written again, beside another baseline for instance."""
+"""citewell eval report: a run's page, written again, for instance with another baseline."""
 
 from pathlib import Path
 
-from cli.eval.options import BaselineRun, RunPath
-from cli.exits import Exit
-from cli.options import AsJson
-from cli.output import print_json, progress_console
-from cli.running import run
+from cli.command import Exit, run
+from cli.console import print_json, progress_console
+from cli.options import AsJson, BaselineRun, RunPath
 
 
 def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
@@ -16,7 +14,7 @@ def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = Fa
 
 async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
     from evals.evaluation import write_figures
-    from evals.report.baseline import read_baseline
+    from evals.report.report_baseline import read_baseline
     from evals.run_folder import RunFolder
 
     folder = RunFolder(run_path)

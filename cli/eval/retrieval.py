@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-from cli.eval.options import DataSetName, DataSetPath, Most
-from cli.eval.showing import progress_bar, show_figures
-from cli.exits import Exit
-from cli.opening import opened, settings_for
-from cli.options import AsJson
-from cli.output import print_json, result_console
-from cli.running import run
+from cli.command import Exit, opened, run, settings_for
+from cli.console import print_json, progress_bar, result_console, show_figures
+from cli.options import AsJson, DataSetName, DataSetPath, Most
 
 
 def retrieval(
@@ -22,14 +18,14 @@ def retrieval(
 
 
 async def _retrieval(data_set: str, path: Path | None, most: int | None, as_json: bool) -> Exit:
-    from evals.datasets import load_data_set
-    from evals.patience import patient
+    from evals.pacing import with_long_pool_timeout
     from evals.retrieval_run import run_retrieval
+    from evals.sets import load_data_set
 
     data = load_data_set(data_set, path)
     if most is not None:
         data = data.sample(most)
-    async with opened(patient(settings_for())) as citewell:
+    async with opened(with_long_pool_timeout(settings_for())) as citewell:
         with progress_bar("Searching") as progress:
             report = await run_retrieval(citewell.library, data, progress=progress)
     if as_json:

@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.eval.options import BaselineRun, Concurrency, DataSetName, DataSetPath, ModelName, Most
-from cli.eval.run_path import new_run_path
-from cli.eval.showing import progress_bar, show_figures, tell_faults
-from cli.exits import Exit
-from cli.opening import opened, settings_for
-from cli.options import AsJson
-from cli.output import print_json, progress_console
-from cli.running import run
+from cli.command import Exit, opened, run, settings_for
+from cli.console import print_json, progress_bar, progress_console, show_failures, show_figures
+from cli.options import AsJson, BaselineRun, Concurrency, DataSetName, DataSetPath, ModelName, Most, new_run_path
 
 if TYPE_CHECKING:
-    from evals.metrics.support import SupportDescription
+    from evals.metrics.alce import SupportDescription
     from evals.run_folder import RunFolder
 
 
@@ -65,19 +60,19 @@ async def _run_set(
     baseline: Path | None,
     as_json: bool,
 ) -> Exit:
-    from evals.datasets import load_data_set
     from evals.evaluation import evaluate
-    from evals.patience import patient
-    from evals.report.baseline import read_baseline
+    from evals.pacing import with_long_pool_timeout
+    from evals.report.report_baseline import read_baseline
     from evals.run_folder import RunFolder
     from evals.running import RunOptions
+    from evals.sets import load_data_set
 
     data = load_data_set(data_set, path)
     if most is not None:
         data = data.sample(most)
     beside = None if baseline is None else read_baseline(baseline)
     folder = RunFolder(out or new_run_path(data.name, model))
-    settings = patient(settings_for())
+    settings = with_long_pool_timeout(settings_for())
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
     options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k)
@@ -100,7 +95,7 @@ def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
     console.print(_rested_on(metrics["support"]))
     failed = [(record["case_id"], error["message"]) for record in folder.records() if (error := record["error"])]
     if failed:
-        tell_faults(f"{len(failed)} of {metrics['questions']} runs failed:", failed, rest_in="results.jsonl")
+        show_failures(f"{len(failed)} of {metrics['questions']} runs failed:", failed, rest_in="results.jsonl")
         console.print(f"With --out {folder.path} the same command asks again what failed for a reason that may pass.")
     console.print(f"Written to {folder.path}. Open {folder.report} in a browser: it says what each measure means.")
 

@@ -1,1 +1,1 @@
-"""How the terminal shows what Citewell does: runs as they happen, citations, tables."""
+"""Terminal rendering of runs as they happen, citations and conversations."""

@@ -1,1 +1,1 @@
-"""The gate: the golden set by two families, judged by thresholds and by what was measured when they were committed."""
+"""The gate: the golden set by both families, held to committed thresholds and a baseline."""

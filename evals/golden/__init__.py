@@ -1,9 +1,9 @@
-"""Our own golden set: questions over documents written for it in three languages, and over the manual."""
+"""The golden set: questions over documents written for it in three languages, and over the manual."""
 
 from pathlib import Path
 
 from evals.cases import DataSet, Document
-from evals.datasets.own import load_own, read_document
+from evals.sets.own import load_own, read_document
 from graph.errors import InvalidRequest
 
 FOLDER = Path(__file__).parent

@@ -1,8 +1,8 @@
-"""Judge-free measures of records: what each is of, which way is better, and its mean with an interval.
+"""Metrics of records that need no judging model: each has a unit, a direction, and a mean with an interval.
 
-A measure gives a list of observations for each record: none where it does not apply, one, or one for each of several
+A metric yields a list of observations for each record: none where it does not apply, one, or one for each of several
 things counted, such as citations. Its figure is the mean over all observations of a run. What the records of one
-question give is resampled together, since they are no independent samples.
+question yield is resampled together, since they are no independent samples.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

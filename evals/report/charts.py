@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evals.metrics import Figure
-from evals.report.markup import Markup, element
+from evals.report.html_markup import Markup, element
 
 BAR_WIDTH, BAR_HEIGHT = 240, 20
 WIDTH, HEIGHT = 380, 170

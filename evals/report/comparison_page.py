@@ -4,13 +4,22 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evals.comparison import SIGNIFICANT, Comparison, MetricChange, QuestionChange, Turn
-from evals.metrics.catalogue import GROUPS
+from evals.metrics.metric_groups import GROUPS
 from evals.report.charts import difference_bar
-from evals.report.document import document, folded, section, table
-from evals.report.markup import Markup, element, joined
-from evals.report.navigation import navigation
-from evals.report.numbers import counted, shown, signed
+from evals.report.html_markup import (
+    Markup,
+    counted,
+    document,
+    element,
+    folded,
+    joined,
+    navigation,
+    section,
+    shown,
+    signed,
+    table,
+)
+from evals.run_comparison import SIGNIFICANT, Comparison, MetricChange, QuestionChange, Turn
 
 TITLES: Mapping[Turn, str] = {
     "right to wrong": "Turned wrong",

@@ -1,16 +1,14 @@
-"""How a run's records are spread: outcomes, quotes an answer, ranks of gold documents, scores and times."""
+"""Distributions over a run's records: outcomes, quotes an answer, ranks of gold documents, scores and times."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from evals.metrics.retrieval import gold_documents, is_searched, ranked_documents
+from evals.metrics.retrieval_metrics import gold_documents, is_searched, ranked_documents
 from evals.records import Record, citations_of
 from evals.report.charts import Bin, binned, even_ticks, histogram
-from evals.report.document import table
-from evals.report.markup import Markup, element
-from evals.report.numbers import counted, shown
+from evals.report.html_markup import Markup, counted, element, shown, table
 
 TIME_BINS = 24
 SCORE_BINS = 20

@@ -14,9 +14,9 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
-from tools.embedded import EmbeddedServer
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
+from tools.storage.embedded import EmbeddedServer
 
 __all__ = ["scripted_openai"]
 

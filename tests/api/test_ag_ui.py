@@ -12,8 +12,8 @@ from ag_ui.core import Event
 from hypothesis import given, settings
 from pydantic import TypeAdapter
 
-from api.dialects.ag_ui import AgUiDialect
-from api.dialects.markers import JOINER, bracket, marked_text
+from api.dialects.ag_ui.encoder import AgUiEncoder
+from api.dialects.citation_marks import JOINER, bracket, marked_text
 from graph.events import Envelope, RunFinished
 from tests.api.conftest import HANDBOOK
 from tests.api.reading import events_of, parse_frames
@@ -112,7 +112,7 @@ async def test_every_frame_is_one_of_the_protocol_s_events(shared_client: httpx.
 
 
 def tell(log: list[Envelope]) -> list[dict[str, Any]]:
-    dialect = AgUiDialect("t", "r", "answer")
+    dialect = AgUiEncoder("t", "r", "answer")
     stream = b"".join(map(dialect.speak, log)).decode()
     return [json.loads(frame["data"]) for frame in parse_frames(stream)]
 

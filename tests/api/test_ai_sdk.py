@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.dialects.ai_sdk import AiSdkDialect
-from api.dialects.markers import JOINER, bracket, marked_text
+from api.dialects.ai_sdk.encoder import AiSdkEncoder
+from api.dialects.citation_marks import JOINER, bracket, marked_text
 from graph.events import Envelope, RunFinished
 from tests.api.conftest import HANDBOOK
 from tests.api.reading import parse_frames
@@ -384,7 +384,7 @@ def shown_of(told: list[dict[str, Any]]) -> str:
 @settings(max_examples=60, deadline=None)
 @given(runs() | cancelled_runs() | broken_runs(), st.booleans())
 def test_every_run_keeps_the_order_that_clients_insist_on(log: list[Envelope], live: bool) -> None:
-    dialect = AiSdkDialect(["reset-step"] if live else [])
+    dialect = AiSdkEncoder(["reset-step"] if live else [])
     stream = b"".join(map(dialect.speak, log)).decode()
     *parts, done = [frame["data"] for frame in parse_frames(stream)]
     assert done == "[DONE]"

@@ -6,7 +6,7 @@ import time
 
 from graph.events import TERMINAL
 from tests.postgres.test_runs import desk, log_of
-from tools.database import Database
+from tools.storage.database import Database
 
 RUNS = 120
 

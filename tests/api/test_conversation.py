@@ -348,7 +348,7 @@ async def test_thinking_is_told_on_request_and_is_no_part_of_the_answer(
 async def test_a_comment_keeps_an_idle_stream_open(
     model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.routes.conversation.PING_SECONDS", 0.05)
+    monkeypatch.setattr("api.dialects.conversation.routes.PING_SECONDS", 0.05)
     hold = Hold()
     scripted_openai.script(Reply(steps=[hold, *answer(quoted()).steps]), to="generate_answer")
     async with model_client.stream("GET", PATH, params={"query": LEAVE}) as response:

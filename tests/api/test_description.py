@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.errors import SHAPES
+from api.problems import SHAPES
 from graph.entrypoint import Citewell
 from graph.events import AnyEvent
 from tests.api.conftest import new_session

@@ -20,7 +20,7 @@ from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think,
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
 from tests.wire.node_clients import run_client
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does an employee get?"

@@ -14,9 +14,9 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
-from api.dialects.docs_chatbot import LONGEST_CONTENT, ContentLimit, content
-from api.dialects.holding import Told
-from api.dialects.markers import bracket
+from api.dialects.citation_marks import bracket
+from api.dialects.docs_chatbot.encoder import LONGEST_CONTENT, ContentLimit, content
+from api.dialects.section_buffer import FinalSection
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Claim, Identity, Message, Section
 from tests.api.conftest import HANDBOOK, LIBRARY, with_model
@@ -24,9 +24,9 @@ from tests.api.reading import events_of
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, status
 from tests.wire.script import CITATION, SOURCE
-from tools.embedded import EmbeddedServer
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import Settings
+from tools.storage.embedded import EmbeddedServer
 
 PATH = "/api/docs-chat/messages"
 STREAMED = {"accept": "text/event-stream"}
@@ -287,20 +287,20 @@ class TestLongAnswers:
 
     def test_a_first_section_that_is_too_long_is_cut_behind_a_claim_and_its_mark(self) -> None:
         text = f"{'a' * 5999}. {'b' * 3999}. "
-        told = Told(0, text, [], [claim(0, 6000, text), claim(6001, 10_001, text)])
+        told = FinalSection(0, text, [], [claim(0, 6000, text), claim(6001, 10_001, text)])
         assert "".join(ContentLimit().take(told, bracket)) == f"{'a' * 5999}.[1]"
 
     def test_a_claim_that_is_too_long_is_cut_at_a_word(self) -> None:
         text = "word " * 3000
-        cut = "".join(ContentLimit().take(Told(0, text, [], []), bracket))
+        cut = "".join(ContentLimit().take(FinalSection(0, text, [], []), bracket))
         assert len(cut) <= LONGEST_CONTENT
         assert cut.endswith("word...")
 
     def test_nothing_follows_what_was_cut(self) -> None:
         limit = ContentLimit(10)
-        assert limit.take(Told(0, "x" * 8, [], []), bracket)
-        assert limit.take(Told(1, "y" * 8, [], []), bracket) == []
-        assert limit.take(Told(2, "z", [], []), bracket) == []
+        assert limit.take(FinalSection(0, "x" * 8, [], []), bracket)
+        assert limit.take(FinalSection(1, "y" * 8, [], []), bracket) == []
+        assert limit.take(FinalSection(2, "z", [], []), bracket) == []
 
     async def test_a_long_answer_of_a_model_is_cut_alike_in_both_forms(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI

@@ -9,9 +9,8 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.error_table import BY_CODE, ERROR_TABLE, ErrorKind
-from api.errors import LONGEST_DETAIL, problem
-from api.limits import BODY_BYTES
+from api.middleware import BODY_BYTES
+from api.problems import BY_CODE, ERROR_TABLE, LONGEST_DETAIL, ErrorKind, problem
 from graph import errors
 from graph.entrypoint import Citewell, open_citewell
 from tests.api.conftest import new_session

@@ -12,7 +12,7 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL
 from tests.api.reading import live_events, parse_frames
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, status
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 
 MESSAGES = "/api/workspaces/default/messages"
 LEAVE = "How many days of annual leave does an employee get?"

@@ -18,7 +18,7 @@ from tests.api.serving import client_of, served
 from tests.api.test_errors import assert_problem
 from tests.api.trespasses import ATTEMPTS, NAMES
 from tests.issuer import Issuer, claims, signed
-from tools.keys import ApiKeys, key_id
+from tools.auth.api_keys import ApiKeys, key_id
 from tools.settings import AuthSettings, Settings
 
 SECRET = "not a word of it is known to anybody"

@@ -7,7 +7,7 @@ import pytest
 
 from api.app import create_app
 from api.dependencies import check_bind
-from api.limits import BODY_BYTES, FORM_BYTES
+from api.middleware import BODY_BYTES, FORM_BYTES
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from tests.api.serving import client_of

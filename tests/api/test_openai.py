@@ -22,9 +22,9 @@ from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_mode
 from tests.api.serving import served
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.adapters.openai import OpenAIAdapter, document_of
-from tools.runner import Runner
-from tools.running.live import Run
-from tools.runs import RunRequest
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunRequest
+from tools.runs.runner import Runner
 from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does an employee get?"
@@ -262,7 +262,7 @@ async def test_the_client_asks_again_by_itself_where_the_service_was_full(
         return await start(self, session_id, request)
 
     monkeypatch.setattr(Runner, "start", full_at_first)
-    monkeypatch.setattr("api.errors.RETRY_AFTER_SECONDS", 0)  # the client then waits for half a second
+    monkeypatch.setattr("api.problems.RETRY_AFTER_SECONDS", 0)  # the client then waits for half a second
     made = await extractive.with_options(max_retries=1).chat.completions.create(**asked(LEAVE))
     assert (made.choices[0].finish_reason, asked_for) == ("stop", 2)
 

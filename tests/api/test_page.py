@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.page_files import FOLDER, MAIN, imported, read_page
+from api.static_files import MAIN, PAGE_FOLDER, imported_modules, read_page
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tools.settings import AuthSettings, Settings
@@ -261,12 +261,12 @@ async def test_the_page_of_this_release_is_whole(shared_client: httpx.AsyncClien
             assert (response.status_code, response.headers["cache-control"][:6]) == (200, "public"), path
     page = read_page()
     sources = {path: file.content for path, file in page.files.items()}
-    assert named.preloaded == [f"page/{page.version}/{path}" for path in imported(sources, MAIN)]
+    assert named.preloaded == [f"page/{page.version}/{path}" for path in imported_modules(sources, MAIN)]
 
 
 def test_every_import_of_the_page_leads_to_a_file() -> None:
     found = 0
-    for path in FOLDER.rglob("*.js"):
+    for path in PAGE_FOLDER.rglob("*.js"):
         for match in re.finditer(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text("utf-8")):
             assert match[1].startswith("."), (path.name, match[1])
             assert (path.parent / match[1]).is_file(), (path.name, match[1])

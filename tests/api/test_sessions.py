@@ -10,7 +10,7 @@ import pytest
 from graph.builder import build
 from graph.entrypoint import Citewell
 from tests.api.conftest import HANDBOOK, TRAVEL, new_session
-from tools.checkpoints import saver
+from tools.sessions.checkpoints import run_saver
 
 
 async def test_a_session_is_made_listed_read_and_deleted(client: httpx.AsyncClient) -> None:
@@ -180,7 +180,7 @@ async def test_an_edited_question_forgets_what_came_after_it(citewell: Citewell,
     assert len(whole) == 6
 
     await ask(client, session_id, question="How long is probation?")
-    graph = build(citewell.library.resources).compile(checkpointer=saver(citewell.library.database.pool))
+    graph = build(citewell.library.resources).compile(checkpointer=run_saver(citewell.library.database.pool))
     state = await graph.aget_state({"configurable": {"thread_id": session_id}})
     assert [turn["question"] for turn in state.values["turns"]] == [
         "How long is the notice period?",

@@ -17,7 +17,7 @@ from tests.api.conftest import new_session, with_model
 from tests.api.serving import client_of
 from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import Settings
 
 SECRET = "Zelda"

@@ -12,16 +12,16 @@ import pytest
 from fastapi import FastAPI
 from pydantic_core import PydanticSerializationError
 
-from api.dialects import DIALECTS
-from api.dialects.native import NativeDialect
+from api.dialects.native.encoder import NativeEncoder
+from api.dialects.registry import DIALECTS
 from api.stream import RunStream
 from graph.context import Context
 from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
 from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
-from tools.running.live import Run
-from tools.runs import RunRequest
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunRequest
 
 RUN_ID = str(UUID(int=1))
 
@@ -109,10 +109,10 @@ async def test_a_dialect_that_breaks_ends_the_stream_as_failed(monkeypatch: pyte
     run.tell(TextDelta(section_index=0, delta="Because."))
     run.tell(finished())
 
-    def broken(self: NativeDialect, event: TextDelta) -> bytes:
+    def broken(self: NativeEncoder, event: TextDelta) -> bytes:
         raise ValueError("secret detail")
 
-    monkeypatch.setattr(NativeDialect, "text_delta", broken)
+    monkeypatch.setattr(NativeEncoder, "text_delta", broken)
     async with telling(run) as client:
         response = await client.post("/run")
     frames = parse_frames(response.text)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import strategies as st
 
 from graph.evidence import Segment, Verdict
-from graph.ports import Checked, ClaimChecker, WrittenSection
-from graph.spending import Meter
+from graph.ports import CheckResult, ClaimChecker, WrittenSection
+from graph.usage import Meter
 
 LAMP_TEXT = "The lamp of the lighthouse turns once in 12 seconds. Its keeper oils the gears every Tuesday.\n"
 SHOP_TEXT = "The bakery in Mill Lane opens at six. It sells rye bread on Fridays; the mill does not."
@@ -40,7 +40,7 @@ PIECES = [
 TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), max_size=3)
 
 
-def checked_well(checked: Checked, sections: Sequence[WrittenSection]) -> None:
+def checked_well(checked: CheckResult, sections: Sequence[WrittenSection]) -> None:
     """Check what holds of any verdicts: claims in order, and proofs that lie in the segments given."""
     assert len(checked.sections) == len(sections)
     for section, claims in zip(sections, checked.sections, strict=True):

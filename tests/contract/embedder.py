@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.embeddings import Embedder
+from tools.embeddings.embedder import Embedder
 
 TEXTS = ["The war began in 1914.", "Chiến tranh bắt đầu năm 1914.", "战争始于1914年。", "a", "🙂", "line\r\nbreak"]
 

@@ -16,16 +16,16 @@ from graph.ports import (
     DraftClosed,
     DraftOpened,
     DraftText,
-    DraftThought,
+    DraftThinking,
     Family,
     FaultyClaim,
     FaultySection,
     Grading,
     Revision,
 )
-from graph.spending import Meter
 from graph.state import Turn
-from tools.languages import language
+from graph.usage import Meter
+from text.language import language
 
 LAMP_TEXT = "The lamp of the lighthouse turns once in twelve seconds. Its keeper oils the gears every Tuesday."
 BAKERY_TEXT = "The bakery in Mill Lane opens at six. It sells rye bread on Fridays."
@@ -61,7 +61,7 @@ def sections_of(drafts: Sequence[Draft]) -> list[DraftClosed]:
                 assert len(set(draft.source_ids)) == len(draft.source_ids)
                 opened = False
                 sections.append(draft)
-            case DraftThought(delta):
+            case DraftThinking(delta):
                 assert delta
     assert not opened
     return sections
@@ -201,7 +201,7 @@ class FamilyContract:
 
     async def test_a_reader_may_leave_in_mid_answer(self, family: Family) -> None:
         async with aclosing(family.writer.write(QUESTION, [Hit(LAMP, 0.8)], language="en", meter=Meter())) as drafts:
-            assert isinstance(await anext(drafts), DraftOpened | DraftThought)
+            assert isinstance(await anext(drafts), DraftOpened | DraftThinking)
 
     async def test_runs_do_not_mix(self, family: Family) -> None:
         both = await asyncio.gather(

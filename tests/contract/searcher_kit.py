@@ -9,7 +9,7 @@ import pytest
 
 from graph.evidence import Identity, Space
 from graph.ports import SearchQuery, SegmentSearcher
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 
 ME, YOU, ELSEWHERE = Identity(user="me"), Identity(user="you"), Identity(workspace="elsewhere", user="me")
 LIGHTHOUSE = "0b7e5f0e-0000-4000-8000-000000000001"

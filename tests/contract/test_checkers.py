@@ -4,11 +4,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from graph.ports import ClaimChecker, WrittenSection
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.contract.checker_kit import LAMP, SHOP, TEXTS, ClaimCheckerContract, checked_well
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
-from tools.claims.checker import CodeChecker
-from tools.llm.family import llm_family
+from tools.claims.code_checker import CodeChecker
+from tools.llm.llm_family import llm_family
 from tools.settings import ModelSettings
 
 __all__ = ["scripted_openai"]

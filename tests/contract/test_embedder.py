@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from graph.errors import ConfigurationError, EmbeddingUnavailable
 from tests.contract.embedder import EmbedderContract
 from tests.contract.embeddings_server import DIMENSION, EmbeddingsServer, Reply, embeddings, serve_embeddings, vector
-from tools.embeddings import Embedder, EndpointEmbedder, StaticEmbedder
+from tools.embeddings.embedder import Embedder, EndpointEmbedder, StaticEmbedder
 from tools.settings import EmbeddingSettings
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from graph.evidence import Hit, Segment
 from graph.ports import Family
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.contract.family_kit import BAKERY, LAMP, QUESTION, FamilyContract, collected, graded_once, sections_of
-from tools.claims.checker import CodeChecker
-from tools.extractive.family import extractive_family
-from tools.sentences import sentences, trimmed
+from text.sentences import sentences, trimmed
+from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import extractive_family
 
 
 def segment(document: str, text: str, **fields: str) -> Segment:

@@ -8,7 +8,7 @@ import pytest
 
 from graph.evidence import Hit
 from graph.ports import Family
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.contract.family_kit import (
     BAKERY,
     FAULTY,
@@ -22,8 +22,8 @@ from tests.contract.family_kit import (
     sections_of,
 )
 from tests.scripted_openai import Reply, Say, ScriptedOpenAI, Think, say, status
-from tools.claims.checker import CodeChecker
-from tools.llm.family import llm_family
+from tools.claims.code_checker import CodeChecker
+from tools.llm.llm_family import llm_family
 from tools.settings import ModelSettings
 
 STANDALONE = "Who oils the gears of the lamp of the lighthouse?"

@@ -3,12 +3,12 @@
 import pytest
 
 from tests.contract.searcher_kit import LIBRARY, ME, SearcherContract
-from tools.database import Database
-from tools.embeddings import open_embedder
-from tools.ingestion import Ingested, Ingestor
-from tools.retrieval.search import HybridSearcher
+from tools.embeddings.embedder import open_embedder
+from tools.library.ingestion import Ingested, Ingestor
+from tools.retrieval.hybrid_search import HybridSearcher
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 
 class TestHybridSearcher(SearcherContract):

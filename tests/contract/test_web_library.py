@@ -11,17 +11,17 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.contract.web_kit import KEEPER, LAMP, ME, QUESTION, YOU, WebContract, ask
 from tests.scripted_web import Reply, ScriptedWeb, found, page, redirect, result, serve_web
-from tools.database import Database
-from tools.documents import Documents
-from tools.embeddings import open_embedder
-from tools.ingestion import Ingestor, NewDocument
-from tools.retrieval.reading import SegmentStore
-from tools.retrieval.search import HybridSearcher
+from tools.embeddings.embedder import open_embedder
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingestor, NewDocument
+from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 from tools.web.fetching import PageFetcher
-from tools.web.library import WebLibrary
 from tools.web.serper import Serper
-from tools.workspaces import Workspaces
+from tools.web.web_library import WebLibrary
 
 ODD = json.dumps(result("http://\uff11\uff12\uff17.0.0.1/?x", KEEPER, "odd")).encode()
 WORDS = "The lamp turns every twelve seconds, day and night. " * 3

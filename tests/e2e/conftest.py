@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.scripted_openai import scripted_openai  # noqa: F401 - a fixture
-from tools.embedded import start_embedded
+from tools.storage.embedded import start_embedded
 
 BIN = Path(sys.executable).parent
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cli.exits import Exit
+from cli.command import Exit
 from tests.e2e.conftest import BIN, Home, Writer
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 

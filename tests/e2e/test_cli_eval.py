@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.exits import Exit
+from cli.command import Exit
 from tests.e2e.conftest import Home, Writer
 
 FERRY = {"name": "ferry", "title": "Ferry", "text": "The first boat leaves Askvik at 6:40. A single fare is 12 kroner."}

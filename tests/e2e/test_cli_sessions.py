@@ -1,6 +1,6 @@
 """citewell sessions and expire, as processes."""
 
-from cli.exits import Exit
+from cli.command import Exit
 from tests.e2e.conftest import Home
 
 

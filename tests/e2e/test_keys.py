@@ -12,7 +12,7 @@ import httpx
 import pytest
 import typer
 
-from cli.exits import Exit
+from cli.command import Exit
 from cli.serve import serve
 from tests.e2e.conftest import BIN, Home
 

@@ -12,7 +12,7 @@ from graph.evidence import Message
 from graph.ports import Resources
 from graph.state import InputState, State
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources, segment
-from tools.messages import finished_message
+from tools.runs.completion import finished_message
 
 LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave. Unused days expire in March.")
 PAY = segment("handbook", 1, "Salaries are paid on the 28th.", start=len(LEAVE.text))

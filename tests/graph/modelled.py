@@ -1,13 +1,13 @@
 """Questions asked of the whole graph through the llm family, whose model is a scripted server."""
 
+from answers.support import question_coverage
 from graph.ports import Resources
 from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.scripted_openai import Reply, ScriptedOpenAI
-from tools.claims.checker import CodeChecker
-from tools.coverage import question_coverage
-from tools.llm.endpoint import RetryPolicy
-from tools.llm.family import llm_family
+from tools.claims.code_checker import CodeChecker
+from tools.llm.llm_family import llm_family
+from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 

@@ -4,15 +4,15 @@ import time
 
 import pytest
 
-from graph.builder import allowed
+from graph.builder import meter_for
 from graph.context import Context
 from graph.errors import BudgetExhausted, ModelUnavailable
 from graph.evidence import Spent
-from graph.spending import ALLOWANCES, Meter
 from graph.state import State
+from graph.usage import ALLOWANCES, Meter
 from tests.fakes import ScriptedFamily, quote
 from tests.graph.asking import Asked
-from tools.claims.checker import CodeChecker
+from tools.claims.code_checker import CodeChecker
 
 
 def calls(state: State) -> dict[str, int]:
@@ -119,24 +119,24 @@ async def test_the_seconds_of_preparing_count() -> None:
 
 def test_a_node_leaves_calls_to_those_that_matter_more() -> None:
     used = State(spent={"decide_retrieval": Spent(calls=2, tokens=50, ms=1.0)})
-    assert allowed("grade_segments", used, Context(max_model_calls=4)).calls_left == 1
-    assert allowed("generate_answer", used, Context(max_model_calls=4)).calls_left == 2
-    assert allowed("decide_retrieval", used, Context(max_model_calls=4)).calls_left == 3, (
+    assert meter_for("grade_segments", used, Context(max_model_calls=4)).calls_left == 1
+    assert meter_for("generate_answer", used, Context(max_model_calls=4)).calls_left == 2
+    assert meter_for("decide_retrieval", used, Context(max_model_calls=4)).calls_left == 3, (
         "the last run's account is gone"
     )
-    assert allowed("generate_answer", used, Context(max_tokens=80)).tokens_left == 30
+    assert meter_for("generate_answer", used, Context(max_tokens=80)).tokens_left == 30
 
 
 def test_seconds_count_from_the_start_of_the_run() -> None:
     late = State(started_at=1.0)
-    meter = allowed("generate_answer", late, Context(max_seconds=60.0))
+    meter = meter_for("generate_answer", late, Context(max_seconds=60.0))
     assert meter.remaining() == 0.0
     with pytest.raises(BudgetExhausted, match="seconds"):
         meter.call()
     assert meter.exhausted == "seconds"
-    first = allowed("decide_retrieval", late, Context(max_seconds=60.0))
+    first = meter_for("decide_retrieval", late, Context(max_seconds=60.0))
     assert first.seconds_left == 60.0 * ALLOWANCES["decide_retrieval"].share
-    assert allowed("generate_answer", late, Context(max_seconds=None)).remaining() is None
+    assert meter_for("generate_answer", late, Context(max_seconds=None)).remaining() is None
 
 
 def test_retries_count() -> None:

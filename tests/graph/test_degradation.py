@@ -1,4 +1,4 @@
-"""Which steps ask the model at each cap on calls, as a table: the order of graph/spending.py, over real HTTP."""
+"""Which steps ask the model at each cap on calls, as a table: the order of graph/usage.py, over real HTTP."""
 
 from typing import Any
 

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from graph.errors import DatabaseUnavailable, ModelUnavailable, left_out
+from graph.errors import DatabaseUnavailable, ModelUnavailable, fallback_failure
 from graph.ports import SearchQuery, SearchResult
 from tests.fakes import MemoryLibrary, quote
 from tests.graph.asking import LEAVE, PAY, Asked
 from tests.graph.wrong_answers import GOOD, IN_PART, QUESTION, RIGHT, WRONG, Unreachable, writer
-from tools.claims.checker import CodeChecker
+from tools.claims.code_checker import CodeChecker
 
 
 async def test_a_failing_model_leaves_the_answer_and_says_what_was_left_out() -> None:
@@ -35,7 +35,7 @@ async def test_a_repair_that_only_code_could_check_says_so() -> None:
         async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
             checked = await super().check(sections, meter=meter)
             again = [section.text for section in sections] == [RIGHT.text]
-            said = left_out(ModelUnavailable("no reply"), "The verdicts of code alone stand.")
+            said = fallback_failure(ModelUnavailable("no reply"), "The verdicts of code alone stand.")
             return replace(checked, fallback=said if again else None)
 
     session = Asked(family=writer([RIGHT]), ports={"checker": Deserted()})

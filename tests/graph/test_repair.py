@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from answers.support import support_score
 from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
-from graph.spending import Meter
 from graph.state import InputState, State
-from graph.support import support
+from graph.usage import Meter
 from nodes.decide_retrieval import DecideRetrievalUpdate
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedChecker, ScriptedFamily, ScriptedRewriter, quote, segment
 from tests.graph.asking import LEAVE, PAY, Asked, proven
@@ -248,4 +248,4 @@ async def test_every_adversary_ends_within_its_bounds(name: str, repairs: int) -
     checked = [event.claims[0]["verdict"] for event in session.told("section_checked")]
     weight = {"supported": 1.0, "unverified": 0.5}
     before = sum(weight.get(verdict, 0.0) for verdict in checked) / len(checked)
-    assert support(state.claims) >= before or state.outcome == "abstained"
+    assert support_score(state.claims) >= before or state.outcome == "abstained"

@@ -2,16 +2,16 @@
 
 import pytest
 
+from answers.support import question_coverage
 from graph.context import Context
-from graph.errors import WebUnavailable, left_out
-from graph.gathering import rounds
+from graph.errors import WebUnavailable, fallback_failure
 from graph.ports import Resources, Rewriting
+from graph.routing import gathering_rounds
 from graph.state import State
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, segment
 from tests.graph.asking import LEAVE, PAY, Asked
-from tools.claims.checker import CodeChecker
-from tools.coverage import question_coverage
-from tools.extractive.family import extractive_family
+from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import extractive_family
 
 BLOG = segment("blog", 0, "The sauna opens at seven.")
 
@@ -35,12 +35,12 @@ def with_web(**web: object) -> Asked:
     ],
 )
 def test_rounds(context: Context, expected: list[list[str]]) -> None:
-    assert rounds(State(page_ids=["handbook"]), context) == expected
+    assert gathering_rounds(State(page_ids=["handbook"]), context) == expected
 
 
 def test_limited_to_selected_pages_a_run_that_selects_none_searches_nothing() -> None:
-    assert rounds(State(), Context(only_selected_pages=True, web="also")) == []
-    assert rounds(State(selected_text="x"), Context(only_selected_pages=True)) == [["load_selected_pages"]]
+    assert gathering_rounds(State(), Context(only_selected_pages=True, web="also")) == []
+    assert gathering_rounds(State(selected_text="x"), Context(only_selected_pages=True)) == [["load_selected_pages"]]
 
 
 async def test_limited_to_selected_pages_without_any_the_run_refuses_and_reads_nothing() -> None:
@@ -50,7 +50,7 @@ async def test_limited_to_selected_pages_without_any_the_run_refuses_and_reads_n
 
 
 def test_a_marked_passage_is_loaded_in_the_first_round() -> None:
-    assert rounds(State(selected_text="x"), Context(web="first")) == [
+    assert gathering_rounds(State(selected_text="x"), Context(web="first")) == [
         ["load_selected_pages", "search_web"],
         ["search_segments"],
     ]
@@ -100,7 +100,7 @@ async def test_the_web_is_asked_where_the_library_is_off(web: str) -> None:
 async def test_why_there_is_no_other_query_is_said_by_the_refusal() -> None:
     class Deserted(ScriptedRewriter):
         async def rewrite(self, question, tried, *, language, meter):  # type: ignore[no-untyped-def]
-            return Rewriting("", "", left_out(WebUnavailable("no reply"), "The query was rewritten by rule."))
+            return Rewriting("", "", fallback_failure(WebUnavailable("no reply"), "The query was rewritten by rule."))
 
     session = Asked(ports={"rewriter": Deserted()})
     state = await session.ask("remuneration", min_score=0.5)

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers.page_budget import best_fitting, fits_whole
 from graph.errors import DatabaseUnavailable, EmbeddingUnavailable
 from graph.evidence import Identity, Segment
 from graph.state import State
-from nodes.page_budget import best_fitting, fit_whole
 from tests.fakes import MemoryLibrary, MemoryWeb, segment
 from tests.graph.asking import Asked
 
@@ -191,7 +191,7 @@ SIZES = st.lists(st.integers(1, 50), max_size=8)
 
 @given(SIZES, st.integers(0, 200))
 def test_the_share_of_whole_pages_is_fair(sizes: list[int], room: int) -> None:
-    whole = fit_whole(sizes, room)
+    whole = fits_whole(sizes, room)
     left = room - sum(size for size, fits in zip(sizes, whole, strict=True) if fits)
     assert left >= 0
     if whole.count(False):

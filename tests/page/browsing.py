@@ -11,8 +11,8 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
 from playwright.async_api import Error as BrowserError
 
-from bench import chromium
-from bench.figures import NotHere
+from bench import browser as browser_module
+from bench.figures import NotAvailable
 
 SKIPPED = "without its browser"  # .ci/run looks for these words
 PATIENCE = 15_000  # milliseconds that a page has for what must happen
@@ -32,8 +32,8 @@ async def launched(home: Path) -> AsyncIterator[Browser]:
     """Start the browser; skip where there is none."""
     async with AsyncExitStack() as stack:
         try:
-            browser = await stack.enter_async_context(chromium.launched(home, *WITHOUT_CARD))
-        except NotHere as reason:
+            browser = await stack.enter_async_context(browser_module.launched(home, *WITHOUT_CARD))
+        except NotAvailable as reason:
             pytest.skip(f"{SKIPPED}: {reason}")
         yield browser
 

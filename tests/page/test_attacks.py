@@ -20,7 +20,7 @@ from tests.page.sites import Site, site_of
 from tests.page.tampering import Watch, watched
 from tests.scripted_openai import ScriptedOpenAI, Think, answer, say
 from tests.scripted_web import ScriptedWeb, found, result, serve_web
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
 LONG = 60_000  # milliseconds that an answer of all attacks may take

@@ -1,6 +1,6 @@
 """What opening the page costs, and where its parts come from."""
 
-from bench.chromium import Wire
+from bench.browser import Wire
 from tests.page.browsing import Visits
 from tests.page.sites import Site
 

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from tests.api.conftest import new_session
 from tests.page.browsing import Visits
 from tests.page.sites import Site, site_of
-from tools.keys import ApiKeys
+from tools.auth.api_keys import ApiKeys
 from tools.settings import AuthSettings, Settings
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"

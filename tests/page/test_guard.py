@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.routes.page import DOCUMENT_HEADERS
+from api.routes.page_routes import DOCUMENT_HEADERS
 from tests.api.conftest import new_session
 from tests.api.reading import live_events
 from tests.api.serving import served

@@ -7,17 +7,17 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, expect
 
-from api.page_files import FOLDER
-from graph.citations import SOURCE_CHANGED
+from answers.citations import SOURCE_CHANGED
+from answers.disagreements import BOTH_QUOTED
+from api.static_files import PAGE_FOLDER
 from graph.evidence import Identity
-from nodes.disagreeing import BOTH_QUOTED
 from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import Reply, answer, say
-from tools.claims.verdicts import FOREIGN, ORDER, PART, UNSAID
-from tools.ingestion import NewDocument
-from tools.llm.settling import JUDGED
+from tools.claims.claim_verdicts import FOREIGN, ORDER, PART, UNSAID
+from tools.library.ingestion import NewDocument
+from tools.llm.adjudication import JUDGED
 
 _numbers = count(1)
 LEAVE = "Every employee gets 25 days of annual leave a year."
@@ -382,6 +382,6 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
 
 
 def test_every_fixed_reason_is_known_to_the_page() -> None:
-    known = (FOLDER / "text" / "reasons.js").read_text("utf-8")
+    known = (PAGE_FOLDER / "text" / "reasons.js").read_text("utf-8")
     fixed = [PART, ORDER, UNSAID, FOREIGN, SOURCE_CHANGED, BOTH_QUOTED, *(reason for _, reason in JUDGED.values())]
     assert [reason for reason in fixed if f'"{reason}"' not in known] == []

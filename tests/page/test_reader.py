@@ -15,7 +15,7 @@ from tests.page.browsing import NARROW, PATIENCE, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import answer
 from tests.unit.pdf_files import pdf
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 
 _numbers = count(1)
 CURRENT = ".reader mark.current"

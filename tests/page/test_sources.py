@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from api.page_files import FOLDER
+from api.static_files import PAGE_FOLDER
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+FILES = sorted(path for path in PAGE_FOLDER.rglob("*") if path.is_file())
 MOST_LINES = 300
 # Whatever turns a string into markup, code or style.
 FORBIDDEN = re.compile(
@@ -20,7 +20,7 @@ ELSEWHERE = re.compile(r"""(?:https?|wss?|ftp):\/\/[^\s"'`)]*|["'(`]\/\/[\w.-]+\
 SVG = "http://www.w3.org/2000/svg"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PAGE_FOLDER)))
 def test_a_file_of_the_page_is_short_and_plain(path: Path) -> None:
     text = path.read_text("utf-8")
     assert text.count("\n") <= MOST_LINES

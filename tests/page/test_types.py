@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from api.app import create_app
-from api.page_files import FOLDER
+from api.static_files import PAGE_FOLDER
 from tests.wire.node_clients import SKIPPED
 from tools.settings import Settings
 
-TYPES = FOLDER / "api" / "types.js"
+TYPES = PAGE_FOLDER / "api" / "types.js"
 COMPILER = Path(__file__).parent / "node" / "node_modules" / "typescript" / "bin" / "tsc"
 # Of the page's types: what the description calls them where that is not the same, or None where it has no such thing.
 SENT = {"Ask": "NewRun"}

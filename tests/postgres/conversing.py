@@ -11,12 +11,12 @@ from graph.context import Context
 from graph.evidence import Identity
 from graph.ports import Family
 from graph.state import State
-from tools.branches import Fork, fork_of
-from tools.checkpoints import saver
-from tools.database import Database
-from tools.messages import finished_message
-from tools.resources import Library
-from tools.runs import RunRequest
+from tools.library.library import Library
+from tools.runs.completion import finished_message
+from tools.runs.run_request import RunRequest
+from tools.sessions.branches import Fork, resolve_fork
+from tools.sessions.checkpoints import run_saver
+from tools.storage.database import Database
 
 ME = Identity("default", "local")
 
@@ -86,12 +86,12 @@ class Conversation:
     @property
     def graph(self) -> Any:
         """The graph with a saver of its own, as a run has it."""
-        return self._graph.copy({"checkpointer": saver(self.library.database.pool)})
+        return self._graph.copy({"checkpointer": run_saver(self.library.database.pool)})
 
     async def fork(self, request: RunRequest) -> Fork:
         """Say where a request goes on from."""
         async with self.library.database.connection() as connection:
-            return await fork_of(connection, self.session_id, request)
+            return await resolve_fork(connection, self.session_id, request)
 
     async def ask(self, question: str = "", **request: Any) -> str:
         """Ask, store what was said, and give the id of the answer."""

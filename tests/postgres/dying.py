@@ -19,11 +19,11 @@ from graph.state import State
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, ScriptedRewriter, resources, segment
 from tests.graph.asking import LEAVE, PAY
 from tests.graph.wrong_answers import QUESTION, RIGHT, writer
-from tools.database import open_database
-from tools.runner import Runner
-from tools.runs import RunRequest
+from tools.runs.run_request import RunRequest
+from tools.runs.runner import Runner
 from tools.settings import RunSettings, Settings
-from tools.workspaces import Workspaces
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
 
 Moment = Literal["before", "after"]
 WEB = segment("web", 0, "Penguins are paid in fish.")

@@ -22,11 +22,11 @@ from psycopg.types.json import Jsonb
 
 from graph.evidence import Identity
 from tests.postgres.conversing import ME, Conversation
-from tools.database import Database
-from tools.ingestion import NewDocument
-from tools.pruning import prune_thread
-from tools.resources import Library, open_library
+from tools.library.ingestion import NewDocument
+from tools.library.library import Library, open_library
+from tools.sessions.expiry import prune_thread
 from tools.settings import Settings
+from tools.storage.database import Database
 
 Rows = dict[str, list[dict[str, Any]]]  # by table
 FOLDER = Path(__file__).parent / "threads"

@@ -9,14 +9,15 @@ from graph.context import Context
 from graph.events import Envelope
 from graph.evidence import Identity
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources, segment
-from tools.database import Database, open_database
-from tools.runner import Runner
-from tools.running.live import Run
-from tools.runs import RunReader, RunRequest
-from tools.sessions import Sessions
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunReader, RunRequest
+from tools.runs.runner import Runner
+from tools.sessions.session_store import Sessions
+from tools.sessions.titles import SessionTitler
 from tools.settings import RunSettings, Settings
-from tools.titles import Titling
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave.")
@@ -26,7 +27,7 @@ class Process:
     """A runner over fakes, with a pool of connections that no other process has."""
 
     def __init__(
-        self, database: Database, family: ScriptedFamily, settings: RunSettings, titling: Titling | None = None
+        self, database: Database, family: ScriptedFamily, settings: RunSettings, titling: SessionTitler | None = None
     ) -> None:
         self.database = database
         self.family = family

@@ -8,11 +8,11 @@ from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tests.postgres.conversing import ME, store_turn
-from tools.branches import Fork, fork_of
-from tools.database import Database
-from tools.runs import RunRequest
-from tools.sessions import Sessions, StoredMessage
-from tools.workspaces import Workspaces
+from tools.runs.run_request import RunRequest
+from tools.sessions.branches import Fork, resolve_fork
+from tools.sessions.session_store import Sessions, StoredMessage
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def session_id(sessions: Sessions) -> str:
 
 async def fork(database: Database, session_id: str, question: str = "", **request: str) -> Fork:
     async with database.connection() as connection:
-        return await fork_of(connection, session_id, RunRequest(question, Context(), **request))
+        return await resolve_fork(connection, session_id, RunRequest(question, Context(), **request))
 
 
 async def checkpoint(database: Database, session_id: str, checkpoint_id: str) -> None:
@@ -166,4 +166,4 @@ async def test_a_stranger_learns_nothing_of_a_message(database: Database, sessio
     request = RunRequest("Q", Context(user=theirs.user), edit=answer)
     async with database.connection() as connection:
         with pytest.raises(NotFound):
-            await fork_of(connection, session_id, request)
+            await resolve_fork(connection, session_id, request)

@@ -12,10 +12,11 @@ import pytest
 from graph.events import Envelope, RunFinished, RunResumed, StepStarted
 from tests.postgres.dying import SCENARIOS, Moment, die, runner_of, settings_of
 from tests.postgres.processes import ME, kinds, log_of
-from tools.database import Database, open_database
-from tools.runner import Runner
-from tools.sessions import Sessions
-from tools.workspaces import Workspaces
+from tools.runs.runner import Runner
+from tools.sessions.session_store import Sessions
+from tools.storage.database import Database
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
 
 PLACES = [
     ("repair", "decide_retrieval"),

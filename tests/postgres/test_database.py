@@ -12,10 +12,11 @@ from pydantic import SecretStr
 
 import migrations
 from graph.errors import ConfigurationError, DatabaseUnavailable
-from tools.database import Database, migrate, open_database
-from tools.embedded import EmbeddedServer
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.embedded import EmbeddedServer
+from tools.storage.startup import migrate, open_database
+from tools.storage.tenants import Workspaces
 
 NO_FILE: Any = {"_env_file": None}
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from graph.errors import EmbeddingMismatch
-from tools.database import Database
-from tools.embeddings import check_recorded, recorded_embedding, refuse_mismatch
+from tools.embeddings.embedder import check_recorded, recorded_embedding, refuse_mismatch
+from tools.storage.database import Database
 
 
 class Named:

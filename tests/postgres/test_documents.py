@@ -8,12 +8,12 @@ import pytest
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
-from tools.database import Database
-from tools.documents import Documents
-from tools.embeddings import open_embedder
-from tools.ingestion import Ingestor, NewDocument
+from tools.embeddings.embedder import open_embedder
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingestor, NewDocument
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 STRANGER = Identity(user="stranger")

@@ -13,8 +13,7 @@ import psycopg
 import pytest
 
 from graph.errors import ConfigurationError
-from tools.embedded import EmbeddedServer, start_embedded
-from tools.embedded_files import STATE_DIR, WHEEL
+from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -50,7 +49,7 @@ def test_the_last_user_stops_the_server(folder: Path) -> None:
 
 
 def test_a_killed_user_does_not_keep_the_server_running(folder: Path) -> None:
-    program = "from pathlib import Path; from tools.embedded import start_embedded; import sys\n"
+    program = "from pathlib import Path; from tools.storage.embedded import start_embedded; import sys\n"
     program += f"start_embedded(Path({str(folder)!r})); print('ready', flush=True); sys.stdin.read()"
     ours = start_embedded(folder, LEAN)
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
@@ -62,7 +61,7 @@ def test_a_killed_user_does_not_keep_the_server_running(folder: Path) -> None:
 
 
 def test_a_server_whose_users_were_all_killed_is_joined_again(folder: Path) -> None:
-    program = "from pathlib import Path; from tools.embedded import start_embedded; import os\n"
+    program = "from pathlib import Path; from tools.storage.embedded import start_embedded; import os\n"
     program += f"start_embedded(Path({str(folder)!r}), {LEAN!r}); os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", program], check=False)
     server = start_embedded(folder)

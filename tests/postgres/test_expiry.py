@@ -7,11 +7,11 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
-from tools.checkpoints import SIDE_BY_SIDE, saver
-from tools.database import Database
-from tools.expiry import Expired, expire
-from tools.sessions import Sessions
-from tools.workspaces import Workspaces
+from tools.sessions.checkpoints import PARALLEL_STEPS, run_saver
+from tools.sessions.expiry import Expired, expire
+from tools.sessions.session_store import Sessions
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 _KEPT = {
     "sessions": "SELECT session_id::text FROM sessions",
@@ -38,10 +38,10 @@ async def conversed(sessions: Sessions, database: Database, *, idle: str = "0 da
     session_id = (await sessions.create(ME, ephemeral=ephemeral)).session_id
     await store_turn(database, session_id, "Q", "A")
     config: Any = {"configurable": {"thread_id": session_id, "checkpoint_ns": ""}}
-    thread = saver(database.pool)
+    thread = run_saver(database.pool)
     point = {**empty_checkpoint(), "channel_values": {"turns": []}, "channel_versions": {"turns": "1"}}
     config = await thread.aput(config, point, {}, {"turns": "1"})
-    await thread.aput_writes(config, [("turns", [])], "task", SIDE_BY_SIDE[0])  # those of other steps are not kept
+    await thread.aput_writes(config, [("turns", [])], "task", PARALLEL_STEPS[0])  # those of other steps are not kept
     await run_sql(
         database, "UPDATE sessions SET updated_at = now() - %s::interval WHERE session_id = %s", idle, session_id
     )

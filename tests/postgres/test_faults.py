@@ -13,16 +13,16 @@ from graph.errors import CitewellError, NotFound
 from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, RunResumed, StepStarted
 from graph.evidence import Hit, Section
 from graph.ports import Draft, Grading
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import LEAVE, ME, Process, kinds, log_of, process
 from tests.postgres.proxy import Proxy, proxied
-from tools.running.leases import Leases
-from tools.running.live import Run
-from tools.runs import RunRequest
-from tools.sessions import Sessions
+from tools.runs.leases import Leases
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunRequest
+from tools.sessions.session_store import Sessions
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.tenants import Workspaces
 
 # A statement on a table ends its own connection, at the given times out of all on it.
 FAULT = """
@@ -124,7 +124,7 @@ class Cutting(ScriptedFamily):
 async def test_a_run_outlives_all_connections_of_its_process(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, step: str, durability: str
 ) -> None:
-    monkeypatch.setattr("tools.running.bell.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("tools.runs.notifications.RETRY_SECONDS", 0.1)
     family = Cutting(step)
     async with process(settings, family, durability=durability) as at, process(settings) as other:
         session_id = await at.session()
@@ -211,7 +211,7 @@ async def test_a_waiting_run_waits_for_a_database_that_is_away_for_a_moment(sett
 async def test_a_database_that_stays_away_is_told_once_and_the_run_finished_by_another(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.running.patience.PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("tools.runs.retry.PATIENCE_SECONDS", 0.5)
     family = HeldFamily()
     async with process(settings) as second:
         async with behind_a_proxy(settings, family) as (proxy, first):
@@ -266,7 +266,7 @@ async def test_a_run_of_a_session_that_is_deleted_is_over_for_its_readers(settin
 async def test_a_waiting_run_of_a_session_that_is_deleted_stops_waiting(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.running.driving.POLL_SECONDS", 0.2)
+    monkeypatch.setattr("tools.runs.executor.POLL_SECONDS", 0.2)
     family = HeldFamily()
     async with process(settings, family) as at:
         session_id = await at.session()

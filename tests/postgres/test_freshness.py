@@ -10,13 +10,13 @@ import pytest
 from graph.events import RunFinished
 from graph.evidence import Citation, Identity, Message, Section, SectionClaim
 from tests.entering import entered, finish
-from tools.database import Database
-from tools.documents import Documents
-from tools.embeddings import open_embedder
-from tools.ingestion import Ingestor, NewDocument
-from tools.sessions import Sessions
+from tools.embeddings.embedder import open_embedder
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingestor, NewDocument
+from tools.sessions.session_store import Sessions
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 BOOK = str(UUID(int=7))

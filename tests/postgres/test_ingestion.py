@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable, InvalidRequest, NotFound, UnreadableDocument
 from graph.evidence import Identity
-from tools.batches import BATCH_DOCUMENTS
-from tools.database import Database
-from tools.documents import Documents
-from tools.embeddings import Embedder, open_embedder
-from tools.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
+from tools.embeddings.embedder import Embedder, open_embedder
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
+from tools.library.source_files import BATCH_DOCUMENTS
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 LONG = "\n\n".join(f"Paragraph {n} tells of lamp number {n}. It shines for {n} hours a day." for n in range(200))

@@ -7,9 +7,9 @@ import pytest
 
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
-from tools.database import Database
-from tools.keys import ApiKeys, key_id
-from tools.workspaces import Workspaces
+from tools.auth.api_keys import ApiKeys, key_id
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 
 @pytest.fixture

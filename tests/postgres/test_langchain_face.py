@@ -8,13 +8,13 @@ from langchain_core.documents import Document
 
 from graph.errors import NotFound
 from graph.evidence import Identity
-from tools.database import Database
-from tools.embeddings import Embedder, open_embedder
-from tools.ingestion import Ingestor, NewDocument
-from tools.langchain_face import LibraryRetriever, library_vector_store
-from tools.retrieval.search import HybridSearcher
+from tools.embeddings.embedder import Embedder, open_embedder
+from tools.embeddings.langchain_adapter import LibraryRetriever, library_vector_store
+from tools.library.ingestion import Ingestor, NewDocument
+from tools.retrieval.hybrid_search import HybridSearcher
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME, YOU = Identity(user="me"), Identity(user="you")
 OURS = "0b7e5f0e-0000-4000-8000-00000000000a"
@@ -116,5 +116,5 @@ def test_a_retriever_says_that_it_is_asynchronous(database: Database, workspaces
 
 
 def test_importing_the_face_does_not_import_the_store() -> None:
-    code = "import sys, tools.langchain_face; sys.exit('langchain_postgres' in sys.modules)"
+    code = "import sys, tools.embeddings.langchain_adapter; sys.exit('langchain_postgres' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery
-from tools.database import Database
-from tools.documents import Documents
-from tools.embeddings import open_embedder
-from tools.ingestion import Ingestor, NewDocument
-from tools.passages import MarkedPassages, find_span
-from tools.retrieval.reading import SegmentStore
-from tools.retrieval.search import HybridSearcher
+from tools.embeddings.embedder import open_embedder
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingestor, NewDocument
+from tools.library.passages import MarkedPassages, find_span
+from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 OTHER = Identity(user="someone-else")

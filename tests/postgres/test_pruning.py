@@ -11,15 +11,14 @@ import pytest
 from graph.context import Context
 from graph.evidence import Hit, Identity
 from graph.ports import Draft
-from graph.spending import Meter
 from graph.state import answer_text
+from graph.usage import Meter
 from tests.fakes import quote
 from tests.postgres.conversing import ME, Conversation, store_turn
-from tools.extractive.grader import ExtractiveGrader
-from tools.extractive.writer import ExtractiveWriter
-from tools.ingestion import NewDocument
-from tools.pruning import delete_threads, prune_thread
-from tools.resources import Library, open_library
+from tools.extractive.extractive_family import ExtractiveGrader, ExtractiveWriter
+from tools.library.ingestion import NewDocument
+from tools.library.library import Library, open_library
+from tools.sessions.expiry import delete_threads, prune_thread
 from tools.settings import Settings
 
 MOST_BYTES_A_TURN = 20_000

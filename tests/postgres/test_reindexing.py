@@ -7,12 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable, InvalidRequest
-from tools.database import Database
-from tools.embeddings import check_recorded, recorded_embedding
-from tools.reindexing import reindex
+from tools.embeddings.embedder import check_recorded, recorded_embedding
+from tools.embeddings.reindexing import reindex
+from tools.library.segmenting import SegmentSpan
 from tools.retrieval.indexing import drop_segments, index_segments
-from tools.segmenting import SegmentSpan
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 BODIES = ["The war began in 1914.", "It ended in 1918.", "Peace was signed in 1919."]
 

@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 from graph.errors import EmbeddingUnavailable, NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery
-from tools.database import Database
+from text.terms import weigh_question, weigh_segment
+from tools.library.segmenting import SegmentSpan
 from tools.retrieval import maintenance
+from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, HybridSearcher
 from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, index_segments
-from tools.retrieval.naming import MOST_NAMED, NAMESAKES
 from tools.retrieval.partitions import create_partition, drop_partition
-from tools.retrieval.reading import SegmentStore
-from tools.retrieval.scoring import CONTEXT, CONTEXT_NORM, IDF_POWER, INTERCEPT, LEXICAL
-from tools.retrieval.search import NO_EMBEDDING, NO_VECTORS, HybridSearcher
-from tools.retrieval.statements import OPENING
-from tools.segmenting import SegmentSpan
-from tools.terms import weigh_question, weigh_segment
-from tools.workspaces import Workspaces
+from tools.retrieval.search_sql import CONTEXT, CONTEXT_NORM, IDF_POWER, INTERCEPT, LEXICAL, OPENING
+from tools.retrieval.segment_store import SegmentStore
+from tools.retrieval.title_hop import MOST_NAMED, NAMESAKES
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 RANDOM = np.random.default_rng(7)

@@ -20,14 +20,14 @@ from graph.errors import CitewellError, NotFound, Overloaded, ServerStopping, Se
 from graph.events import TERMINAL, Envelope, RunFinished, RunResumed, RunStarted, SectionStarted, TextDelta
 from graph.evidence import Hit, StopReason, WhileRunning
 from graph.ports import Draft
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.fakes import ScriptedFamily, quote
 from tests.postgres.processes import ME, Process, process
-from tools.running.bell import ABANDONED, NOTIFY
-from tools.runs import RunReader
-from tools.sessions import Sessions
+from tools.runs.notifications import ABANDONED, NOTIFY
+from tools.runs.run_request import RunReader
+from tools.sessions.session_store import Sessions
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.tenants import Workspaces
 
 EXAMPLES, STEPS = 15, 12
 MOST_ATTEMPTS = 5

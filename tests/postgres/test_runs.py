@@ -13,13 +13,13 @@ from graph.errors import NotFound, SessionBusy
 from graph.events import TERMINAL, Envelope, RunFailed, RunFinished
 from graph.evidence import Identity
 from tests.fakes import HeldFamily, MemoryLibrary, ScriptedFamily, resources, segment
-from tools.database import Database
-from tools.runner import Runner
-from tools.running.live import Run
-from tools.runs import RunRequest
-from tools.sessions import Sessions
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunRequest
+from tools.runs.runner import Runner
+from tools.sessions.session_store import Sessions
 from tools.settings import RunSettings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 ME = Identity()
 LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave.")

@@ -9,15 +9,15 @@ from graph.context import Context
 from graph.errors import DependencyFailed, NotFound
 from graph.evidence import Spent
 from graph.ports import Families, Family, Titler
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.entering import entered
 from tests.postgres.conversing import ME
-from tools.claims.checker import CodeChecker
-from tools.database import Database
-from tools.extractive.family import extractive_family
-from tools.sessions import Sessions
-from tools.titles import Titling
-from tools.workspaces import Workspaces
+from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import extractive_family
+from tools.sessions.session_store import Sessions
+from tools.sessions.titles import SessionTitler
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
 
 QUESTION = "How long is the notice period?"
 
@@ -62,7 +62,7 @@ async def title_of(sessions: Sessions, session_id: str) -> str:
 
 async def test_the_first_question_gives_the_title(sessions: Sessions, database: Database) -> None:
     session_id = (await sessions.create(ME)).session_id
-    titling = Titling(database, families(released()))
+    titling = SessionTitler(database, families(released()))
     given = await titling.title_session(session_id, QUESTION, Context())
     assert given is not None
     assert given[0] == await title_of(sessions, session_id) == "Notice"
@@ -73,7 +73,9 @@ async def test_the_first_question_gives_the_title(sessions: Sessions, database: 
 async def test_who_renames_meanwhile_wins(sessions: Sessions, database: Database) -> None:
     session_id = (await sessions.create(ME)).session_id
     titler = HeldTitler()
-    titling = asyncio.create_task(Titling(database, families(titler)).title_session(session_id, QUESTION, Context()))
+    titling = asyncio.create_task(
+        SessionTitler(database, families(titler)).title_session(session_id, QUESTION, Context())
+    )
     await titler.asked.wait()
     await sessions.rename(ME, session_id, "My own")
     titler.released.set()
@@ -84,18 +86,18 @@ async def test_who_renames_meanwhile_wins(sessions: Sessions, database: Database
 
 async def test_a_model_that_fails_leaves_the_questions_own_words(sessions: Sessions, database: Database) -> None:
     session_id = (await sessions.create(ME)).session_id
-    given = await Titling(database, families(released(None))).title_session(session_id, QUESTION, Context())
+    given = await SessionTitler(database, families(released(None))).title_session(session_id, QUESTION, Context())
     assert given is not None
     assert given[0] == await title_of(sessions, session_id) == QUESTION
 
 
 async def test_ephemeral_sessions_and_those_of_others_stay_untitled(sessions: Sessions, database: Database) -> None:
-    titling = Titling(database, families(released()))
+    titling = SessionTitler(database, families(released()))
     ephemeral = (await sessions.create(ME, ephemeral=True)).session_id
     mine = (await sessions.create(ME)).session_id
     assert await titling.title_session(ephemeral, QUESTION, Context()) is None
     assert await titling.title_session(mine, QUESTION, Context(user="stranger")) is None
-    assert await Titling(database, families(None)).title_session(mine, QUESTION, Context()) is None
+    assert await SessionTitler(database, families(None)).title_session(mine, QUESTION, Context()) is None
     assert await title_of(sessions, mine) == "New Chat"
 
 

@@ -10,9 +10,9 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.events import AnyEvent, RunFinished, SearchFailed, SourcesFound
 from graph.evidence import Identity
 from tests.scripted_web import Reply, ScriptedWeb, found, result, serve_web
-from tools.ingestion import NewDocument
-from tools.resources import open_library
-from tools.runs import RunRequest
+from tools.library.ingestion import NewDocument
+from tools.library.library import open_library
+from tools.runs.run_request import RunRequest
 from tools.settings import Settings
 
 ME = Identity()

@@ -4,10 +4,11 @@ import uuid
 import pytest
 
 from graph.errors import InvalidRequest, NotFound
-from tools.database import Database, open_database
 from tools.retrieval.partitions import drop_partition
 from tools.settings import Settings
-from tools.workspaces import Workspaces
+from tools.storage.database import Database
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from typing import Any
 from graph.evidence import Segment
 from graph.ports import Family
 from tests.scripted_openai import ScriptedOpenAI
-from tools.claims.checker import CodeChecker
-from tools.llm.endpoint import RetryPolicy
-from tools.llm.family import llm_family
+from tools.claims.code_checker import CodeChecker
+from tools.llm.llm_family import llm_family
+from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 A, B = "0f0e0d0c-0b0a-4909-8807-060504030201", "1f0e0d0c-0b0a-4909-8807-060504030201"

@@ -6,7 +6,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Overwrite
 
 from graph.state import Candidate
-from tools.checkpoints import BUILTINS_ONLY
+from tools.sessions.checkpoints import BUILTINS_ONLY
 
 POSITIONAL_CALL = 1
 FORGED = ("msgpack", ormsgpack.packb(ormsgpack.Ext(POSITIONAL_CALL, ormsgpack.packb(("os", "getcwd", ())))))

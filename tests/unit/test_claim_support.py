@@ -6,9 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Segment
-from tools.claims.coverage import coverage
-from tools.claims.evidence import LEAST_GAIN, MOST_SENTENCES, evidence
-from tools.claims.support import FEATURES, SUPPORTED, features, support, support_weights
+from tools.claims.lexical_support import (
+    LEAST_GAIN,
+    MOST_SENTENCES,
+    SUPPORT_FEATURES,
+    SUPPORT_THRESHOLD,
+    estimate_support,
+    find_evidence,
+    measure_coverage,
+    support_features,
+    support_weights,
+)
 
 
 def segments(*texts: str, title: str = "") -> list[Segment]:
@@ -16,7 +24,7 @@ def segments(*texts: str, title: str = "") -> list[Segment]:
 
 
 def quoted(claim: str, *texts: str) -> list[str]:
-    return [texts[each.segment][each.start : each.end] for each in evidence(claim, segments(*texts)).sentences]
+    return [texts[each.segment][each.start : each.end] for each in find_evidence(claim, segments(*texts)).sentences]
 
 
 EN = (
@@ -34,8 +42,8 @@ TEXT = st.text(st.sampled_from("ab éđ你好。.!?\n#|-1, '\"A")) | st.text(max
 @given(TEXT, st.lists(TEXT, max_size=4))
 def test_any_text_is_weighed_without_complaint(claim: str, texts: list[str]) -> None:
     given_segments = segments(*texts)
-    found = evidence(claim, given_segments)
-    assert 0.0 <= support(claim, given_segments) <= 1.0
+    found = find_evidence(claim, given_segments)
+    assert 0.0 <= estimate_support(claim, given_segments) <= 1.0
     assert 0.0 <= found.cover <= 1.0 + 1e-9
     assert len(found.sentences) <= MOST_SENTENCES
     assert len(set(found.sentences)) == len(found.sentences)
@@ -59,9 +67,9 @@ def test_a_sentence_that_only_repeats_is_no_evidence() -> None:
 
 
 def test_nothing_is_evidence_for_a_claim_on_something_else() -> None:
-    found = evidence("Otters sleep at anchor off Lisbon.", segments(*EN))
+    found = find_evidence("Otters sleep at anchor off Lisbon.", segments(*EN))
     assert (found.sentences, found.cover) == ((), 0.0)
-    assert support("Otters sleep at anchor off Lisbon.", []) == 0.0
+    assert estimate_support("Otters sleep at anchor off Lisbon.", []) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -88,10 +96,10 @@ def test_nothing_is_evidence_for_a_claim_on_something_else() -> None:
     ids=["en", "zh", "vi"],
 )
 def test_support_falls_from_what_is_said_to_what_is_not(texts: tuple[str, ...], falling: list[str]) -> None:
-    scores = [support(claim, segments(*texts)) for claim in falling]
+    scores = [estimate_support(claim, segments(*texts)) for claim in falling]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 3
-    assert scores[0] >= SUPPORTED > scores[1]
+    assert scores[0] >= SUPPORT_THRESHOLD > scores[1]
 
 
 @pytest.mark.parametrize(
@@ -108,22 +116,24 @@ def test_support_falls_from_what_is_said_to_what_is_not(texts: tuple[str, ...], 
     ids=["en", "zh", "vi"],
 )
 def test_a_number_that_no_source_has_costs_support(texts: tuple[str, ...], said: str, changed: str) -> None:
-    assert support(said, segments(*texts)) > support(changed, segments(*texts)) + 0.1
+    assert estimate_support(said, segments(*texts)) > estimate_support(changed, segments(*texts)) + 0.1
 
 
 def test_marks_of_thousands_do_not_make_another_number() -> None:
     text = "Thành phố có 1.345.595 người."
     same, other = "Thành phố có 1,345,595 người.", "Thành phố có 1,345,596 người."
-    assert support(same, segments(text)) > support(other, segments(text))
+    assert estimate_support(same, segments(text)) > estimate_support(other, segments(text))
 
 
 def test_a_name_may_stand_in_the_title_alone() -> None:
     claim, text = "The head of Harbour House is Ana Reyes.", "The head is Ana Reyes. She has held the post since May."
-    assert support(claim, segments(text, title="Harbour House")) > support(claim, segments(text, title="Staff"))
+    assert estimate_support(claim, segments(text, title="Harbour House")) > estimate_support(
+        claim, segments(text, title="Staff")
+    )
 
 
 def test_features_are_finite_and_those_of_the_shipped_weights() -> None:
-    row = features("One bridge.", coverage("One bridge.", segments(*EN)))
-    assert row.shape == (len(FEATURES),) == support_weights().weights.shape
+    row = support_features("One bridge.", measure_coverage("One bridge.", segments(*EN)))
+    assert row.shape == (len(SUPPORT_FEATURES),) == support_weights().weights.shape
     assert np.isfinite(row).all()
-    assert np.isfinite(features("", coverage("", []))).all()
+    assert np.isfinite(support_features("", measure_coverage("", []))).all()

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from graph.evidence import Origin, Segment
 from graph.ports import CheckedClaim, WrittenSection
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.fakes import segment
-from tools.claims.checker import CodeChecker, check_section
-from tools.sentences import sentences, trimmed
+from text.sentences import sentences, trimmed
+from tools.claims.code_checker import CodeChecker, check_section
 
 
 def check(text: str, *segments: Segment) -> list[CheckedClaim]:

@@ -6,8 +6,8 @@ import pytest
 
 from graph.ports import WrittenSection
 from tests.fakes import segment
-from tools.claims.checker import check_section
-from tools.claims.disagreements import disagreements
+from tools.claims.code_checker import check_section
+from tools.claims.source_conflicts import find_conflicts
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
     assert dispute.segment_id == "rival:2"
     assert rival.text[dispute.start - 100 : dispute.end - 100].endswith(other)
     assert reason is None or dispute.reason == reason
-    (found,) = disagreements([own, rival])
+    (found,) = find_conflicts([own, rival])
     assert (found.one, found.other, found.other_start) == (own, rival, dispute.start)
 
 
@@ -60,7 +60,7 @@ def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
 )
 def test_different_or_equal_sentences_do_not_disagree(one: str, other: str) -> None:
     own, rival = segment("own", 0, one), segment("rival", 0, other)
-    assert disagreements([own, rival]) == []
+    assert find_conflicts([own, rival]) == []
     assert check_section(WrittenSection(one, (own,), (rival,)))[0].disputes == ()
 
 
@@ -91,11 +91,11 @@ def test_documents_whose_titles_differ_in_a_word_are_about_two_things(
     rival = replace(segment("rival", 0, GUIDE.format("five")), title=other_title)
     (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
     assert bool(claim.disputes) == disagree
-    assert bool(disagreements([own, rival])) == disagree
+    assert bool(find_conflicts([own, rival])) == disagree
 
 
 def test_a_document_is_not_held_against_itself() -> None:
     own, rival = segment("own", 0, GUIDE.format("six")), segment("own", 1, GUIDE.format("five"))
     (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
     assert claim.disputes == ()
-    assert disagreements([own, rival]) == []
+    assert find_conflicts([own, rival]) == []

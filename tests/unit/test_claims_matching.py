@@ -9,7 +9,7 @@ import pytest
 from graph.evidence import Segment
 from graph.ports import CheckedClaim, WrittenSection
 from tests.fakes import segment
-from tools.claims.checker import check_section
+from tools.claims.code_checker import check_section
 
 LEAVE = segment("leave", 0, "Annual leave is 25 days for full-time staff. The first day is free.", start=50)
 KEYS = segment("keys", 0, "Press [Windows] then [Section] to open the menu. The first screen is the home screen.")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.claims.alignment import common_in_order, edits
-from tools.claims.numerals import read_chinese, read_digits
-from tools.claims.readings import read
+from text.numbers import read_chinese, read_digits
+from tools.claims.diff_spans import common_in_order, edits
+from tools.claims.sentence_parsing import parse_sentence
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ from tools.claims.readings import read
     ],
 )
 def test_notations_are_read(text: str, keys: str) -> None:
-    assert " ".join(read(text).keys) == keys
+    assert " ".join(parse_sentence(text).keys) == keys
 
 
 @given(st.integers(0, 10**12))
@@ -88,7 +88,7 @@ def test_any_run_of_chinese_numerals_can_be_read(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_into_tokens_inside_it(text: str) -> None:
-    reading = read(text)
+    reading = parse_sentence(text)
     assert len(reading.keys) == len(reading.names) == len(reading.negates)
     assert all(0 <= token.start <= token.end <= len(reading.folded) for token in reading.tokens)
 
@@ -119,4 +119,4 @@ def test_the_longest_common_order_is_the_table_s(one: list[str], other: list[str
     "unit", ["1,", "1.000 ", "二", "3万", "a'", "not ", "[1]", "According to the ", "không ", "A.B."]
 )
 def test_a_long_text_is_read_in_one_pass(unit: str) -> None:
-    assert read(unit * 20_000) is not None
+    assert parse_sentence(unit * 20_000) is not None

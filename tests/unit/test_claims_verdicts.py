@@ -4,7 +4,7 @@ import pytest
 
 from graph.ports import CheckedClaim, WrittenSection
 from tests.fakes import segment
-from tools.claims.checker import check_section
+from tools.claims.code_checker import check_section
 
 HANDBOOK = (
     "Full-time staff get 25 days of annual leave. Leave that is not used by 31 March 2021 expires. "

@@ -23,7 +23,6 @@ COMMANDS = [
     ["eval", "compare"],
     ["eval", "export"],
     ["eval", "retrieval"],
-    ["eval", "small-talk"],
 ]
 # pydantic is left out: typer itself reads parameters with it.
 HEAVY = {"alembic", "fastapi", "langchain_core", "langgraph", "numpy", "openai", "psycopg", "rich", "wordllama"}

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from cli.rendering.history import show_history
-from tools.sessions import History, Session, StoredMessage
+from cli.rendering.transcript import show_history
+from tools.sessions.session_store import History, Session, StoredMessage
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SESSION = Session("s", "Leave\x1b[2J", [], False, "native", None, NOW, NOW)

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from cli.exits import BY_CODE, Exit
-from cli.output import plain
-from cli.rendering.citations import show_citations, show_doubts, show_nearest
-from cli.rendering.flow import Flow
-from cli.rendering.live import TerminalRun
-from cli.rendering.safe import one_line, printable
-from cli.rendering.tables import show_table
+from cli.command import BY_CODE, Exit
+from cli.console import plain
+from cli.rendering.terminal_run import TerminalRun
+from cli.rendering.transcript import show_citations, show_doubts, show_nearest
+from cli.rendering.wrapping import Flow
+from cli.tables import one_line, printable, show_table
 from graph import errors, events
 from graph.evidence import Citation, Message, SectionClaim, Source, Spent
 

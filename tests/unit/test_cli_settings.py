@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from cli.exits import Exit
+from cli.command import Exit
 from cli.main import app
 from cli.provenance import environment_name, provenance, setting_names
 from tools.settings import ALIASES, ModelSettings, Settings, load_settings

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from api.dialects.conversation import ConversationDialect
+from api.dialects.conversation.encoder import ConversationEncoder
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -27,7 +27,7 @@ from graph.evidence import Citation, Claim, Message, Section, SectionClaim, Sour
 from tests.api.reading import parse_frames
 from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, cancelled_runs, logged, runs
 from tests.wire.texts import citation, claim, source
-from tools.runs import question_id
+from tools.runs.run_request import question_id
 
 SOURCES = [source(1), source(2), source(3)]
 STARTED = RunStarted(
@@ -73,12 +73,12 @@ def answered(sources: list[Source], *sections: tuple[str, list[Claim]], outcome:
     return [*events, RunFinished(outcome=outcome, stop_reason="answer_complete", message=message, spent={})]
 
 
-def heard(log: Sequence[Envelope], dialect: ConversationDialect | None = None) -> list[dict[str, Any]]:
-    dialect = dialect or ConversationDialect()
+def heard(log: Sequence[Envelope], dialect: ConversationEncoder | None = None) -> list[dict[str, Any]]:
+    dialect = dialect or ConversationEncoder()
     return [json.loads(frame["data"]) for frame in parse_frames(b"".join(map(dialect.speak, log)).decode())]
 
 
-def spoken(events: Sequence[AnyEvent], dialect: ConversationDialect | None = None) -> list[dict[str, Any]]:
+def spoken(events: Sequence[AnyEvent], dialect: ConversationEncoder | None = None) -> list[dict[str, Any]]:
     return heard(logged(events), dialect)
 
 
@@ -125,7 +125,7 @@ def test_a_preview_shows_each_document_once_when_it_is_first_kept() -> None:
     one, two, _ = SOURCES
     better = same_document(one, 7, score=0.95, text="More of it.")
     graded = [SourcesGraded(sources=[one, better]), SourcesGraded(sources=[one, better, two])]
-    told = spoken([STARTED, *graded], ConversationDialect(progress=True))
+    told = spoken([STARTED, *graded], ConversationEncoder(progress=True))
     previews = [each["source"] for each in told if each["type"] == "source_preview"]
     assert [each["documentId"] for each in previews] == [one["document_id"], two["document_id"]]
     assert previews[0]["excerpt"] == "More of it."
@@ -134,7 +134,7 @@ def test_a_preview_shows_each_document_once_when_it_is_first_kept() -> None:
 def test_progress_never_goes_back_and_names_no_step_twice() -> None:
     steps = ["decide_retrieval", "search_segments", "search_web", "grade_segments", "generate_answer", "check_claims"]
     again = ["rewrite_query", "search_segments", "grade_segments", "generate_answer", "check_claims", "a_later_step"]
-    told = spoken([STARTED, *(StepStarted(step=step) for step in steps + again)], ConversationDialect(progress=True))
+    told = spoken([STARTED, *(StepStarted(step=step) for step in steps + again)], ConversationEncoder(progress=True))
     stages = [(each["stage"], each["percent"]) for each in told if each["type"] == "progress"]
     assert [stage for stage, _ in stages].count("retrieving") == 2
     percents = [percent for _, percent in stages]
@@ -144,7 +144,7 @@ def test_progress_never_goes_back_and_names_no_step_twice() -> None:
 def test_thinking_tells_how_long_it_has_taken() -> None:
     log = logged([STARTED, ThinkingDelta(delta="Hm"), ThinkingDelta(delta=".")])
     late = Envelope(RUN_ID, log[2].session_id, 3, "2026-11-21T12:00:01.500Z", log[2].event)
-    _, first, second = heard([*log[:2], late], ConversationDialect(thinking=True))
+    _, first, second = heard([*log[:2], late], ConversationEncoder(thinking=True))
     assert (first["duration"], second["duration"]) == (0, 1500)
     assert len(heard(log)) == 1
 
@@ -156,7 +156,7 @@ def test_the_ids_of_question_and_answer_are_those_that_are_stored() -> None:
 
 def test_an_end_without_a_log_is_told_whole() -> None:
     end = answered(SOURCES, section(0, "One.", SOURCES[1]))[-1]
-    connected, content, done = spoken([end], ConversationDialect("c1", MESSAGE_ID))
+    connected, content, done = spoken([end], ConversationEncoder("c1", MESSAGE_ID))
     assert (connected["conversationId"], content["content"]) == ("c1", "One.[1]")
     assert (done["assistantMessageId"], len(done["sources"])) == (MESSAGE_ID, 1)
 
@@ -181,7 +181,7 @@ def test_advice_for_whoever_runs_the_service_is_not_given_to_whoever_asks() -> N
 
 def test_of_the_frames_of_an_event_the_last_alone_has_an_id() -> None:
     end = answered(SOURCES, section(0, "data: one\n\ntwo", SOURCES[0]))[-1]
-    frames = parse_frames(ConversationDialect().speak(logged([end])[0]).decode())
+    frames = parse_frames(ConversationEncoder().speak(logged([end])[0]).decode())
     assert [frame.get("id") for frame in frames] == [None, None, f"{RUN_ID}:1"]
 
 
@@ -198,10 +198,10 @@ def test_what_is_told_at_the_end_is_what_was_shown(log: list[Envelope]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(runs())
 def test_a_reader_that_comes_back_anywhere_is_told_the_rest(log: list[Envelope]) -> None:
-    whole = ConversationDialect(progress=True, thinking=True)
+    whole = ConversationEncoder(progress=True, thinking=True)
     frames = [(envelope.seq, whole.speak(envelope)) for envelope in log]
     for left in (1, len(log) // 2, len(log) - 1):
-        again = ConversationDialect(progress=True, thinking=True)
+        again = ConversationEncoder(progress=True, thinking=True)
         rest = [(envelope.seq, again.speak(envelope)) for envelope in log]
         assert [told for seq, told in rest if seq > left] == [told for seq, told in frames if seq > left]
 
@@ -215,6 +215,6 @@ def test_a_run_that_was_stopped_ends_with_an_error_and_nothing_unproven(log: lis
 
 
 def test_nothing_is_told_after_a_failure() -> None:
-    dialect = ConversationDialect()
+    dialect = ConversationEncoder()
     assert [each["type"] for each in spoken([STARTED, FAILURE], dialect)] == ["connected", "error"]
     assert dialect.speak(logged([QueryRewritten(query="", reason="", attempt=1)])[0]) == b""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from api.dialects import DIALECTS
-from bench.manual import PAGE, filled
+from api.dialects.registry import DIALECTS
+from bench.figures import PAGE, with_result_tables
 from graph.builder import build
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 
@@ -67,4 +67,4 @@ def places(page: Path) -> set[str]:
 
 def test_the_tables_of_benchmarks_are_those_that_were_measured() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert filled(page, json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))) == page
+    assert with_result_tables(page, json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))) == page

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers.drafting import emit_drafts, filter_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
 from graph.evidence import Segment
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought
-from nodes.drafting import guarded, told
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking
 
 SOURCE = Segment("d", 0, 0, 42, "The form is at https://docs.example/form.", url="https://wiki.example/leave")
 OTHER = Segment("e", 0, 0, 30, "See https://other.example/page.")
@@ -25,7 +25,7 @@ async def drafted(*sections: tuple[str, tuple[str, ...]], cut: int = 3) -> Async
 
 async def hear(*sections: tuple[str, tuple[str, ...]], cut: int = 3):
     events: list[AnyEvent] = []
-    return await told(drafted(*sections, cut=cut), events.append, segments=SEGMENTS), events
+    return await emit_drafts(drafted(*sections, cut=cut), events.append, segments=SEGMENTS), events
 
 
 async def test_a_link_stays_only_where_the_section_cites_a_source_that_holds_it() -> None:
@@ -54,27 +54,27 @@ async def test_a_section_that_was_a_link_and_nothing_else_is_left_out() -> None:
 
 async def test_without_sources_no_link_goes_out() -> None:
     events: list[AnyEvent] = []
-    sections = await told(drafted(("Hello, see https://docs.example/form!", ())), events.append)
+    sections = await emit_drafts(drafted(("Hello, see https://docs.example/form!", ())), events.append)
     assert sections == [{"text": "Hello, see …!", "source_ids": []}]
 
 
 async def test_thinking_carries_no_link_out_either() -> None:
     async def drafts() -> AsyncIterator[Draft]:
         for delta in ("I look at ![", "x](https://evil.example/?q=SEC", "RET) and\n", "decide."):
-            yield DraftThought(delta)
+            yield DraftThinking(delta)
         yield DraftOpened()
         yield DraftText("Yes.")
         yield DraftClosed("Yes.", ())
 
     events: list[AnyEvent] = []
-    await told(drafts(), events.append)
+    await emit_drafts(drafts(), events.append)
     thought = "".join(event.delta for event in events if isinstance(event, ThinkingDelta))
     assert thought == "I look at x and\ndecide."
     assert [type(event) for event in events][-3:] == [SectionStarted, TextDelta, SectionFinished]
 
 
 def test_a_section_that_was_not_streamed_is_guarded_alike() -> None:
-    text, removed = guarded("See [it](https://evil.example) at https://docs.example/form.", ["d:0"], SEGMENTS)
+    text, removed = filter_links("See [it](https://evil.example) at https://docs.example/form.", ["d:0"], SEGMENTS)
     assert text == "See it at https://docs.example/form."
     assert [each.target for each in removed] == ["https://evil.example"]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import ConfigurationError
-from tools.embeddings import StaticEmbedder, count_tokens, open_embedder
+from tools.embeddings.embedder import StaticEmbedder, count_tokens, open_embedder
 from tools.settings import EmbeddingSettings, Settings
 
 
@@ -25,7 +25,7 @@ async def test_vectors_are_those_of_wordllama(static: StaticEmbedder) -> None:
     """Pooling is done here, a text at a time, where wordllama pads a batch to its longest text."""
     from wordllama import WordLlama
 
-    from tools.static_embedding import _wheel
+    from tools.embeddings.static_embedding import _wheel
 
     texts = ["The war began in 1914.", "短文。", "A much longer text, with commas, 🙂 and digits 12345." * 7]
     theirs = WordLlama.load(cache_dir=_wheel(), disable_download=True).embed(texts, norm=True)
@@ -77,7 +77,7 @@ def test_loading_leaves_the_root_logger_alone_and_nothing_is_downloaded() -> Non
     program = (
         "import asyncio, logging, sys, warnings; warnings.simplefilter('error');"
         "sys.addaudithook(lambda event, _: event == 'socket.connect' and sys.exit('it reached for the network'));"
-        "from tools.embeddings import StaticEmbedder; asyncio.run(StaticEmbedder.load());"
+        "from tools.embeddings.embedder import StaticEmbedder; asyncio.run(StaticEmbedder.load());"
         "root = logging.getLogger(); assert (root.handlers, root.level) == ([], logging.WARNING), root.handlers"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -4,8 +4,8 @@ import os
 import re
 from pathlib import Path
 
-from api.error_table import BY_CODE, ERROR_TABLE, as_markdown
-from cli import exits
+from api.problems import BY_CODE, ERROR_TABLE, error_table_markdown
+from cli import command
 from graph.errors import CitewellError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
@@ -14,7 +14,7 @@ HTTP_ONLY = {"request_too_large", "not_ready"}
 
 def test_the_manual_shows_the_table_of_the_code() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    block = f"<!-- errors:begin -->\n{as_markdown()}\n<!-- errors:end -->"
+    block = f"<!-- errors:begin -->\n{error_table_markdown()}\n<!-- errors:end -->"
     written = re.sub(r"<!-- errors:begin -->.*<!-- errors:end -->", lambda _: block, text, flags=re.DOTALL)
     if os.environ.get("UPDATE_DOCS"):
         PAGE.write_text(written, encoding="utf-8")
@@ -27,7 +27,7 @@ def test_every_kind_of_error_has_a_row_a_status_and_an_exit_code() -> None:
 
     assert codes(CitewellError) == set(BY_CODE)
     assert len(BY_CODE) == len(ERROR_TABLE)
-    assert set(exits.BY_CODE) == set(BY_CODE) - HTTP_ONLY
+    assert set(command.BY_CODE) == set(BY_CODE) - HTTP_ONLY
 
 
 def test_the_table_is_sorted_by_status_and_code() -> None:

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from evals.cross_validation import auc, fold_of, reader_figures
-from evals.listwise import Question, evenly, fit_logistic, fit_softmax
-from evals.minimise import minimise
-from evals.small_talk import load_lines, run_small_talk
+from research.fitting.cross_validation import auc, fold_of, reader_figures
+from research.fitting.small_models import CandidateList, evenly, fit_logistic, fit_softmax, minimise
+from research.small_talk_measurement import load_lines, run_small_talk
 
 
 def test_minimise_finds_the_bottom_of_a_curved_valley() -> None:
@@ -18,11 +17,11 @@ def test_minimise_finds_the_bottom_of_a_curved_valley() -> None:
     assert minimise(rosenbrock, np.array([-1.2, 1.0])) == pytest.approx([1.0, 1.0], abs=1e-3)
 
 
-def questions(count: int, seed: int) -> list[Question]:
+def questions(count: int, seed: int) -> list[CandidateList]:
     """Make questions whose right candidate has the largest first feature; the second is noise."""
     chance = np.random.default_rng(seed)
     rows = [chance.normal(size=(6, 2)) for _ in range(count)]
-    return [Question("made", f"group-{n % 7}", row, row[:, 0] == row[:, 0].max()) for n, row in enumerate(rows)]
+    return [CandidateList("made", f"group-{n % 7}", row, row[:, 0] == row[:, 0].max()) for n, row in enumerate(rows)]
 
 
 def test_the_softmax_learns_which_feature_tells() -> None:

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from evals.claims import chosen_cases, made_cases, run_claims, verdict_of
-from evals.mutations.cases import Case, load_cases, write_cases
-from evals.mutations.languages import LANGUAGES
-from evals.mutations.making import RELATION, Paragraph, make_cases
 from graph.errors import InvalidRequest
 from graph.evidence import Verdict
-from graph.ports import Checked, CheckedClaim, WrittenSection
-from graph.spending import Meter
+from graph.ports import CheckedClaim, CheckResult, WrittenSection
+from graph.usage import Meter
+from research.claims import chosen_cases, made_cases, run_claims, verdict_of
+from research.mutations.claim_cases import ClaimCase, load_cases, write_cases
+from research.mutations.claim_making import LANGUAGES, RELATION, Paragraph, make_cases
 from tools.settings import Settings
 
 TEXTS = {
@@ -41,7 +40,7 @@ TEXTS = {
 }
 
 
-def made(language: str) -> list[Case]:
+def made(language: str) -> list[ClaimCase]:
     pages = [Paragraph(text, f"page {number}") for number, text in enumerate(TEXTS[language])]
     return make_cases(pages, next(known for known in LANGUAGES if known.code == language))
 
@@ -137,7 +136,7 @@ def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    cases = [Case("A line\u2028of evidence.", "Một câu.", "vi", "number", False)]
+    cases = [ClaimCase("A line\u2028of evidence.", "Một câu.", "vi", "number", False)]
     write_cases(tmp_path / "new" / "claims.jsonl", cases)
     assert load_cases(tmp_path / "new" / "claims.jsonl") == cases
     with pytest.raises(InvalidRequest, match="--write"):
@@ -165,13 +164,13 @@ def test_a_set_is_made_of_the_files_of_a_folder(tmp_path: Path) -> None:
 async def test_a_set_is_counted_by_language_and_kind(settings: Settings) -> None:
     evidence = "The Cedar Bridge was finished in 1911. It carries two lanes."
     cases = [
-        Case(evidence, "The Cedar Bridge was finished in 1911.", "en", "verbatim", True),
-        Case(evidence, "Whales sing beneath distant polar ice. Comets return.", "en", "number", False),
-        Case(evidence, "It carries two lanes.", "en", "number", False),
-        Case(evidence, "Nobody buys turnips during carnival.", "en", "frame", True),
-        Case(evidence, "It carries two lanes.", "en", RELATION, False),
-        Case(evidence, "It carries two lanes.", "en", "quantifier_fresh", False),
-        Case("河上有一座桥。", "河上有一座桥。", "zh", "verbatim", True),
+        ClaimCase(evidence, "The Cedar Bridge was finished in 1911.", "en", "verbatim", True),
+        ClaimCase(evidence, "Whales sing beneath distant polar ice. Comets return.", "en", "number", False),
+        ClaimCase(evidence, "It carries two lanes.", "en", "number", False),
+        ClaimCase(evidence, "Nobody buys turnips during carnival.", "en", "frame", True),
+        ClaimCase(evidence, "It carries two lanes.", "en", RELATION, False),
+        ClaimCase(evidence, "It carries two lanes.", "en", "quantifier_fresh", False),
+        ClaimCase("河上有一座桥。", "河上有一座桥。", "zh", "verbatim", True),
     ]
     told: list[tuple[int, int]] = []
     report = await run_claims(settings, cases, progress=lambda done, of: told.append((done, of)))
@@ -197,9 +196,9 @@ class Scripted:
     def __init__(self, *verdicts: Verdict) -> None:
         self._verdicts = verdicts
 
-    async def check(self, sections: list[WrittenSection], *, meter: Meter) -> Checked:
+    async def check(self, sections: list[WrittenSection], *, meter: Meter) -> CheckResult:
         claims = tuple(CheckedClaim(n, n + 1, "x", verdict) for n, verdict in enumerate(self._verdicts))
-        return Checked((claims,) * len(sections))
+        return CheckResult((claims,) * len(sections))
 
 
 @pytest.mark.parametrize(
@@ -213,5 +212,5 @@ class Scripted:
     ],
 )
 async def test_the_worst_verdict_of_several_sentences_counts(verdicts: tuple[Verdict, ...], worst: Verdict) -> None:
-    case = Case("A.", "B. C.", "en", "number", False)
+    case = ClaimCase("A.", "B. C.", "en", "number", False)
     assert await verdict_of(Scripted(*verdicts), case) == worst

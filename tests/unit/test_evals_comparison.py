@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
-from evals.comparison import Comparison, Pairs, compare, metric_changes, question_changes
-from evals.false_discovery import false_discovery_adjusted
+from evals.bootstrap import false_discovery_adjusted
 from evals.metrics import Metric
 from evals.records import Record
 from evals.report.comparison_page import comparison_page
+from evals.run_comparison import Comparison, Pairs, compare, metric_changes, question_changes
 from evals.run_folder import RunFolder
 from graph.errors import InvalidRequest
 from tests.evals_records import FARE, citation, claim, failed, gold, record, refused

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evals.cases import DataSet, Sentence
-from evals.datasets import LOADERS, load_data_set
+from evals.sets import LOADERS, load_data_set
 from graph.errors import InvalidRequest
 from tests.unit.made_data_sets import (
     BAKERY,

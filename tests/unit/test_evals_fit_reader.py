@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from evals.cases import Case, DataSet, Document, Sentence
-from evals.cross_validation import Fold
-from evals.development import load_development
-from evals.fit_reader import WEIGHT, reader_rows, signal_rows
-from evals.gathering import Asked, StoredSpan
-from evals.gathering_development import gather_development
 from evals.golden import load_golden
-from evals.listwise import Question, fit_softmax
 from graph.entrypoint import open_citewell
 from graph.evidence import Hit, Segment
-from tools.extractive.features import FEATURES
-from tools.extractive.signals import FOUND_SIGNALS
+from research.development import load_development
+from research.fitting.cross_validation import Fold
+from research.fitting.fit_reader import WEIGHT, reader_rows, signal_rows
+from research.fitting.small_models import CandidateList, fit_softmax
+from research.fitting.training_questions import StoredSpan, TrainingQuestion, gather_development
+from tools.extractive.answerability import FOUND_SIGNALS
+from tools.extractive.sentence_features import FEATURES
 from tools.settings import Settings
 
 TEXT = "The pool opens at nine. It closes at six. Entry is 4 euros."
@@ -33,7 +32,7 @@ def span(document: str, sentence: str, start: int = 0) -> StoredSpan:
 
 
 def test_evidence_is_right_and_what_is_accepted_is_left_out() -> None:
-    asked = Asked(
+    asked = TrainingQuestion(
         "development-en",
         "a",
         "When is the pool open?",
@@ -50,20 +49,22 @@ def test_evidence_is_right_and_what_is_accepted_is_left_out() -> None:
 
 def test_without_marked_evidence_the_answer_is_right_in_the_gold_document_alone() -> None:
     hits = (hit(OTHER, "b"), hit(TEXT, "a"), *(hit(f"Entry number {n}.", f"c{n}") for n in range(8)))
-    (row,) = reader_rows([Asked("xquad-en", "g", "When is it open?", hits, gold="a", answers=("Entry", "nine"))])
+    (row,) = reader_rows(
+        [TrainingQuestion("xquad-en", "g", "When is it open?", hits, gold="a", answers=("Entry", "nine"))]
+    )
     assert row.right.tolist() == [False, False, True, False, True, False, False, False]
     assert row.weight == WEIGHT["xquad"]
 
 
 def test_a_question_that_the_search_brings_nothing_has_no_candidates() -> None:
-    nothing = Asked("xquad-en", "g", "When?", (), gold="a", answers=("nine",))
+    nothing = TrainingQuestion("xquad-en", "g", "When?", (), gold="a", answers=("nine",))
     (row,) = reader_rows([nothing])
     assert row.features.shape == (0, len(FEATURES))
     assert signal_rows([nothing], [Fold(np.zeros(len(FEATURES)))]) == [("xquad-en", "g", None, True)]
 
 
 def test_signals_tell_whether_the_answer_is_there() -> None:
-    asked = Asked("development-en", "a", "When is the pool open?", (hit(TEXT, "a"),), gold=None)
+    asked = TrainingQuestion("development-en", "a", "When is the pool open?", (hit(TEXT, "a"),), gold=None)
     ((data_set, group, signals, answerable),) = signal_rows([asked], [Fold(np.ones(len(FEATURES)))])
     assert (data_set, group, answerable) == ("development-en", "a", False)
     assert signals is not None
@@ -75,8 +76,8 @@ def test_a_question_of_twice_the_weight_counts_as_two() -> None:
     rows = [chance.normal(size=(5, 3)) for _ in range(40)]
     rights = [np.arange(5) == chance.integers(5) for _ in rows]
 
-    def made(weight: float, times: int) -> list[Question]:
-        return [Question("made", "g", row, right, weight) for row, right in zip(rows, rights, strict=True)] * times
+    def made(weight: float, times: int) -> list[CandidateList]:
+        return [CandidateList("made", "g", row, right, weight) for row, right in zip(rows, rights, strict=True)] * times
 
     assert fit_softmax(made(2.0, 1), 1.0) == pytest.approx(fit_softmax(made(1.0, 2), 1.0), rel=1e-3, abs=1e-4)
 

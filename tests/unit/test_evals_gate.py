@@ -7,23 +7,21 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cli.command import Exit
 from cli.eval import evaluate
-from cli.exits import Exit
-from evals.endpoint import ModelRequest
-from evals.gate import gate
-from evals.gate.baseline import load_baseline, write_baseline
-from evals.gate.caught import caught_metrics
-from evals.gate.judging import Judgement, judge
-from evals.gate.replies import Cite, RecordedReply, RecordedSection
-from evals.gate.runs import RUNS, load_gate_data, run_gate
-from evals.gate.scripted_writer import ScriptedWriter
-from evals.gate.thresholds import Threshold, load_thresholds
+from evals.dataset_store import document_ids
+from evals.gate import gate_run
+from evals.gate.gate_baseline import load_baseline, write_baseline
+from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_thresholds
+from evals.gate.gate_metrics import caught_metrics
+from evals.gate.gate_model import Cite, RecordedModel, RecordedReply, RecordedSection
+from evals.gate.gate_run import RUNS, load_gate_data, run_gate
 from evals.metrics import Metric
-from evals.stored import document_ids
+from evals.scripted_endpoint import ModelRequest
 from graph.errors import InvalidRequest
 from tests.conftest import NO_FILE
 from tests.evals_records import claim, record, section
-from tools.llm.formats import grading_schema
+from tools.llm.reply_schemas import grading_schema
 from tools.settings import Settings
 
 RIGHT = Metric("right", "Right", "questions answered rightly", lambda record: [])
@@ -99,7 +97,7 @@ DOCUMENT = document_ids(GOLDEN.data)[GOLDEN.replies["en-001"].sections[0].cites[
 
 
 def asked(name: str, text: str, **schema: Any) -> Any:
-    return json.loads(ScriptedWriter(GOLDEN.data, GOLDEN.replies).reply(ModelRequest(text, name, schema)))
+    return json.loads(RecordedModel(GOLDEN.data, GOLDEN.replies).reply(ModelRequest(text, name, schema)))
 
 
 def answer_prompt(question: str, *segments: str) -> str:
@@ -179,9 +177,9 @@ async def test_the_gate_judges_no_run_but_its_own(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="out: "):
         await run_gate(settings, GOLDEN, tmp_path)
     with pytest.raises(InvalidRequest, match=r"fault: there is no 'none'; there are: dropped_citations, "):
-        await gate.judge_gate(settings, tmp_path / "new", fault="none")
+        await gate_run.judge_gate(settings, tmp_path / "new", fault="none")
     with pytest.raises(InvalidRequest, match="makes no baseline"):
-        await gate.judge_gate(settings, tmp_path / "new", fault="wrong_ids", rewrites=True)
+        await gate_run.judge_gate(settings, tmp_path / "new", fault="wrong_ids", rewrites=True)
 
 
 def test_the_command_shows_each_measure_and_ends_by_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,11 +189,11 @@ def test_the_command_shows_each_measure_and_ends_by_the_verdict(monkeypatch: pyt
     )
     failing = judge("scripted", {"wrong": WRONG}, {"wrong": before}, {"wrong": Threshold(most=0.1)}, {"wrong": after})
 
-    def measured(*judgements: Judgement) -> None:
-        async def judge_gate(*_: Any, **__: Any) -> list[Judgement]:
+    def measured(*judgements: GateJudgement) -> None:
+        async def judge_gate(*_: Any, **__: Any) -> list[GateJudgement]:
             return list(judgements)
 
-        monkeypatch.setattr(gate, "judge_gate", judge_gate)
+        monkeypatch.setattr(gate_run, "judge_gate", judge_gate)
 
     measured(*passing)
     done = CliRunner().invoke(evaluate, ["gate"])

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 import pytest
 from pydantic import SecretStr
 
-from evals.gate.baseline import load_baseline
-from evals.gate.faults import FAULTS, Fault
-from evals.gate.judging import judge
-from evals.gate.observations import observed
-from evals.gate.runs import SCRIPTED, gate_library, load_gate_data
-from evals.gate.thresholds import Threshold, load_thresholds
-from evals.recording import Recorder
+from evals.dataset_store import StoredDataSet, stored_data_set
+from evals.gate.gate_baseline import load_baseline, observed
+from evals.gate.gate_judging import Threshold, judge, load_thresholds
+from evals.gate.gate_run import SCRIPTED, gate_library, load_gate_data
+from evals.gate.injected_faults import FAULTS, Fault
+from evals.recorder import Recorder
 from evals.running import RunOptions
-from evals.stored import StoredDataSet, stored_data_set
-from graph.entrypoint import answering
+from graph.entrypoint import open_runner
 from graph.evidence import Identity
 from tests.conftest import NO_FILE, QUICKLY
-from tools.resources import Library
+from tools.library.library import Library
 from tools.settings import EXTRACTIVE, Settings
 
 GOLDEN = load_gate_data()
@@ -69,7 +67,7 @@ class Stored:
         """Ask some questions, and name the measures that are worse than in the baseline."""
         chosen = set(names)
         resources = self.library.resources if fault is None else fault(self.library.resources)
-        async with answering(self.library, self.library.settings, durability="exit", resources=resources) as citewell:
+        async with open_runner(self.library, self.library.settings, durability="exit", resources=resources) as citewell:
             recorder = Recorder(citewell, self.data, RunOptions(model=run).context(self.identity))
             records = [await recorder.ask(case) for case in GOLDEN.data.cases if case.case_id in chosen]
         measured = {name: observed(METRICS[name], records) for name in UNBOUND[run]}

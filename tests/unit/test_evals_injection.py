@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from evals.datasets.injection import CARRIERS, load_injection
-from evals.injection import run_injection
-from evals.link_targets import targets_out
 from graph.errors import InvalidRequest
+from research.attacks import CARRIERS, load_injection
+from research.injection import run_injection, targets_out
 from tools.settings import Settings
 
 

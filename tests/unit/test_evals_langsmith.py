@@ -11,11 +11,10 @@ from langsmith.schemas import Example, ExampleCreate, FeedbackCreate, Run
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
-from evals.configuration import Configuration
 from evals.langsmith import example_of, experiment_of
-from evals.metrics.catalogue import METRICS
+from evals.metrics.metric_groups import METRICS
 from evals.records import Record
-from evals.run_folder import RunFolder
+from evals.run_folder import Configuration, RunFolder
 from tests.evals_records import FIRST_BOAT, failed, record, refused
 
 ENDED = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)

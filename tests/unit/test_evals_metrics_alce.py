@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.datasets.wice import claims_digest, load_wice
 from evals.metrics import figures
-from evals.metrics.alce import ALCE, Alce
-from evals.metrics.support import SupportFunction, described, rated, shipped
+from evals.metrics.alce import ALCE, Alce, SupportFunction, described, rated, shipped
 from evals.records import Record
+from evals.sets.wice import claims_digest, load_wice
 from graph.errors import InvalidRequest
 from tests.evals_records import bare, passage, section_of, stated
 

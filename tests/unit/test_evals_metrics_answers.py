@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import figures
-from evals.metrics.answers import ANSWERS, contains, token_f1
-from evals.metrics.wording import folded, words
+from evals.metrics.answer_metrics import ANSWERS, contains, folded, token_f1, words
 from evals.records import Record
 from tests.evals_records import bare, quote, sentences, stated
 

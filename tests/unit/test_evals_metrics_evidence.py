@@ -5,16 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import figures
-from evals.metrics.evidence import EVIDENCE, Match, cited_segments, quoted_sentences
-from evals.metrics.evidence import match as matched
-from evals.metrics.proof import PROOF
+from evals.metrics.citation_metrics import EVIDENCE, PROOF, EvidenceMatch, cited_segments, quoted_sentences
+from evals.metrics.citation_metrics import match as matched
 from evals.records import Record
 from tests.evals_records import bare, citing, quote, section_of, sentences, stated
 
 PLACES = st.frozensets(st.integers(0, 9), min_size=1)
 
 
-def match(record: Record) -> Match:
+def match(record: Record) -> EvidenceMatch:
     """Match quotes; tests of citations say so."""
     return matched(record, quoted_sentences)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.metrics import figures
-from evals.metrics.retrieval import RETRIEVAL, ndcg, recall_at, reciprocal_rank
+from evals.metrics.retrieval_metrics import RETRIEVAL, ndcg, recall_at, reciprocal_rank
 from evals.records import Record
 from tests.evals_records import bare, retrieved, segment, sentences
 

@@ -1,12 +1,12 @@
 """What is wrong with a record, in words, and which mistakes make it wrong."""
 
-from evals.mistakes import is_right, mistakes_of
+from evals.error_analysis import errors_of, is_right
 from evals.records import Record
 from tests.evals_records import FARE, citation, claim, failed, gold, record, refused, retrieved, section
 
 
 def kinds(record: Record) -> list[str]:
-    return [mistake.kind for mistake in mistakes_of(record)]
+    return [mistake.kind for mistake in errors_of(record)]
 
 
 def test_a_right_answer_and_a_right_refusal_have_no_mistake() -> None:
@@ -20,9 +20,7 @@ def test_a_refusal_of_an_answerable_question_tells_where_the_evidence_ranked() -
     found = refused(retrieved=retrieved("museum", "ferry"))
 
     assert kinds(found) == ["refused"]
-    assert (
-        mistakes_of(found)[0].why == "It was refused (nothing relevant). The search had ranked a gold document 2 of 2."
-    )
+    assert errors_of(found)[0].why == "It was refused (nothing relevant). The search had ranked a gold document 2 of 2."
     assert not is_right(found)
 
 
@@ -30,14 +28,14 @@ def test_a_gold_document_that_was_not_retrieved_is_named() -> None:
     found = refused(retrieved=retrieved("museum", "bakery"))
 
     assert kinds(found) == ["refused", "gold_not_retrieved"]
-    assert mistakes_of(found)[1].why == "ferry: not among the 2 documents that the search brought."
+    assert errors_of(found)[1].why == "ferry: not among the 2 documents that the search brought."
 
 
 def test_an_answer_without_evidence_in_the_library_is_wrong_in_both_variants() -> None:
     for variant, why in (("asked", "no document has the answer"), ("removed", "were removed")):
         found = record(expected="abstained", variant=variant)
         assert kinds(found) == ["answered_without_evidence"]
-        assert why in mistakes_of(found)[0].why
+        assert why in errors_of(found)[0].why
 
 
 def test_quotes_that_are_not_gold_count_and_are_told_from_a_late_one() -> None:
@@ -46,7 +44,7 @@ def test_quotes_that_are_not_gold_count_and_are_told_from_a_late_one() -> None:
     never = record(claims=[claim(FARE, other)])
 
     assert kinds(late) == ["first_quote_not_gold"]
-    assert mistakes_of(late)[0].why == "Quote 2 of 2 is the first that holds gold evidence."
+    assert errors_of(late)[0].why == "Quote 2 of 2 is the first that holds gold evidence."
     assert is_right(late)
     assert kinds(never) == ["no_gold_quoted"]
     assert not is_right(never)
@@ -59,7 +57,7 @@ def test_an_accepted_sentence_is_as_good_as_gold() -> None:
 def test_an_answer_that_quotes_nothing_is_wrong() -> None:
     found = record(claims=[{**claim(), "citations": []}])
 
-    assert [mistake.why for mistake in mistakes_of(found)] == ["The answer quotes nothing."]
+    assert [mistake.why for mistake in errors_of(found)] == ["The answer quotes nothing."]
 
 
 def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
@@ -72,7 +70,7 @@ def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
 def test_an_invented_id_is_told_and_leaves_the_rest_right() -> None:
     found = record(sections=[section(unknown_ids=2)])
 
-    assert [mistake.why for mistake in mistakes_of(found)] == [
+    assert [mistake.why for mistake in errors_of(found)] == [
         "2 of the ids that the answer was written with name no source."
     ]
     assert is_right(found)
@@ -81,18 +79,16 @@ def test_an_invented_id_is_told_and_leaves_the_rest_right() -> None:
 def test_a_claim_that_failed_is_given_with_its_reasons() -> None:
     found = record(claims=[claim(), claim("It is 13 kroner.", verdict="contradicted", reasons=("12, not 13",))])
 
-    assert [mistake.why for mistake in mistakes_of(found)] == ["“It is 13 kroner.” is contradicted: 12, not 13."]
+    assert [mistake.why for mistake in errors_of(found)] == ["“It is 13 kroner.” is contradicted: 12, not 13."]
 
 
 def test_a_missing_gold_answer_is_no_wrong_proof() -> None:
     found = record(answers=["7:15", "quarter past seven"])
 
-    assert [mistake.why for mistake in mistakes_of(found)] == [
-        "The answer does not hold “7:15” or “quarter past seven”."
-    ]
+    assert [mistake.why for mistake in errors_of(found)] == ["The answer does not hold “7:15” or “quarter past seven”."]
     assert is_right(found)
 
 
 def test_a_failed_run_says_its_error_and_a_cancelled_one_its_reason() -> None:
-    assert mistakes_of(failed())[0].why == "model_unavailable: The model did not answer."
+    assert errors_of(failed())[0].why == "model_unavailable: The model did not answer."
     assert kinds(refused(outcome="cancelled", stop_reason="server_stopped")) == ["run_failed"]

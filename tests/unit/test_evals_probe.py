@@ -8,16 +8,15 @@ import pytest
 
 from evals.cases import Case, DataSet, Document
 from evals.golden import load_golden
-from evals.probe.altering import altered_fact
-from evals.probe.instructions import MARK, instruction_for, obeys, planted
-from evals.probe.probing import ProbeReport, answerable, probe_data_set
-from evals.probe.sameness import is_said
-from evals.probe.scripted import Cheating, Writing, honest, scripted_model, serving
 from evals.running import RunOptions
 from graph.errors import InvalidRequest
-from graph.ports import Checked, CheckedClaim, Families, Family, Proof, WrittenSection
-from graph.spending import Meter
-from tools.resources import Library, open_library
+from graph.ports import CheckedClaim, CheckResult, Families, Family, Proof, WrittenSection
+from graph.usage import Meter
+from research.probe.altered_facts import altered_fact, is_said
+from research.probe.metamorphic import MARK, instruction_for, obeys, planted
+from research.probe.probing import ProbeReport, answerable, probe_data_set
+from research.probe.scripted_models import Cheating, Writing, honest, scripted_model, serving
+from tools.library.library import Library, open_library
 from tools.settings import Settings
 
 TEXTS = {
@@ -112,8 +111,8 @@ async def test_a_model_that_obeys_what_it_reads_is_found_by_planting(settings: S
 class RubberStamp:
     """A checker that finds everything supported by the first thing that is cited for it, whatever that says."""
 
-    async def check(self, sections: list[WrittenSection], *, meter: Meter) -> Checked:
-        return Checked(tuple((self._approved(section),) for section in sections))
+    async def check(self, sections: list[WrittenSection], *, meter: Meter) -> CheckResult:
+        return CheckResult(tuple((self._approved(section),) for section in sections))
 
     def _approved(self, section: WrittenSection) -> CheckedClaim:
         first = section.segments[0]

@@ -11,11 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
-from evals.ragas_lane.catalogue import CATALOGUE, chosen_metrics
-from evals.ragas_lane.judge import judging_model, open_judge
-from evals.ragas_lane.loading import load_ragas
-from evals.ragas_lane.samples import sample_of, write_samples
-from evals.ragas_lane.scoring import MetricReport, RagasReport, is_whole, score_records
+from evals.ragas_metrics.ragas_catalogue import CATALOGUE, chosen_metrics, load_ragas
+from evals.ragas_metrics.ragas_judge import judging_model, open_judge
+from evals.ragas_metrics.ragas_samples import sample_of, write_samples
+from evals.ragas_metrics.ragas_scoring import MetricReport, RagasReport, is_whole, score_records
 from evals.records import GoldSentence, Record
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
 from graph.evidence import Failure
@@ -99,8 +98,8 @@ def refuse(event, arguments):
     if event in ("socket.connect", "socket.getaddrinfo"):
         raise AssertionError(event, arguments)
 sys.addaudithook(refuse)
-import cli.eval, evals.ragas_lane.lane
-from evals.ragas_lane.loading import load_ragas
+import cli.eval, evals.ragas_metrics.ragas_scoring
+from evals.ragas_metrics.ragas_catalogue import load_ragas
 assert "ragas" not in sys.modules
 found = load_ragas()
 from ragas._analytics import LLMUsageEvent, do_not_track

@@ -2,11 +2,10 @@
 
 import pytest
 
-from evals.removal import without_documents
-from evals.workspace import ingest_texts, throwaway_workspace
+from evals.dataset_store import ingest_texts, throwaway_workspace, without_documents
 from graph.entrypoint import open_citewell
 from graph.ports import SearchQuery
-from tools.ingestion import NewDocument
+from tools.library.ingestion import NewDocument
 from tools.settings import Settings
 
 TEXTS = (

@@ -1,8 +1,8 @@
 """What the comparison of a model's answers before and after repair counts."""
 
-from evals.repair import finished, first_written
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionRevised, SourcesDisagree
 from graph.evidence import Claim, Disagreement, Message, Section, SectionClaim, Verdict
+from research.repair import finished, first_written
 
 
 def claim(text: str, verdict: Verdict) -> Claim:

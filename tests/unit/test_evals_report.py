@@ -14,13 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
-from evals.configuration import Configuration
 from evals.evaluation import all_figures
 from evals.records import Record
-from evals.report.baseline import Baseline, committed_baseline, read_baseline
-from evals.report.markup import element
-from evals.report.page import Run, report_page, write_report
-from evals.run_folder import RunFolder
+from evals.report.html_markup import element
+from evals.report.report_baseline import Baseline, committed_baseline, read_baseline
+from evals.report.run_page import Run, report_page, write_report
+from evals.run_folder import Configuration, RunFolder
 from graph.errors import InvalidRequest
 from tests.evals_records import FARE, citation, claim, failed, gold, record, refused, retrieved
 

@@ -2,10 +2,9 @@
 
 import re
 
-from evals.metrics.catalogue import BY_NAME, KEY_FIGURES
+from evals.metrics.metric_groups import BY_NAME, KEY_FIGURES
 from evals.report.charts import Bin, even_ticks, histogram, interval_bar
-from evals.report.markup import Markup, element
-from evals.report.numbers import shown, signed
+from evals.report.html_markup import Markup, element, shown, signed
 
 
 def test_key_figures_are_measures() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evals.datasets.rgb import load_rgb
-from evals.rgb import run_rgb
+from evals.sets.rgb import load_rgb
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest
+from research.rgb_measurement import run_rgb
 from tools.settings import Settings
 
 TRUE = ["The Cedar Bridge was finished in 1911.", "Workers completed the Cedar Bridge in 1911, after two floods."]

@@ -8,14 +8,14 @@ from typing import cast
 import pytest
 
 from evals.cases import DataSet
-from evals.datasets import load_data_set
+from evals.dataset_store import stored_data_set
 from evals.evaluation import evaluate
-from evals.patience import patient
+from evals.pacing import with_long_pool_timeout
 from evals.records import Record, citations_of
 from evals.retrieval_run import run_retrieval
 from evals.run_folder import RunFolder
 from evals.running import RunOptions, run_data_set
-from evals.stored import stored_data_set
+from evals.sets import load_data_set
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest, UnknownModel
 from tests.unit.made_data_sets import write_all
@@ -28,7 +28,7 @@ IN_TURN = RunOptions(concurrency=1)
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """The settings that evaluations are run with."""
-    return patient(settings)
+    return with_long_pool_timeout(settings)
 
 
 @pytest.fixture

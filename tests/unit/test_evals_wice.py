@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.datasets.wice import WiCEClaim, load_wice, page_of
-from evals.discrimination import balanced_accuracy
-from evals.fit_support import held_out, support_rows
-from evals.wice import best_threshold, run_wice, word_coverage
+from evals.bootstrap import balanced_accuracy
+from evals.sets.wice import WiCEClaim, load_wice, page_of
 from graph.errors import InvalidRequest
-from tools.claims.support import SUPPORTED
-from tools.families import configured_families
+from research.fitting.fit_support import held_out, support_rows
+from research.wice_measurement import best_threshold, run_wice, word_coverage
+from tools.backends.backend_registry import configured_families
+from tools.claims.lexical_support import SUPPORT_THRESHOLD
 from tools.settings import Settings
 
 BRIDGE = [
@@ -54,7 +54,7 @@ async def test_every_figure_is_counted(tmp_path: Path) -> None:
     assert report["figures_of"] == "the shipped weights"
     assert (report["auroc"], report["balanced_accuracy"]) == (1.0, 1.0)
     assert report["shipped"] == {"claims": 3, "auroc": 1.0, "balanced_accuracy": 1.0}
-    assert report["threshold"] == SUPPORTED
+    assert report["threshold"] == SUPPORT_THRESHOLD
     assert (report["baseline_auroc"], report["baseline_balanced_accuracy"]) == (1.0, 1.0)
     assert report["baseline_threshold"] == 1.0
     # one line for the first two claims: all of the first's set [1], and half of the second's [1, 2]

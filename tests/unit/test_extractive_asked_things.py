@@ -2,8 +2,7 @@
 
 import pytest
 
-from tools.extractive.asked_quantities import asked_quantity, quantities_in
-from tools.extractive.question_names import names_in, numbers_in, share_missing
+from tools.extractive.question_analysis import asked_quantity, names_in, numbers_in, quantities_in, share_missing
 
 
 @pytest.mark.parametrize(

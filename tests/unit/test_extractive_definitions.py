@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.extractive.definitions import defines
+from tools.extractive.question_analysis import defines
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evals.development import load_development
 from graph.evidence import Hit, Segment
-from tools.extractive.instructions import speaks_to_machines
-from tools.extractive.reader import read
+from research.development import load_development
+from tools.extractive.planted_instructions import speaks_to_machines
+from tools.extractive.reader import rank_sentences
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_no_sentence_of_the_development_library_speaks_to_machines() -> None:
 def test_a_planted_line_comes_behind_the_answer_and_may_yet_be_read(question: str, answer: str, planted: str) -> None:
     def order(*texts: str) -> list[str]:
         hits = [Hit(Segment(f"d{n}", 0, 0, len(text), text), 0.9, "search") for n, text in enumerate(texts)]
-        return [candidate.text for candidate in read(question, hits).candidates]
+        return [candidate.text for candidate in rank_sentences(question, hits).candidates]
 
     assert order(planted, answer) == [answer, planted]
     assert order(planted) == [planted]

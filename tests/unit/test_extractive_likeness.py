@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.extractive.likeness import likeness
+from tools.extractive.similarity import measure_similarity
 
 SENTENCES = (
     "The crossing takes 55 minutes.",
@@ -17,17 +17,19 @@ OPENINGS = ("The Norholm ferry:", "Fares | adult:", "轮渡:", ":", "Giá vé: :
 def test_a_sentence_behind_an_opening_is_as_alike_as_the_two_written_together() -> None:
     together = [f"{opening} {sentence}" for opening, sentence in zip(OPENINGS, SENTENCES, strict=True)]
     question = "How long does the ferry take?"
-    behind = likeness(question, SENTENCES, OPENINGS).sentences
-    assert behind.tolist() == pytest.approx(likeness(question, together).sentences.tolist(), abs=1e-6)
-    assert behind.tolist() != pytest.approx(likeness(question, SENTENCES).sentences.tolist(), abs=1e-2)
+    behind = measure_similarity(question, SENTENCES, OPENINGS).sentences
+    assert behind.tolist() == pytest.approx(measure_similarity(question, together).sentences.tolist(), abs=1e-6)
+    assert behind.tolist() != pytest.approx(measure_similarity(question, SENTENCES).sentences.tolist(), abs=1e-2)
 
 
 def test_what_means_the_same_is_more_alike() -> None:
-    alike = likeness("How long does the ferry take?", ("The ferry takes an hour.", "Rye bread is sold on Fridays."))
+    alike = measure_similarity(
+        "How long does the ferry take?", ("The ferry takes an hour.", "Rye bread is sold on Fridays.")
+    )
     assert 0.5 < alike.coverage <= 1.0
     assert alike.sentences[0] > alike.sentences[1]
 
 
 def test_likeness_counts_for_nothing_in_a_language_that_the_model_does_not_know() -> None:
-    alike = likeness("渡船要多久？", ("渡船要五十五分钟。", "周五卖黑麦面包。"))
+    alike = measure_similarity("渡船要多久？", ("渡船要五十五分钟。", "周五卖黑麦面包。"))
     assert (alike.coverage, alike.sentences.tolist()) == (0.0, [0.0, 0.0])

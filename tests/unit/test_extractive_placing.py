@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from graph.evidence import Hit, Segment
-from tools.extractive.arrays import cover_beyond
-from tools.extractive.candidates import candidates
-from tools.extractive.placing import PLACED
-from tools.extractive.reader import look, read
-from tools.extractive.surroundings import Surroundings, places
+from tools.extractive.context_features import CONTEXT_FEATURES, SentenceContext, find_contexts
+from tools.extractive.reader import rank_sentences, reader_input
+from tools.extractive.similarity import cover_beyond
+from tools.rules.candidate_sentences import candidate_sentences
 
 TIMETABLE = """The boat takes 55 minutes.
 
@@ -30,20 +29,20 @@ def segment(text: str, document: str = "d", index: int = 0, title: str = "", hea
     return Segment(document, index, 0, len(text), text, title=title, heading=heading)
 
 
-def around(*segments: Segment) -> dict[str, Surroundings]:
-    pool = candidates(segments)
-    found = places(segments, pool)
+def around(*segments: Segment) -> dict[str, SentenceContext]:
+    pool = candidate_sentences(segments)
+    found = find_contexts(segments, pool)
     return {candidate.text: found.around[place] for candidate, place in zip(pool, found.of, strict=True)}
 
 
 def column(name: str, question: str, *segments: Segment) -> list[float]:
-    seen = look(question, [Hit(each, 0.8, "search") for each in segments])
+    seen = reader_input(question, [Hit(each, 0.8, "search") for each in segments])
     assert seen is not None
     return [float(value) for value in seen.found.column(name)]
 
 
 def first(question: str, *segments: Segment) -> str:
-    return read(question, [Hit(each, 0.8, "search") for each in segments]).candidates[0].text
+    return rank_sentences(question, [Hit(each, 0.8, "search") for each in segments]).candidates[0].text
 
 
 def test_a_sentence_stands_below_its_title_heading_and_header_row() -> None:
@@ -70,8 +69,8 @@ def test_a_segment_begins_below_its_own_heading_and_no_table() -> None:
 
 def test_places_that_are_the_same_are_kept_once() -> None:
     segments = [segment("It is red. It is old. It is tall.", title="The lighthouse")]
-    found = places(segments, candidates(segments))
-    assert found.around == (Surroundings("The lighthouse", "", ""),)
+    found = find_contexts(segments, candidate_sentences(segments))
+    assert found.around == (SentenceContext("The lighthouse", "", ""),)
     assert found.of.tolist() == [0, 0, 0]
 
 
@@ -84,7 +83,7 @@ def test_cover_beyond_counts_only_what_is_not_told_already() -> None:
 
 def test_every_placed_feature_is_within_its_bounds() -> None:
     question = "How much is the adult fare of the Norholm line in 2025?"
-    for name in PLACED:
+    for name in CONTEXT_FEATURES:
         low = -1.0 if name.startswith("likeness") else 0.0
         assert all(low <= value <= 1.0 for value in column(name, question, segment(TIMETABLE, title="Norholm line")))
 

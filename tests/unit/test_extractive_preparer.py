@@ -2,13 +2,13 @@
 
 import pytest
 
-from graph.spending import Meter
 from graph.state import Turn
-from tools.extractive.follow_ups import standalone
-from tools.extractive.parts import parts
-from tools.extractive.preparer import ExtractivePreparer
-from tools.extractive.small_talk import small_talk, without_courtesies
-from tools.languages import language
+from graph.usage import Meter
+from text.language import language
+from tools.extractive.subquestions import split_question
+from tools.rules.follow_ups import standalone
+from tools.rules.question_rules import RulePreparer
+from tools.rules.small_talk_rules import small_talk, without_courtesies
 
 
 def after(question: str, follow_up: str, answer: str = "") -> str:
@@ -118,11 +118,11 @@ def test_small_talk_between_questions_is_not_a_topic() -> None:
     ],
 )
 def test_questions_of_two_parts_are_taken_apart(question: str, count: int) -> None:
-    assert len(parts(question)) == count
+    assert len(split_question(question)) == count
 
 
 async def test_search_always_takes_small_talk_to_the_library() -> None:
-    prepared = await ExtractivePreparer().prepare("hello", [], search="always", has_pages=False, meter=Meter())
+    prepared = await RulePreparer().prepare("hello", [], search="always", has_pages=False, meter=Meter())
     assert prepared.needs_retrieval
 
 
@@ -151,7 +151,7 @@ def test_the_language_of_short_texts(text: str, code: str) -> None:
 async def test_a_message_that_shows_no_language_is_in_that_of_the_conversation() -> None:
     turns = [Turn(question="Doanh thu là bao nhiêu?", standalone_question="Doanh thu là bao nhiêu?", answer="")]
     for said, expected in (("2019?", "vi"), ("Why is that?", "en"), ("为什么？", "zh")):
-        prepared = await ExtractivePreparer().prepare(said, turns, search="auto", has_pages=False, meter=Meter())
+        prepared = await RulePreparer().prepare(said, turns, search="auto", has_pages=False, meter=Meter())
         assert prepared.language == expected
 
 
@@ -160,6 +160,6 @@ async def test_long_messages_are_prepared_in_one_pass(piece: str) -> None:
     """Patterns of follow-ups and parts once took minutes over ten thousand spaces."""
     question = f"{piece * (9_990 // len(piece))}x"
     turns = [Turn(question="What is a segment?", standalone_question="What is a segment?", answer="")]
-    prepared = await ExtractivePreparer().prepare(question, turns, search="auto", has_pages=False, meter=Meter())
+    prepared = await RulePreparer().prepare(question, turns, search="auto", has_pages=False, meter=Meter())
     assert prepared.needs_retrieval
-    assert len(parts(prepared.standalone_question)) == 1
+    assert len(split_question(prepared.standalone_question)) == 1

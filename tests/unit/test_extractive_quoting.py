@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
-from tools.extractive.candidates import candidates
-from tools.extractive.quoting import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, quotes
-from tools.extractive.reader import Reading, read_parts
+from tools.extractive.quote_selection import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, select_quotes
+from tools.extractive.reader import RankedSentences, rank_by_part
+from tools.rules.candidate_sentences import candidate_sentences
 
 PAGE = """# Ferry timetable
 
@@ -40,7 +40,7 @@ def test_the_best_set_is_the_best_of_all_sets(chances: list[float], most: int) -
 @pytest.mark.parametrize(("kind", "most"), [("page", MOST_PAGE_QUOTES), ("search", MOST_QUOTES)])
 def test_a_page_is_quoted_at_greater_length_than_what_a_search_found(kind: SourceKind, most: int) -> None:
     source = hit(PAGE, kind)
-    chosen = quotes(read_parts("What should I know about the ferry?", [source]), [source])
+    chosen = select_quotes(rank_by_part("What should I know about the ferry?", [source]), [source])
     assert 1 < len(chosen) <= most
     assert all(quote.text in PAGE and not quote.text.startswith("#") for quote in chosen)
     assert len({quote.text for quote in chosen}) == len(chosen)
@@ -50,7 +50,7 @@ def test_a_page_is_quoted_at_greater_length_than_what_a_search_found(kind: Sourc
 
 def test_what_answers_best_comes_first_on_a_page_too() -> None:
     source = hit(PAGE, "page")
-    chosen = quotes(read_parts("How much does a ticket for the ferry cost?", [source]), [source])
+    chosen = select_quotes(rank_by_part("How much does a ticket for the ferry cost?", [source]), [source])
     assert "six\neuros" in chosen[0].text
 
 
@@ -61,8 +61,8 @@ OTHER_TEXT = "A boat sails too."
 def quoted_beside(best: Segment, behind: float, **place: object) -> bool:
     """Tell whether a sentence is quoted whose score is so far behind the best one, in log odds."""
     other = replace(BEST, end=len(OTHER_TEXT), text=OTHER_TEXT, **place)
-    reading = Reading(tuple(candidates([best, other])), (0.0, -behind), 0.9)
-    chosen = [quote.text for quote in quotes([reading], [Hit(best, 0.9, "search"), Hit(other, 0.9, "search")])]
+    reading = RankedSentences(tuple(candidate_sentences([best, other])), (0.0, -behind), 0.9)
+    chosen = [quote.text for quote in select_quotes([reading], [Hit(best, 0.9, "search"), Hit(other, 0.9, "search")])]
     assert chosen[0] == best.text
     return chosen[1:] == [other.text]
 
@@ -86,4 +86,6 @@ def test_how_far_behind_the_best_a_sentence_may_be_depends_on_where_it_stands(
 
 def test_a_heading_is_never_quoted() -> None:
     source = hit("# Opening hours\n\nWe are open all day.", "search")
-    assert [quote.text for quote in quotes(read_parts("opening hours", [source]), [source])] == ["We are open all day."]
+    assert [quote.text for quote in select_quotes(rank_by_part("opening hours", [source]), [source])] == [
+        "We are open all day."
+    ]

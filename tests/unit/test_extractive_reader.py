@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
-from tools.extractive.answer_types import asked_type
-from tools.extractive.candidates import candidates, shape_of
-from tools.extractive.features import FEATURES, evidence
-from tools.extractive.fitted import fitted_weights
-from tools.extractive.grader import ANSWERABLE
-from tools.extractive.reader import read, relevances
-from tools.extractive.whole_page import about_whole_page
-from tools.extractive.wording import flattened, question_wording
-from tools.static_embedding import bundled_embedder
+from text.normal_forms import flatten, question_terms
+from tools.embeddings.static_embedding import bundled_embedder
+from tools.extractive.extractive_family import ANSWERABLE
+from tools.extractive.question_analysis import about_whole_page
+from tools.extractive.reader import rank_sentences, relevances
+from tools.extractive.reader_weights import fitted_weights
+from tools.extractive.sentence_features import FEATURES, compute_features
+from tools.rules.answer_types import asked_type
+from tools.rules.candidate_sentences import candidate_sentences, shape_of
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,7 +42,9 @@ KINDS = st.sampled_from(["page", "search", "web"])
 def test_any_text_is_read_without_complaint(question: str, texts: list[tuple[str, SourceKind]], score: float) -> None:
     given_segments = segments(*(text for text, _ in texts))
     kinds = [kind for _, kind in texts]
-    reading = read(question, [Hit(each, score, kind) for each, kind in zip(given_segments, kinds, strict=True)])
+    reading = rank_sentences(
+        question, [Hit(each, score, kind) for each, kind in zip(given_segments, kinds, strict=True)]
+    )
     assert 0.0 <= reading.answerable <= 1.0
     if reading.candidates and 2 * kinds.count("page") > len(kinds):
         assert len(reading.members) == len(reading.candidates)
@@ -75,18 +77,18 @@ def test_any_text_is_read_without_complaint(question: str, texts: list[tuple[str
     ],
 )
 def test_the_sentence_that_answers_comes_first(question: str, text: str, best: str) -> None:
-    assert read(question, hits(text)).candidates[0].text == best
+    assert rank_sentences(question, hits(text)).candidates[0].text == best
 
 
 def test_a_segment_that_the_search_ranks_lower_loses_a_tie() -> None:
     text = "The gate opens at nine."
     weak, strong = hits(text, text)
-    assert read("When does the gate open?", [replace(weak, score=0.4), strong]).candidates[0].segment == 1
+    assert rank_sentences("When does the gate open?", [replace(weak, score=0.4), strong]).candidates[0].segment == 1
 
 
 def test_features_are_finite_and_named() -> None:
-    pool = candidates(segments("One. Two.", "Three."))
-    found = evidence("one", segments("One. Two.", "Three."), [1.0, 0.0], pool)
+    pool = candidate_sentences(segments("One. Two.", "Three."))
+    found = compute_features("one", segments("One. Two.", "Three."), [1.0, 0.0], pool)
     assert found.features.shape == (3, len(FEATURES)) == (3, len(fitted_weights().reader))
     assert np.isfinite(found.features).all()
 
@@ -124,9 +126,9 @@ def test_the_kind_of_thing_asked_for(question: str, kind: str) -> None:
 
 
 def test_a_question_is_stripped_of_what_frames_it() -> None:
-    assert question_wording("What is the AI act?").terms == ("ai", "act")
-    assert question_wording("Who was it?").terms == ("who", "was", "it")
-    assert flattened("Ｆｕｌｌ  Width， 中 文") == " full width中文 "
+    assert question_terms("What is the AI act?").terms == ("ai", "act")
+    assert question_terms("Who was it?").terms == ("who", "was", "it")
+    assert flatten("Ｆｕｌｌ  Width， 中 文") == " full width中文 "
 
 
 LIGHTHOUSE = (
@@ -148,11 +150,11 @@ LIGHTHOUSE = (
 )
 def test_a_selected_page_is_judged_by_what_stands_in_it(text: str, answered: str, not_answered: str) -> None:
     for score in (1.0, 0.01):
-        assert read(answered, hits(text, score=score, kind="page")).answerable > ANSWERABLE
-        assert read(not_answered, hits(text, score=score, kind="page")).answerable < ANSWERABLE
+        assert rank_sentences(answered, hits(text, score=score, kind="page")).answerable > ANSWERABLE
+        assert rank_sentences(not_answered, hits(text, score=score, kind="page")).answerable < ANSWERABLE
     page, found = hits(text, "The tea house opens at nine.", score=1.0, kind="page")
     beside = [page, replace(found, score=0.9, kind="search")]
-    assert read(answered, beside).answerable >= read(answered, [page]).answerable
+    assert rank_sentences(answered, beside).answerable >= rank_sentences(answered, [page]).answerable
 
 
 def test_a_page_counts_as_much_as_the_best_that_was_found() -> None:
@@ -178,8 +180,8 @@ def test_a_page_counts_as_much_as_the_best_that_was_found() -> None:
     ],
 )
 def test_a_question_about_a_whole_page_is_answered_by_any_page(question: str) -> None:
-    assert read(question, hits(LIGHTHOUSE[0], kind="page")).answerable == 1.0
-    assert read(question, hits(LIGHTHOUSE[0])).answerable < ANSWERABLE
+    assert rank_sentences(question, hits(LIGHTHOUSE[0], kind="page")).answerable == 1.0
+    assert rank_sentences(question, hits(LIGHTHOUSE[0])).answerable < ANSWERABLE
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Citation, Identity, Page, Segment
-from tools.freshness import check_freshness
-from tools.relocating import Quoted, relocate
+from tools.library.freshness import PlacedQuote, check_freshness, relocate_quotes
 
 ME = Identity()
 
@@ -234,6 +233,6 @@ async def test_nothing_is_read_where_nothing_is_cited() -> None:
 
 @given(st.text("ab. ", max_size=30), st.lists(st.tuples(st.integers(0, 30), st.text("ab. ", min_size=1, max_size=4))))
 def test_whatever_is_found_stands_there(text: str, pairs: list[tuple[int, str]]) -> None:
-    quotes = [Quoted(start, quote) for start, quote in pairs]
-    for quoted, at in relocate(quotes, text).items():
+    quotes = [PlacedQuote(start, quote) for start, quote in pairs]
+    for quoted, at in relocate_quotes(quotes, text).items():
         assert text[at : at + len(quoted.quote)] == quoted.quote

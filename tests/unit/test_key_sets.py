@@ -10,7 +10,7 @@ import pytest
 from graph.errors import DependencyFailed
 from tests.api.serving import served
 from tests.issuer import Issuer, published
-from tools.key_sets import ASK_AGAIN_SECONDS, FRESH_SECONDS, KEPT_SECONDS, MOST_BYTES, RETRY_SECONDS, KeySet
+from tools.auth.jwks import ASK_AGAIN_SECONDS, FRESH_SECONDS, KEPT_SECONDS, MOST_BYTES, RETRY_SECONDS, KeySet
 
 
 class Clock:

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PACKAGES = [*PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "bench"]
+PACKAGES = [*PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], "bench", "research"]
 LOCKS = [ROOT / "requirements" / name for name in ("runtime.txt", "dev.txt")]
 PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9._-]*)(\[[a-z0-9,_-]+\])?==(?P<version>[^ ;\\]+)", re.MULTILINE)
 

@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nodes.links import HeldLinks, LinkFilter, held_links, normal_target, settled, without_foreign_links
+from answers.links import LinkFilter, SourceLinks, links_of_sources, normal_target, settled, without_foreign_links
 
 HELD = "Read https://docs.example/guide?a=1 or [the form](/forms/leave.pdf), write to help@firm.example."
-NOTHING = HeldLinks()
+NOTHING = SourceLinks()
 
 FOREIGN = [
     ("See [the page](https://evil.example/a) now.", "See the page now.", "link"),
@@ -95,7 +95,7 @@ PLAIN = [
     "See [1][2] and [3]: it says so. m[i][j].",
     "[Note]: the office is closed on Fridays.",
     "<b>Bold</b>, H<sub>2</sub>O<br> and List<String>.",
-    "Either/or, 25 km/h, e.g./i.e., v1.5/2, nodes/links.py, Node.js",
+    "Either/or, 25 km/h, e.g./i.e., v1.5/2, answers/links.py, Node.js",
     "At 10:30: data: three rows; note: none.",
     "按照第 3 条，员工有 25 天假期（见 [附件]）。",
     "The interval [0, 1) is half open. It goes on.",
@@ -104,7 +104,7 @@ PLAIN = [
 ]
 
 
-def streamed(text: str, held: HeldLinks, cuts: list[int]) -> tuple[list[str], str, list[object]]:
+def streamed(text: str, held: SourceLinks, cuts: list[int]) -> tuple[list[str], str, list[object]]:
     at = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     going = LinkFilter()
     out = [going.feed(text[a:b]) for a, b in pairwise(at)]
@@ -134,15 +134,15 @@ def rendered_targets(text: str) -> list[str]:
 
 @pytest.mark.parametrize(("text", "left", "kind"), FOREIGN)
 def test_a_foreign_link_goes_its_words_stay_at_every_cut(text: str, left: str, kind: str) -> None:
-    whole, removed = without_foreign_links(text, held_links([HELD]))
+    whole, removed = without_foreign_links(text, links_of_sources([HELD]))
     assert whole == left
     assert removed[0].kind == kind
     assert rendered_targets(whole) == []
     for cut in range(len(text) + 1):
-        out, final, reported = streamed(text, held_links([HELD]), [cut])
+        out, final, reported = streamed(text, links_of_sources([HELD]), [cut])
         assert "".join(out) == final == left
         assert reported == removed
-    assert "".join(streamed(text, held_links([HELD]), list(range(len(text))))[0]) == left
+    assert "".join(streamed(text, links_of_sources([HELD]), list(range(len(text))))[0]) == left
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -169,14 +169,14 @@ def test_text_without_links_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_what_a_cited_source_holds_stays(text: str) -> None:
-    held = held_links([HELD], ["https://wiki.example/page"])
+    held = links_of_sources([HELD], ["https://wiki.example/page"])
     assert without_foreign_links(text, held) == (text, [])
     for cut in range(len(text) + 1):
         assert "".join(streamed(text, held, [cut])[0]) == text
 
 
 def test_a_foreign_image_inside_a_held_link_goes() -> None:
-    text, removed = without_foreign_links("[![a](/spy?q=1)](/forms/leave.pdf)", held_links([HELD]))
+    text, removed = without_foreign_links("[![a](/spy?q=1)](/forms/leave.pdf)", links_of_sources([HELD]))
     assert text == "[a](/forms/leave.pdf)"
     assert [each.target for each in removed] == ["/spy?q=1"]
 
@@ -184,11 +184,11 @@ def test_a_foreign_image_inside_a_held_link_goes() -> None:
 def test_a_quote_stays_byte_for_byte_links_and_all() -> None:
     source = 'Before. Read [this](/a) <img src="x> https://x.example/y。好 ![z][q] Then.\n[q]: /w\nAfter.'
     quote = source[8:-7]
-    assert without_foreign_links(quote, held_links([source])) == (quote, [])
+    assert without_foreign_links(quote, links_of_sources([source])) == (quote, [])
 
 
 def test_text_that_runs_on_from_a_held_address_is_set_apart() -> None:
-    held = held_links(["见 https://docs.example/a。"])
+    held = links_of_sources(["见 https://docs.example/a。"])
     assert without_foreign_links("请看https://docs.example/a密码是七", held)[0] == "请看https://docs.example/a 密码是七"
 
 
@@ -204,7 +204,7 @@ def test_text_streams_up_to_what_might_be_a_link_and_on_where_it_is_none() -> No
     assert going.feed("tle. See ") == " httle. See"
     assert going.feed("https://a.example ") == ""
     assert going.feed("and more words ") == ""
-    assert going.close(held_links(["https://a.example"]))[0] == " https://a.example and more words "
+    assert going.close(links_of_sources(["https://a.example"]))[0] == " https://a.example and more words "
     chinese = LinkFilter()
     assert chinese.feed("员工有假期") == "员工有假期"
 
@@ -254,7 +254,7 @@ PIECES = st.lists(
 @example('word[a][b]|\n\n[a]: word)。"\n[b]: /y', [4, 10, 25, 38])
 def test_whatever_the_text_and_its_cuts(text: str, cuts: list[int]) -> None:
     text = text.strip()
-    held = held_links([HELD])
+    held = links_of_sources([HELD])
     whole, removed = without_foreign_links(text, held)
     out, final, reported = streamed(text, held, cuts)
     assert "".join(out) == final == whole
@@ -268,7 +268,7 @@ def test_whatever_the_text_and_its_cuts(text: str, cuts: list[int]) -> None:
 @example("a.bc?d")
 def test_text_without_a_sign_of_a_link_is_settled_as_if_it_were_read_for_links(text: str) -> None:
     shortly = settled(text)
-    with patch("nodes.links._NO_LINK_WITHOUT", re.compile("")):
+    with patch("answers.links._NO_LINK_WITHOUT", re.compile("")):
         assert settled(text) == shortly
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from graph.errors import BudgetExhausted, ModelReplyInvalid, ModelUnavailable
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai, status
 from tests.unit.llm_family import scripted_family
 

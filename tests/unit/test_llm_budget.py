@@ -9,9 +9,9 @@ import pytest
 
 from graph.errors import BudgetExhausted
 from graph.evidence import Hit
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, Family, FaultySection
-from graph.spending import Meter
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, Family, FaultySection
 from graph.state import Turn
+from graph.usage import Meter
 from prompts import lines
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, scripted_openai, status
 from tests.unit.llm_family import BAKERY, BRIDGE, scripted_family
@@ -120,8 +120,8 @@ async def test_thinking_is_no_answer_yet(scripted_openai, family):
     scripted_openai.script(Reply([Think("Let me see…"), Hold()]))
     meter = Meter(seconds_left=60)
     drafts = family.writer.write(QUESTION, HITS, language="en", meter=meter)
-    thought, opened, *_ = await ending_after(drafts, DraftThought("Let me see…"), meter)
-    assert thought == DraftThought("Let me see…")
+    thought, opened, *_ = await ending_after(drafts, DraftThinking("Let me see…"), meter)
+    assert thought == DraftThinking("Let me see…")
     assert isinstance(opened, DraftOpened)
     assert opened.fallback is not None
 

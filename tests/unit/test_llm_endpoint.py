@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from graph.errors import BudgetExhausted, ModelReplyInvalid, ModelUnavailable
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.scripted_openai import (
     Break,
     Fail,
@@ -24,9 +24,9 @@ from tests.scripted_openai import (
     scripted_openai,
     status,
 )
-from tools.llm.endpoint import Endpoint, RetryPolicy
-from tools.llm.formats import PREPARATION
-from tools.llm.reply import Ended, ReplyPart, Said, Thought
+from tools.llm.model_endpoint import Endpoint, RetryPolicy
+from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking
+from tools.llm.reply_schemas import PREPARATION
 from tools.settings import ModelSettings
 
 __all__ = ["scripted_openai"]
@@ -52,14 +52,14 @@ async def reply(
 
 
 def said(parts: list[ReplyPart]) -> str:
-    return "".join(part.text for part in parts if isinstance(part, Said))
+    return "".join(part.text for part in parts if isinstance(part, ReplyText))
 
 
 async def test_a_reply_streams_and_is_counted(scripted_openai):
     scripted_openai.script(say("Hel", "lo.", tokens=17))
     meter = Meter()
     parts = await reply(endpoint(scripted_openai), meter=meter)
-    assert parts == [Said("Hel"), Said("lo."), Ended(cut=False)]
+    assert parts == [ReplyText("Hel"), ReplyText("lo."), ReplyEnd(cut=False)]
     assert (meter.calls, meter.tokens) == (1, 17)
     body = scripted_openai.requests[0].body
     assert body["model"] == "upstream"
@@ -80,7 +80,7 @@ async def test_text_is_out_while_the_rest_is_held_and_closing_drops_the_connecti
     async with aclosing(
         endpoint(scripted_openai).reply([("user", "Go on.")], schema=None, max_characters=100, meter=Meter())
     ) as parts:
-        assert await anext(parts) == Said("first half")
+        assert await anext(parts) == ReplyText("first half")
         await asyncio.to_thread(hold.wait_reached)
     assert await asyncio.to_thread(scripted_openai.requests[0].wait_disconnected)
 
@@ -103,7 +103,7 @@ async def test_thinking_goes_apart_from_the_answer(scripted_openai):
     for _ in range(2):
         parts = await reply(endpoint(scripted_openai))
         assert said(parts) == "Yes."
-        assert "".join(part.text for part in parts if isinstance(part, Thought)) == "Hmm."
+        assert "".join(part.text for part in parts if isinstance(part, ReplyThinking)) == "Hmm."
 
 
 @pytest.mark.parametrize(
@@ -255,9 +255,9 @@ async def test_an_endless_reply_is_cut_and_the_connection_closed(scripted_openai
     scripted_openai.script(Reply([Say("x" * 60), Say("x" * 60), Hold()]), say("y" * 10, finish_reason="length"))
     parts = await reply(endpoint(scripted_openai), max_characters=100)
     assert said(parts) == "x" * 100
-    assert parts[-1] == Ended(cut=True)
+    assert parts[-1] == ReplyEnd(cut=True)
     assert await asyncio.to_thread(scripted_openai.requests[0].wait_disconnected)
-    assert (await reply(endpoint(scripted_openai)))[-1] == Ended(cut=True)
+    assert (await reply(endpoint(scripted_openai)))[-1] == ReplyEnd(cut=True)
 
 
 async def test_a_character_that_the_endpoint_cut_in_two_arrives_whole(scripted_openai):

@@ -11,13 +11,13 @@ import pytest
 
 from graph.errors import InvalidRequest, ModelReplyInvalid, ModelUnavailable
 from graph.evidence import Hit, Segment
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThought, Family
-from graph.spending import Meter
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, Family
 from graph.state import Turn
+from graph.usage import Meter
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, scripted_openai, status
-from tools.claims.checker import CodeChecker
-from tools.llm.endpoint import RetryPolicy
-from tools.llm.family import llm_family
+from tools.claims.code_checker import CodeChecker
+from tools.llm.llm_family import llm_family
+from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 __all__ = ["scripted_openai"]
@@ -264,7 +264,7 @@ async def test_the_thinking_model_writes_and_the_plain_one_prepares(scripted_ope
     )
     thoughtful = family(scripted_openai, thinking=True)
     drafts = await written(thoughtful, BRIDGE)
-    assert drafts[0] == DraftThought("Let me see. ")
+    assert drafts[0] == DraftThinking("Let me see. ")
     assert closed(drafts) == [DraftClosed("Yes.", ())]
     await prepare(thoughtful, "When?", [])
     assert [request.body["model"] for request in scripted_openai.requests] == ["thinker", "plain"]
@@ -334,7 +334,7 @@ async def test_an_endpoint_without_schemas_is_asked_for_json_and_then_for_text(s
 
 def test_making_a_family_imports_no_model_library():
     code = (
-        "import sys; from tools.llm.family import llm_family; from tools.settings import ModelSettings\n"
+        "import sys; from tools.llm.llm_family import llm_family; from tools.settings import ModelSettings\n"
         "llm_family(ModelSettings(name='m', base_url='http://127.0.0.1:9', model='m'), thinking=False, checker=None)\n"
         "print([name for name in ('openai', 'langchain_openai', 'langchain_core', 'httpx2') if name in sys.modules])"
     )

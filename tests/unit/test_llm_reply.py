@@ -3,14 +3,14 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tools.llm.reply import Said, SurrogateJoiner, Thought, ThoughtSplitter
+from tools.llm.model_reply import ReplyText, ReplyThinking, SurrogateJoiner, ThinkingSplitter
 
 
 def split(pieces: list[str]) -> tuple[str, str]:
-    splitter = ThoughtSplitter()
+    splitter = ThinkingSplitter()
     parts = [part for piece in pieces for part in splitter.feed(piece)] + splitter.end()
-    said = "".join(part.text for part in parts if isinstance(part, Said))
-    return said, "".join(part.text for part in parts if isinstance(part, Thought))
+    said = "".join(part.text for part in parts if isinstance(part, ReplyText))
+    return said, "".join(part.text for part in parts if isinstance(part, ReplyThinking))
 
 
 def pieces_of(text: str, data: st.DataObject) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graph.errors import BudgetExhausted, ModelReplyInvalid
 from graph.evidence import Hit, Segment
 from graph.ports import Family, FaultyClaim, FaultySection, Revision
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.scripted_openai import Reply, say, scripted_openai, status
 from tests.unit.llm_family import BAKERY, BRIDGE, A, B, scripted_family
 

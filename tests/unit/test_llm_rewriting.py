@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from graph.ports import Rewriting
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.scripted_openai import Reply, ScriptedOpenAI, say, scripted_openai, status
 from tests.unit.llm_family import scripted_family
-from tools.extractive.rewriter import ExtractiveRewriter
+from tools.rules.question_rules import RuleRewriter
 
 __all__ = ["scripted_openai"]
 
@@ -56,9 +56,7 @@ async def test_the_model_words_another_query(scripted_openai):
 async def test_what_cannot_be_used_is_reworded_by_rule_and_said(scripted_openai, reply):
     scripted_openai.script(*[reply] * 3)
     rewriting = await rewrite(scripted_openai, "keeper of the lamp")
-    by_rule = await ExtractiveRewriter().rewrite(
-        QUESTION, [QUESTION, "keeper of the lamp"], language="en", meter=Meter()
-    )
+    by_rule = await RuleRewriter().rewrite(QUESTION, [QUESTION, "keeper of the lamp"], language="en", meter=Meter())
     assert (rewriting.query, rewriting.reason) == (by_rule.query, by_rule.reason)
     assert rewriting.fallback is not None
     assert rewriting.fallback["code"] in ("model_reply_invalid", "model_unavailable", "model_refused")

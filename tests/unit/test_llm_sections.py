@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
-from tools.llm.sections import SectionReader
+from tools.llm.section_reader import SectionReader
 
 OFFERED = [f"0f0e0d0c-0b0a-4909-8807-06050403020{n}:{n}" for n in range(4)]
 TEXT = st.text(st.sampled_from('ab "\\/{}[],:é漢😀\n\t`.<'), min_size=1, max_size=40).map(lambda t: f"x{t}x")

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.evidence import Segment, Verdict
-from graph.ports import Checked, CheckedClaim, Family, Proof, WrittenSection
-from graph.spending import Meter
+from graph.ports import CheckedClaim, CheckResult, Family, Proof, WrittenSection
+from graph.usage import Meter
 from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai, status
 from tests.unit.llm_family import BRIDGE, BRIDGE_TEXT, A, scripted_family
 
@@ -28,9 +28,9 @@ class FixedChecker:
     verdicts: Sequence[Sequence[Verdict]]
     proofs: tuple[Proof, ...] = (PROOF,)
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> Checked:
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Give a claim of four characters for each verdict."""
-        return Checked(
+        return CheckResult(
             tuple(
                 tuple(
                     CheckedClaim(
@@ -45,7 +45,7 @@ class FixedChecker:
 
 async def settle(
     server: ScriptedOpenAI, *verdicts: Sequence[Verdict], meter: Meter | None = None, **options: Any
-) -> tuple[Checked, Checked]:
+) -> tuple[CheckResult, CheckResult]:
     """Give what code alone says, and what is left of it when the model has settled."""
     checker = options.pop("checker", FixedChecker(verdicts))
     family: Family = scripted_family(server, checker=checker, **options)
@@ -55,7 +55,7 @@ async def settle(
     return await checker.check(sections, meter=Meter()), settled
 
 
-def verdicts_of(checked: Checked) -> list[list[Verdict]]:
+def verdicts_of(checked: CheckResult) -> list[list[Verdict]]:
     return [[claim.verdict for claim in claims] for claims in checked.sections]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.retrieval.names import MOST_NAMES, bare_title, find_asked_names, find_names
+from tools.retrieval.title_hop import MOST_NAMES, bare_title, find_asked_names, find_names
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,21 @@ from typing import Any
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from api.dialects.markers import JOINER
-from api.dialects.openai import DONE, OpenAIDialect
-from api.dialects.openai_completion import DEFAULT_BASE_URL, Wanted, completion
+from api.dialects.citation_marks import JOINER
+from api.dialects.openai.encoder import DONE, OpenAIEncoder
+from api.dialects.openai.replies import DEFAULT_BASE_URL, ReplyOptions, completion
 from graph.events import Envelope, RunFinished, SourcesGraded
 from graph.evidence import Message, Source
 from tests.api.reading import parse_frames
 from tests.wire.runs import broken_runs, cancelled_runs, logged, runs
 from tests.wire.script import SCRIPT
 
-WANTED = st.builds(Wanted, events=st.booleans(), links=st.booleans(), usage=st.booleans())
+WANTED = st.builds(ReplyOptions, events=st.booleans(), links=st.booleans(), usage=st.booleans())
 MARK = re.compile(r"\[\[\d+\]\]\([^)]*\)|\[\d+\]")
 
 
-def chunks_of(log: list[Envelope], wanted: Wanted) -> list[dict[str, Any]]:
-    dialect = OpenAIDialect(wanted)
+def chunks_of(log: list[Envelope], wanted: ReplyOptions) -> list[dict[str, Any]]:
+    dialect = OpenAIEncoder(wanted)
     told = b"".join(map(dialect.speak, log))
     assert told.endswith(DONE)
     assert b"\r" not in told
@@ -70,7 +70,7 @@ def proofs(message: Message) -> list[tuple[str, set[str]]]:
 
 @given(runs(), WANTED)
 @settings(max_examples=60, deadline=None, phases=(Phase.generate,))
-def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: Wanted) -> None:
+def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: ReplyOptions) -> None:
     chunks = chunks_of(log, wanted)
     assume("error" not in chunks[-1])
     end = ended(log)
@@ -88,7 +88,7 @@ def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: Wa
 def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_given(
     log: list[Envelope], events: bool
 ) -> None:
-    chunks = chunks_of(log, Wanted(events=events))
+    chunks = chunks_of(log, ReplyOptions(events=events))
     assume("error" not in chunks[-1])
     text = text_of(chunks)
     if events:
@@ -107,7 +107,7 @@ def is_source(chunk: dict[str, Any]) -> bool:
 
 @given(st.one_of(runs(), broken_runs(), cancelled_runs()), WANTED)
 @settings(max_examples=60, deadline=None, phases=(Phase.generate,))
-def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope], wanted: Wanted) -> None:
+def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope], wanted: ReplyOptions) -> None:
     chunks = chunks_of(log, wanted)
     failed = "error" in chunks[-1]
     if failed:
@@ -127,6 +127,6 @@ def test_a_source_that_was_shown_keeps_its_number_or_the_stream_ends() -> None:
     [graded] = [event for event in SCRIPT if isinstance(event, SourcesGraded)]
     other = graded.sources[0] | {"segment_id": "another:0"}
     log = logged([graded, SourcesGraded(sources=[other])])
-    *_, shown, failed = chunks_of(log, Wanted(events=True))
+    *_, shown, failed = chunks_of(log, ReplyOptions(events=True))
     assert shown["event"]["data"] == {"description": "The answer failed", "done": True}
     assert failed["error"]["code"] == "answer_rewritten"

@@ -4,10 +4,9 @@ import re
 
 from hypothesis import given, settings
 
-from api.dialects.drafting import Drafted, DraftedAnswer
-from api.dialects.holding import told_of
-from api.dialects.markers import JOINER, bracket, marked_text
-from api.dialects.placing import placed_claims
+from api.dialects.ai_sdk.answer_draft import AnswerDraft, DraftChange
+from api.dialects.citation_marks import JOINER, bracket, marked_text, placed_claims
+from api.dialects.section_buffer import final_sections
 from graph.events import (
     Envelope,
     RunFinished,
@@ -29,7 +28,7 @@ def test_a_claim_is_where_it_is_said_to_be(log: list[Envelope]) -> None:
     end = log[-1].event
     assert isinstance(end, RunFinished)
     units = marked_text(end.message, bracket).encode("utf-16-le")
-    for placed in placed_claims(told_of(end.message), bracket):
+    for placed in placed_claims(final_sections(end.message), bracket):
         found = units[2 * placed.start : 2 * placed.end].decode("utf-16-le")
         assert re.sub(r"\[\d+\]", "", found).replace(JOINER, "") == placed.claim["text"].replace(JOINER, "")
 
@@ -37,7 +36,7 @@ def test_a_claim_is_where_it_is_said_to_be(log: list[Envelope]) -> None:
 @FAST
 @given(runs() | cancelled_runs())
 def test_a_draft_ends_as_the_finished_answer(log: list[Envelope]) -> None:
-    drafted = DraftedAnswer(bracket)
+    drafted = AnswerDraft(bracket)
     shown = ""
     for envelope in log:
         if (change := drafted.hear(envelope.event)) is not None:
@@ -49,7 +48,7 @@ def test_a_draft_ends_as_the_finished_answer(log: list[Envelope]) -> None:
 
 
 def test_a_section_disappears_when_it_fails_and_comes_back_revised() -> None:
-    drafted = DraftedAnswer(bracket)
+    drafted = AnswerDraft(bracket)
     one, two = (claim("", text, "supported", [citation(source(1), "supported", 0)]) for text in ("One.", "Two."))
     failed = claim("", "Two.", "contradicted", [])
     heard = [
@@ -67,9 +66,9 @@ def test_a_section_disappears_when_it_fails_and_comes_back_revised() -> None:
         ]
     ]
     assert [each for each in heard if each is not None] == [
-        Drafted("On", anew=False),
-        Drafted("e.", anew=False),
-        Drafted("\n\nTwo.", anew=False),
-        Drafted("One.", anew=True),
-        Drafted("\n\nTwo.", anew=False),
+        DraftChange("On", anew=False),
+        DraftChange("e.", anew=False),
+        DraftChange("\n\nTwo.", anew=False),
+        DraftChange("One.", anew=True),
+        DraftChange("\n\nTwo.", anew=False),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from api.dialects.self_rag import SelfRagDialect
+from api.dialects.self_rag.encoder import SelfRagEncoder
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -33,7 +33,7 @@ Told = list[tuple[str, dict[str, Any]]]
 
 
 def heard(log: Sequence[Envelope]) -> Told:
-    dialect = SelfRagDialect()
+    dialect = SelfRagEncoder()
     frames = parse_frames(b"".join(map(dialect.speak, log)).decode())
     return [(frame["event"], json.loads(frame["data"])) for frame in frames]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.sentences import sentences, trimmed
+from text.sentences import sentences, trimmed
 
 PIECES = st.sampled_from(
     [

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.citations import citation, claim
+from answers.citations import build_citation, build_claim
+from answers.sources import excerpt, nearest_sources
 from graph.evidence import Section
-from graph.sources import excerpt, nearest
 from graph.state import Candidate, ClaimRow, ProofRow, merge_spent
 from tests.fakes import segment
 
@@ -27,22 +27,22 @@ def proof(start: int, end: int) -> ProofRow:
 
 
 def test_a_citation_quotes_the_canonical_text_at_its_offsets() -> None:
-    quoted = citation(proof(50, 59), SOURCE, section_index=0, verdict="supported")
+    quoted = build_citation(proof(50, 59), SOURCE, section_index=0, verdict="supported")
     assert quoted is not None
     assert quoted["quote"] == "It snows."
 
 
 @pytest.mark.parametrize("span", [(30, 49), (50, 80), (50, 50)])
 def test_a_span_that_lies_outside_its_segment_is_never_a_citation(span: tuple[int, int]) -> None:
-    assert citation(proof(*span), SOURCE, section_index=0, verdict="supported") is None
-    assert citation(proof(50, 59), None, section_index=0, verdict="supported") is None
+    assert build_citation(proof(*span), SOURCE, section_index=0, verdict="supported") is None
+    assert build_citation(proof(50, 59), None, section_index=0, verdict="supported") is None
 
 
 def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> None:
     row = ClaimRow(section_index=0, start=0, end=9, verdict="supported", reasons=[], proofs=[proof(50, 59)])
     section = Section(text="It snows.", source_ids=["doc:2"])
-    assert claim(row, section, {"doc:2": SOURCE})["verdict"] == "supported"
-    lost = claim(row, section, {})
+    assert build_claim(row, section, {"doc:2": SOURCE})["verdict"] == "supported"
+    lost = build_claim(row, section, {})
     assert (lost["verdict"], lost["citations"]) == ("unverified", [])
     assert "changed" in lost["reasons"][0]
 
@@ -60,4 +60,4 @@ def test_what_came_nearest_is_named_once_however_it_was_gathered() -> None:
         Candidate(segment_id="c:0", kind="search", score=0.4),
         Candidate(segment_id="d:0", kind="search", score=0.1),
     ]
-    assert [row["segment_id"] for row in nearest(gathered)] == ["a:0", "b:0", "c:0"]
+    assert [row["segment_id"] for row in nearest_sources(gathered)] == ["a:0", "b:0", "c:0"]

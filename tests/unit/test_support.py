@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers.support import count_verdicts, failed_sections, has_failed, raises_support, support_score, without_section
 from graph.evidence import Verdict
 from graph.state import ClaimRow
-from graph.support import count, failed_sections, has_failed, raises_support, support, without
 
 verdicts = st.sampled_from(["supported", "contradicted", "unsupported", "unverified"])
 
@@ -18,14 +18,14 @@ def claims(section: int, *given: Verdict) -> list[ClaimRow]:
 
 
 def test_support_is_the_mean_weight_of_verdicts() -> None:
-    assert support(claims(0, "supported", "unverified", "unsupported", "contradicted")) == 0.375
-    assert support([]) == 0.0
+    assert support_score(claims(0, "supported", "unverified", "unsupported", "contradicted")) == 0.375
+    assert support_score([]) == 0.0
 
 
 def test_sections_with_a_failed_claim_are_listed_once() -> None:
     rows = claims(2, "unsupported", "contradicted") + claims(0, "supported", "unverified") + claims(1, "contradicted")
     assert failed_sections(rows) == [1, 2]
-    assert count(rows) == {"supported": 1, "unverified": 1, "contradicted": 2, "unsupported": 1}
+    assert count_verdicts(rows) == {"supported": 1, "unverified": 1, "contradicted": 2, "unsupported": 1}
 
 
 def test_more_words_that_are_only_unverified_are_no_repair_of_a_supported_claim() -> None:
@@ -42,7 +42,7 @@ def test_support_never_falls_across_a_repair(
     answer = claims(0, *others) + claims(1, *before)
     revised = claims(1, *after)
     if raises_support(answer, 1, revised):
-        repaired = [*without(answer, 1), *revised]
-        assert support(repaired) >= support(answer)
-        assert count(repaired)["supported"] >= count(answer)["supported"]
+        repaired = [*without_section(answer, 1), *revised]
+        assert support_score(repaired) >= support_score(answer)
+        assert count_verdicts(repaired)["supported"] >= count_verdicts(answer)["supported"]
         assert sum(map(has_failed, repaired)) < sum(map(has_failed, answer))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.terms import (
+from text.terms import (
     K1,
     MEAN_LENGTH,
     SIDE_WEIGHT,

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.spending import Meter
+from graph.usage import Meter
 from tests.scripted_openai import Break, Reply, ScriptedOpenAI, say, status
 from tests.unit.llm_family import scripted_family
-from tools.extractive.titler import ExtractiveTitler
-from tools.title_text import LONGEST_TITLE, title_of
-from tools.titles import best_title
+from tools.rules.title_rules import LONGEST_TITLE, RuleTitler, title_of
+from tools.sessions.titles import best_title
 
 QUESTION = "How many days of annual leave do I get in my second year, and when do unused ones lapse?"
 
@@ -61,7 +60,7 @@ def test_any_text_makes_a_title_that_a_list_can_show(text: str) -> None:
     ],
 )
 async def test_by_rule_a_title_is_the_first_sentence_that_is_no_small_talk(question: str, title: str) -> None:
-    assert await ExtractiveTitler().title(question, language="en", meter=Meter()) == title
+    assert await RuleTitler().title(question, language="en", meter=Meter()) == title
 
 
 @pytest.fixture

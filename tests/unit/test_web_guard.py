@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import WebUnavailable
-from tools.web.addresses import is_public
-from tools.web.guard import Guard, resolve
+from tools.web.guard import Guard, is_public, resolve
 
 PUBLIC = "93.184.215.14"
 PUBLIC_6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"

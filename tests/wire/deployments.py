@@ -15,8 +15,8 @@ from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, with_model
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, status
-from tools.embedded import EmbeddedServer
 from tools.settings import Settings
+from tools.storage.embedded import EmbeddedServer
 
 LEAVE = "How many days of annual leave does an employee get?"
 QUESTIONS = {"answered": LEAVE, "small_talk": "Hello!", "abstained": "Who won the chess championship of 1972?"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.dialects import DIALECTS
-from api.dialects.markers import by_place, footnote
+from api.dialects.citation_marks import by_position, footnote
+from api.dialects.registry import DIALECTS
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -113,5 +113,5 @@ def test_an_answer_that_is_written_anew_after_a_crash_says_so_once(name: str) ->
 
 
 def test_marks_count_the_sources_that_are_there() -> None:
-    mark = by_place(footnote, [SECOND])
+    mark = by_position(footnote, [SECOND])
     assert (mark(2), mark(1)) == ("[^1]", "")

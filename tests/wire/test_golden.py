@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.dialects import DIALECTS
+from api.dialects.registry import DIALECTS
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, with_model

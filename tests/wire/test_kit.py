@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
-from api.dialects import DIALECTS
+from api.dialects.registry import DIALECTS
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, shared_client, with_model
@@ -25,9 +25,9 @@ from tests.scripted_openai import Break, Fail, Hold, Reply, Say, ScriptedOpenAI
 from tests.wire.adapters import ADAPTERS
 from tests.wire.adapters.adapter import Adapter, Heard
 from tests.wire.conduct import CONDUCT, WITH_ID
-from tools.embedded import EmbeddedServer
-from tools.retrieval.search import HybridSearcher
+from tools.retrieval.hybrid_search import HybridSearcher
 from tools.settings import Settings
+from tools.storage.embedded import EmbeddedServer
 
 __all__ = ["shared_client"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.dialects import DIALECTS
-from api.stream import frames
+from api.dialects.registry import DIALECTS
+from api.stream import encode_run
 from graph.events import Envelope, RunFinished
 from graph.evidence import Message
 from tests.api.reading import parse_frames
@@ -47,7 +47,7 @@ def stream(name: str, log: Sequence[Envelope], after: int = 0) -> list[bytes]:
     """Tell a log as the API does, from behind an event."""
 
     async def told() -> list[bytes]:
-        return [spoken async for spoken in frames(Told(log), DIALECTS[name](), after)]
+        return [spoken async for spoken in encode_run(Told(log), DIALECTS[name](), after)]
 
     try:
         told().send(None)  # nothing of it waits, so it needs no event loop

@@ -1,1 +1,1 @@
-"""Decide by code what cited text proves of each sentence of an answer."""
+"""Check by code what the cited text proves of each sentence of an answer."""

@@ -1,4 +1,4 @@
-"""Know which phrases may stand for each other, and which of them are opposites."""
+"""Lexicon of phrases that mean the same, are opposites, or bound a quantity."""
 
 import tomllib
 from collections import defaultdict
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.claims.quantities import UNITS
-from tools.claims.readings import read
+from tools.claims.sentence_parsing import parse_sentence
 
 _FOLDER = Path(__file__).parent
 _AFFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "de")
@@ -53,14 +53,14 @@ def _lexicon() -> tuple[Mapping[Phrase, frozenset[int]], Mapping[Phrase, frozens
     fields: dict[Phrase, set[tuple[str, int]]] = defaultdict(set)
     for number, phrases in enumerate(content["same"]):
         for phrase in phrases:
-            groups[_stems(read(phrase).keys)].add(number)
+            groups[_stems(parse_sentence(phrase).keys)].add(number)
     for number, (short, whole) in enumerate(_SHORTENED):
         groups[(short,)].add(-1 - number)
         groups[(whole,)].add(-1 - number)
     for name, rivals in content["fields"].items():
         for number, phrases in enumerate(rivals):
             for phrase in phrases:
-                fields[_stems(read(phrase).keys)].add((name, number))
+                fields[_stems(parse_sentence(phrase).keys)].add((name, number))
     for name, number, phrase in _opposites():
         fields[phrase].add((name, number))
     longest = max(map(len, (*groups, *fields)))
@@ -101,7 +101,7 @@ def _read_opposites() -> Iterator[tuple[str, int, Phrase]]:
 def _phrase(text: str) -> Phrase:
     if text.isascii() and text.isalpha():
         return (stem(text.casefold()),)
-    return _stems(read(text).keys)
+    return _stems(parse_sentence(text).keys)
 
 
 def _adverb(word: str) -> str:

@@ -1,9 +1,9 @@
-"""Join the tokens of a date, in whatever order and language it is written, into one."""
+"""Join the tokens of a date, in any order and language, into one token."""
 
 from collections.abc import Sequence
 
-from tools.claims.function_words import words
-from tools.claims.tokens import Token, date_key
+from text.stop_words import word_set
+from tools.claims.claim_tokens import Token, date_key
 
 MONTHS = {
     name: number
@@ -29,7 +29,7 @@ MONTHS = {
 _WORDY = frozenset(("may", "march", "mar", "jan", "dec", "sep", "jun"))
 _VI_MONTHS = {"giêng": 1, "một": 11, "chạp": 12, "tư": 4, "năm": 5}
 _BEGINS = frozenset((*MONTHS, "year", "ngày", "tháng", "năm"))  # a date begins with one of these or with a number
-_BEFORE_MONTH = words("in of since until by during from to late early mid and last next through")
+_BEFORE_MONTH = word_set("in of since until by during from to late early mid and last next through")
 
 
 def join_dates(tokens: Sequence[Token]) -> list[Token]:

@@ -1,11 +1,11 @@
-"""Join the tokens of a number into one, and name each unit in one way."""
+"""Join the tokens of a number into one, and normalize the names of units."""
 
 import math
 from collections.abc import Mapping, Sequence
 
-from tools.claims.function_words import words
-from tools.claims.numerals import EN_SCALES, EN_UNITS, VI_SCALES, VI_UNITS, read_english, read_vietnamese, spell
-from tools.claims.tokens import Token, words_of
+from text.numbers import EN_SCALES, EN_UNITS, VI_SCALES, VI_UNITS, read_english, read_vietnamese, spell
+from text.stop_words import word_set
+from tools.claims.claim_tokens import Token, words_of
 
 _UNITS_TEXT = """
 %: % | percent | per cent | phần trăm | percentage points | percentage point | 个百分点 | ％
@@ -96,7 +96,7 @@ j: joule | joules | 焦耳 | jun
 person: people | persons | person | 人 | người
 times: times | lần | 次 | 倍
 """
-_CURRENCIES = words("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
+_CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
 
 
 _RANGING = frozenset(("to", "or", "đến", "tới"))

@@ -1,0 +1,1 @@
+"""The extractive backend: answers in quotes, without a model, a key or a network."""

@@ -1,9 +1,4 @@
-"""Order the sentences of a run's segments by how well they answer its question.
-
-A linear model over the features of ``features.py``, fitted as a listwise softmax (Cao et al. 2007, ListNet's top-one
-probability) by ``evals/fit_reader.py``. Logistic models beside it tell whether the answer is there at all, and which
-sentences of a selected page belong to it.
-"""
+"""Score every candidate sentence against the question, and estimate whether the sources answer it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph.evidence import Hit
-from tools.extractive.arrays import Floats
-from tools.extractive.candidates import Candidate, Shape, candidates
-from tools.extractive.definitions import defines
-from tools.extractive.features import Evidence, evidence
-from tools.extractive.fitted import fitted_weights
-from tools.extractive.instructions import speaks_to_machines
-from tools.extractive.likeness import likeness
-from tools.extractive.membership import membership
-from tools.extractive.parts import parts
-from tools.extractive.signals import found_signals, page_signals
-from tools.extractive.whole_page import about_whole_page
-from tools.extractive.wording import question_wording
+from text.normal_forms import question_terms
+from tools.extractive.answerability import found_signals, page_signals
+from tools.extractive.planted_instructions import speaks_to_machines
+from tools.extractive.question_analysis import about_whole_page, defines
+from tools.extractive.reader_weights import fitted_weights
+from tools.extractive.sentence_features import FeatureTable, compute_features, membership_features
+from tools.extractive.similarity import Floats, measure_similarity
+from tools.extractive.subquestions import split_question
+from tools.rules.candidate_sentences import CandidateSentence, Shape, candidate_sentences
 
 # Set by hand, since the data sets at hand hold hardly any code, planted instructions or definitions. Headings are
 # never quoted.
@@ -32,14 +24,14 @@ DEFINITION_BONUS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RankedSentences:
     """The candidates of a question, best first with their scores in log odds, and how likely one answers it.
 
     ``members`` holds the chance that each belongs to what the selected pages say on the question, and is empty where
     most of what was read was found by a search.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateSentence, ...]
     scores: tuple[float, ...]
     answerable: float
     members: tuple[float, ...] = ()
@@ -52,37 +44,37 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReaderInput:
     """What the models see of a question and some hits: the candidates, their features, each segment's relevance."""
 
     question: str
-    pool: tuple[Candidate, ...]
-    found: Evidence
+    pool: tuple[CandidateSentence, ...]
+    found: FeatureTable
     relevance: tuple[float, ...]
 
     def found_signals(self, scores: Floats) -> Floats:
         """Sum up hits of a search; ``scores`` are the reader's."""
-        return found_signals(self.question, question_wording(self.question), self.found, scores, self.relevance)
+        return found_signals(self.question, question_terms(self.question), self.found, scores, self.relevance)
 
     def page_signals(self, scores: Floats) -> Floats:
         """Sum up selected pages."""
-        alike = likeness(self.question, [candidate.text for candidate in self.pool])
-        return page_signals(question_wording(self.question), self.found, scores, alike)
+        alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
+        return page_signals(question_terms(self.question), self.found, scores, alike)
 
     def membership(self, scores: Floats) -> Floats:
         """Give the features by which sentences of a page belong to an answer."""
-        alike = likeness(self.question, [candidate.text for candidate in self.pool])
-        return membership(self.pool, self.found, scores, alike)
+        alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
+        return membership_features(self.pool, self.found, scores, alike)
 
 
-def look(question: str, hits: Sequence[Hit]) -> Look | None:
+def reader_input(question: str, hits: Sequence[Hit]) -> ReaderInput | None:
     """Compute the features of every sentence of the hits; None where they hold none."""
     segments = [hit.segment for hit in hits]
-    pool = candidates(segments, unaccented=question.isascii())
+    pool = candidate_sentences(segments, unaccented=question.isascii())
     if not pool:
         return None
     relevance = relevances(hits)
-    return Look(question, tuple(pool), evidence(question, segments, relevance, pool), tuple(relevance))
+    return ReaderInput(question, tuple(pool), compute_features(question, segments, relevance, pool), tuple(relevance))
 
 
 def relevances(hits: Sequence[Hit]) -> list[float]:
@@ -94,14 +86,14 @@ def relevances(hits: Sequence[Hit]) -> list[float]:
     return [best if hit.kind == "page" else hit.score for hit in hits]
 
 
-def read(question: str, hits: Sequence[Hit]) -> Reading:
+def rank_sentences(question: str, hits: Sequence[Hit]) -> RankedSentences:
     """Score every sentence of the hits against the question.
 
     About 2 ms for ten segments of 300 tokens that were read lately, 10 ms for others.
     """
-    seen = look(question, hits)
+    seen = reader_input(question, hits)
     if seen is None:
-        return Reading((), (), 0.0)
+        return RankedSentences((), (), 0.0)
     weights = fitted_weights()
     raw = seen.found.features @ weights.reader
     pages = [hit for hit in hits if hit.kind == "page"]
@@ -111,7 +103,7 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
         members = weights.membership.chance(seen.membership(raw), handicap=penalty)
     scores = raw - penalty
     order = np.argsort(-scores, kind="stable")
-    return Reading(
+    return RankedSentences(
         candidates=tuple(seen.pool[i] for i in order),
         scores=tuple(float(scores[i]) for i in order),
         answerable=_answerable(seen, raw, hits, pages),
@@ -119,7 +111,7 @@ def read(question: str, hits: Sequence[Hit]) -> Reading:
     )
 
 
-def _handicap(question: str, candidate: Candidate) -> float:
+def _handicap(question: str, candidate: CandidateSentence) -> float:
     return (
         SHAPE_PENALTY[candidate.shape]
         + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text)
@@ -127,7 +119,7 @@ def _handicap(question: str, candidate: Candidate) -> float:
     )
 
 
-def _answerable(seen: Look, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit]) -> float:
+def _answerable(seen: ReaderInput, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit]) -> float:
     """Give the chance that the answer stands in the pages or in what was found, each judged by itself.
 
     A question about a page as a whole shares no word with it, and is answered by any page.
@@ -140,9 +132,9 @@ def _answerable(seen: Look, scores: Floats, hits: Sequence[Hit], pages: Sequence
     if not pages:
         return float(weights.found.chance(seen.found_signals(scores)))
     found = [hit for hit in hits if hit.kind != "page"]
-    return max(read(seen.question, pages).answerable, read(seen.question, found).answerable)
+    return max(rank_sentences(seen.question, pages).answerable, rank_sentences(seen.question, found).answerable)
 
 
-def read_parts(question: str, hits: Sequence[Hit]) -> list[Reading]:
+def rank_by_part(question: str, hits: Sequence[Hit]) -> list[RankedSentences]:
     """Read for each thing that the question asks; for most questions that is one reading."""
-    return [read(part, hits) for part in parts(question)]
+    return [rank_sentences(part, hits) for part in split_question(question)]

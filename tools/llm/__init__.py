@@ -1,1 +1,1 @@
-"""The family of ports that a language model stands behind: any OpenAI-compatible endpoint, through langchain-openai."""
+"""The language model backend: any OpenAI-compatible endpoint, through langchain-openai."""

@@ -1,25 +1,23 @@
-"""Keep the segments that bear on a question: one call judges them all."""
+"""Model calls that grade: which segments are relevant to a question, and how useful an answer is."""
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import prompts
-from graph.errors import BudgetExhausted, ModelReplyInvalid, left_out
+from graph.errors import BudgetExhausted, ModelReplyInvalid, fallback_failure
 from graph.evidence import Hit
 from graph.ports import Grading
-from graph.spending import Meter
-from tools.llm.context import place
-from tools.llm.endpoint import Endpoint
-from tools.llm.formats import grading_schema
-from tools.llm.json_object import read_form
-from tools.llm.messages import messages
-from tools.llm.neutral import neutralise
-from tools.llm.tokens import cut_to_tokens, estimate_tokens
+from graph.usage import Meter
+from tools.llm.model_endpoint import Endpoint
+from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, place_line
+from tools.llm.reply_schemas import ASSESSMENT, grading_schema, read_form
+from tools.llm.sanitizing import sanitize
 
-PROMPT = prompts.load("grade_segments", "question", "passages")
+GRADING_PROMPT = prompts.load("grade_segments", "question", "passages")
 PASSAGE_TOKENS = 320
 FEWEST_TOKENS = 24
 
@@ -49,7 +47,7 @@ class LlmGrader:
         if not ranked:
             return Grading(())
         passages = self._passages(question, ranked)
-        asked = messages(PROMPT, question=neutralise(question), passages="\n\n".join(passages))
+        asked = messages(GRADING_PROMPT, question=sanitize(question), passages="\n\n".join(passages))
         schema = grading_schema(len(passages))
         limit = 200 + 20 * len(passages)
         try:
@@ -57,17 +55,19 @@ class LlmGrader:
             numbers = set(read_form(text, GradingReply).relevant)
         except (ModelReplyInvalid, BudgetExhausted) as error:
             log.warning("Model %s: %s Keeping by search score.", self.endpoint.name, error.message)
-            said = left_out(error, "What the search found is kept by its score.")
+            said = fallback_failure(error, "What the search found is kept by its score.")
             return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=said)
         return _graded(ranked, numbers, shown=len(passages))
 
     def _passages(self, question: str, ranked: Sequence[Hit]) -> list[str]:
-        room = self.endpoint.context_tokens * 3 // 4 - estimate_tokens(PROMPT.text) - 2 * estimate_tokens(question)
+        room = (
+            self.endpoint.context_tokens * 3 // 4 - estimate_tokens(GRADING_PROMPT.text) - 2 * estimate_tokens(question)
+        )
         share = max(FEWEST_TOKENS, min(PASSAGE_TOKENS, room // len(ranked)))
         passages: list[str] = []
         for number, hit in enumerate(ranked, start=1):
-            heading = f"[{number}] {place(hit.segment)}\n"
-            body = cut_to_tokens(neutralise(hit.segment.text).strip(), max(1, share - estimate_tokens(heading)))
+            heading = f"[{number}] {place_line(hit.segment)}\n"
+            body = cut_to_tokens(sanitize(hit.segment.text).strip(), max(1, share - estimate_tokens(heading)))
             room -= estimate_tokens(heading + body)
             if room < 0 and passages:
                 break
@@ -96,3 +96,37 @@ def _graded(ranked: Sequence[Hit], numbers: set[int], *, shown: int) -> Grading:
         else:
             dropped.append((segment_id, "No room was left in the model's context to judge it."))
     return Grading(tuple(kept), tuple(dropped))
+
+
+ASSESSMENT_PROMPT = prompts.load("assess_quality", "question", "answer")
+ASSESSMENT_CHARACTERS = 400
+HIGHEST = 10
+
+
+class AssessmentReply(BaseModel):
+    """The model's reply: from 0, of no use, to 10, complete."""
+
+    utility: Annotated[float, Field(ge=0, le=HIGHEST, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class LlmAssessor:
+    """QualityAssessor by the model's own opinion."""
+
+    endpoint: Endpoint
+
+    async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
+        """Score an answer in [0, 1]. A long answer is cut to what the model's context holds.
+
+        Raises ModelReplyInvalid where the reply can't be read.
+        """
+        asked = sanitize(question)
+        room = self.endpoint.context_tokens * 3 // 4 - estimate_tokens(ASSESSMENT_PROMPT.text) - estimate_tokens(asked)
+        shown = cut_to_tokens(sanitize(answer), max(1, room))
+        text = await self.endpoint.read(
+            messages(ASSESSMENT_PROMPT, question=asked, answer=shown),
+            schema=ASSESSMENT,
+            max_characters=ASSESSMENT_CHARACTERS,
+            meter=meter,
+        )
+        return read_form(text, AssessmentReply).utility / HIGHEST

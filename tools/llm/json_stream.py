@@ -1,8 +1,4 @@
-"""Read JSON while it is still arriving: parts come out as soon as they are certain, however the text was cut.
-
-A model's slips are read as they were meant where that is certain: line ends inside a string, a stray backslash, an
-unescaped quotation mark, a comma too many. Work is linear in the text.
-"""
+"""Parse JSON while it streams: parts are emitted as soon as they are certain, however the text was chunked."""
 
 import re
 from collections.abc import Generator
@@ -64,7 +60,7 @@ Steps = Generator[Part | None, None, None]  # None asks for more text
 Reads = Generator[Part | None, None, str]
 
 
-class _Fault(Exception):
+class _InvalidJson(Exception):
     """The text is no JSON from here on."""
 
 
@@ -97,7 +93,7 @@ class JsonReader:
                 part = next(self._steps)
             except StopIteration:
                 self.complete = True
-            except _Fault:
+            except _InvalidJson:
                 self.broken = True
             else:
                 if part is None:
@@ -107,7 +103,7 @@ class JsonReader:
 
     def _more(self) -> Steps:
         if self._ended:
-            raise _Fault
+            raise _InvalidJson
         yield None
 
     def _char(self) -> Reads:
@@ -128,7 +124,7 @@ class JsonReader:
 
     def _value(self, path: Path) -> Steps:
         if len(path) > MAX_DEPTH:
-            raise _Fault
+            raise _InvalidJson
         first = yield from self._token()
         if first == '"':
             text = yield from self._string(path)
@@ -157,17 +153,17 @@ class JsonReader:
             if after == ",":
                 self._at += 1
             elif after != closing:
-                raise _Fault
+                raise _InvalidJson
         self._at += 1
         yield Closed(path, size)
 
     def _key(self, first: str) -> Reads:
         if first != '"':
-            raise _Fault
+            raise _InvalidJson
         key = yield from self._string(None)
         colon = yield from self._token()
         if colon != ":":
-            raise _Fault
+            raise _InvalidJson
         self._at += 1
         return key
 
@@ -180,7 +176,7 @@ class JsonReader:
             yield from self._more()
         text = self._buffer[self._at : end]
         if not text:
-            raise _Fault
+            raise _InvalidJson
         self._at = end
         yield Literal(path, text)
 

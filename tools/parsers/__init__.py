@@ -1,4 +1,4 @@
-"""Read a file of any format that Citewell knows into canonical text and blocks.
+"""Parse a file of any supported format into canonical text and blocks.
 
 A format is a module with ``read(data) -> Parsed``; it is imported when a file first needs it.
 """
@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import PurePath
 
 from graph.errors import UnreadableDocument
-from tools.parsers.parsed import Block, BlockKind, Parsed
+from tools.parsers.canonical_text import Block, BlockKind, Parsed
 
 __all__ = ["MEDIA_TYPES", "SUFFIXES", "Block", "BlockKind", "Parsed", "parse"]
 

@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.encoding import decode
-from tools.parsers.parsed import Block, Parsed, storable
-from tools.parsers.plain import paragraphs, read_text
-from tools.sentences import trimmed
+from text.sentences import trimmed
+from tools.parsers.canonical_text import Block, Parsed, storable
+from tools.parsers.plain import decode, paragraphs, read_text
 
 _LAYERS = ("paragraphs", "blocks", "lines")
 

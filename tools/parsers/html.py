@@ -1,12 +1,13 @@
-"""HTML through trafilatura, which tells a page's text from the frame around it.
+"""HTML through trafilatura, which separates a page's text from the frame around it.
 
-Its extraction is made for articles and drops most of a short or unusual page. So what it keeps is held against what a
-reader sees outside of navigation, footer and the like; where less than half of the letters or of the headings are
-left, that is read instead.
+Its extraction is made for articles and drops most of a short or unusual page. So its result is compared with what a
+reader sees outside of navigation, footer and the like; where less than half of the letters or of the headings are left,
+that is read instead. Blocks are rendered from the elements of HTML, and of the TEI that trafilatura returns.
 """
 
 import logging
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -14,9 +15,156 @@ import trafilatura
 from trafilatura.settings import Document, use_config
 
 from graph.errors import UnreadableDocument
-from tools.parsers.elements import render
-from tools.parsers.encoding import decode
-from tools.parsers.parsed import CanonicalText, Parsed, storable
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.plain import decode
+
+_FRAME = "nav footer aside script style noscript template form button select svg canvas iframe object head title dialog"
+_SKIPPED = frozenset(_FRAME.split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LISTS = frozenset({"ul", "ol", "dl", "list", "menu"})
+_ITEMS = frozenset({"li", "item", "dt", "dd"})
+_ROWS = frozenset({"tr", "row"})
+_QUOTES = frozenset({"blockquote", "quote"})
+_INLINE_TAGS = (
+    "a abbr acronym b bdi bdo big cite code data del dfn em font hi i img input ins kbd label lb mark q ref rp rt ruby "
+    "s samp small span strike strong sub sup time tt u var wbr br"
+)
+_INLINE = frozenset(_INLINE_TAGS.split())
+
+
+def render(root: Any) -> CanonicalText:
+    """Write what a reader sees of a tree as blocks; navigation, forms, scripts and hidden parts are left out."""
+    renderer = _Renderer()
+    renderer.visit(root)
+    renderer.flush()
+    return renderer.text
+
+
+class _Renderer:
+    """Write the elements of HTML, or of trafilatura's own TEI, as blocks."""
+
+    def __init__(self) -> None:
+        self.text = CanonicalText()
+        self._words: list[str] = []
+        self._markers: list[str] = []
+        self._pending: str | None = None
+        self._quotes = 0
+        self._tight = False
+
+    def visit(self, root: Any) -> None:
+        """Walk iteratively: a hostile page nests deeper than Python's stack."""
+        stack: list[tuple[str, Any]] = [("enter", root)]
+        while stack:
+            step, element = stack.pop()
+            if step == "tail":
+                self._words.append(unwrapped(element.tail or ""))
+            elif step == "leave":
+                self._leave(element)
+            elif self._enter(element):
+                stack.append(("leave", element))
+                for child in reversed(element):
+                    stack.append(("tail", child))
+                    stack.append(("enter", child))
+
+    def flush(self) -> None:
+        """Write the words gathered as a block of the kind of their place."""
+        words, self._words = _lines("".join(self._words)), []
+        if not words:
+            return
+        if self._markers:
+            indent = "  " * (len(self._markers) - 1)
+            self.text.add("list_item", indent + (self._pending or "") + words, tight=self._tight)
+            self._pending, self._tight = None, True
+        else:
+            self.text.add("quote" if self._quotes else "paragraph", words)
+
+    def _enter(self, element: Any) -> bool:
+        tag = element.tag
+        if not isinstance(tag, str) or tag in _SKIPPED or _unseen(element):
+            return False
+        if tag in ("br", "lb"):
+            self._words.append("\n")
+        elif tag == "img":
+            self._words.append(unwrapped(element.get("alt") or ""))
+        elif tag in _INLINE and not (tag == "code" and _is_block(element)):
+            self._words.append(unwrapped(element.text or ""))
+        else:
+            self.flush()
+            return self._enter_block(tag, element)
+        return True
+
+    def _enter_block(self, tag: str, element: Any) -> bool:
+        level = _HEADINGS.get(element.get("rend") or "" if tag == "head" else tag)
+        if level is not None and not self._markers:
+            self.text.add_heading(level, "".join(_strings(element)))
+            return False
+        if tag in ("pre", "code"):
+            self.text.add("code", "".join(_strings(element)))
+            return False
+        if tag in _ROWS:
+            self._row(element)
+            return False
+        if tag in _LISTS:
+            self._tight = bool(self._markers)
+            self._markers.append("1" if tag == "ol" or element.get("rend") == "ol" else "-")
+        elif tag in _ITEMS and self._markers:
+            kind = self._markers[-1]
+            self._pending = "- " if kind == "-" else f"{kind}. "
+            self._markers[-1] = kind if kind == "-" else str(int(kind) + 1)
+        elif tag == "table":
+            self._tight = False
+        self._quotes += tag in _QUOTES
+        self._words.append(unwrapped(element.text or ""))
+        return True
+
+    def _leave(self, element: Any) -> None:
+        tag = element.tag
+        if tag in _INLINE and not (tag == "code" and _is_block(element)):
+            return
+        self.flush()
+        if tag in _LISTS:
+            self._markers.pop()
+            self._tight = bool(self._markers)
+        self._quotes -= tag in _QUOTES
+
+    def _row(self, row: Any) -> None:
+        cells = [" ".join("".join(_strings(cell)).split()) for cell in row if isinstance(cell.tag, str)]
+        if any(cells):
+            self.text.add("table_row", " | ".join(cells), tight=self._tight)
+            self._tight = True
+
+
+def _strings(element: Any) -> Iterator[str]:
+    """Give the strings below an element, without what a reader does not see."""
+    stack: list[tuple[bool, Any]] = [(True, element)]
+    while stack:
+        entering, part = stack.pop()
+        if not entering:
+            yield part.tail or ""
+            continue
+        if not isinstance(part.tag, str) or part.tag in _SKIPPED:
+            continue
+        yield "\n" if part.tag in ("br", "lb") else part.text or ""
+        for child in reversed(part):
+            stack.append((False, child))
+            stack.append((True, child))
+
+
+def _is_block(element: Any) -> bool:
+    """Tell code that stands alone, as trafilatura marks it, from code inside a sentence."""
+    parent = element.getparent()
+    return (parent is not None and parent.tag == "body") or "\n" in "".join(_strings(element)).strip()
+
+
+def _unseen(element: Any) -> bool:
+    style = (element.get("style") or "").replace(" ", "").lower()
+    return "hidden" in element.attrib or element.get("aria-hidden") == "true" or "display:none" in style
+
+
+def _lines(words: str) -> str:
+    lines = (" ".join(line.split()) for line in words.split("\n"))
+    return "\n".join(line for line in lines if line)
+
 
 # It warns of every page that it finds nothing in; here that is a case as any other.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)

@@ -1,12 +1,14 @@
 """Markdown as the text that a reader sees: markup gone, structure kept as blocks.
 
 List items keep their marker, table rows join their cells by " | ", code stays verbatim, links and images keep their
-words. A soft line break becomes a space, or nothing between letters of scripts that write no spaces.
+words, and so do fragments of HTML. A soft line break becomes a space, or nothing between letters of scripts that write
+no spaces.
 """
 
 import re
 from collections.abc import Sequence
 from datetime import date
+from html.parser import HTMLParser
 from typing import Any
 
 import yaml
@@ -15,9 +17,42 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from graph.errors import UnreadableDocument
-from tools.parsers.encoding import decode
-from tools.parsers.markup import words_of
-from tools.parsers.parsed import BlockKind, CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.canonical_text import BlockKind, CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.plain import decode
+
+_UNSEEN = frozenset({"script", "style", "template", "head"})
+_BREAKS = frozenset({"br", "p", "div", "li", "tr", "summary", "details", "h1", "h2", "h3", "h4", "h5", "h6", "hr"})
+
+
+class _Words(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.words: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._unseen += tag in _UNSEEN
+        if tag in _BREAKS:
+            self.words.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        if tag in _BREAKS:
+            self.words.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.words.append(data)
+
+
+def words_of(html: str) -> str:
+    """Give the text of a fragment, without tags, comments, scripts and styles; block tags break the line."""
+    parser = _Words()
+    parser.feed(html)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.words).splitlines())
+    return "\n".join(line for line in lines if line)
+
 
 _MOST_FRONT_MATTER = 10_000
 _UNLIMITED = 1_000_000  # markdown-it drops what nests deeper than its limit without a word

@@ -1,4 +1,4 @@
-"""PDF through pdfium: the text of each page, its paragraphs told by the white space between lines."""
+"""PDF through pdfium: the text of each page, with paragraphs recognised by the white space between lines."""
 
 import re
 import threading
@@ -9,7 +9,7 @@ from statistics import median
 import pypdfium2 as pdfium
 
 from graph.errors import UnreadableDocument
-from tools.parsers.parsed import CanonicalText, Parsed
+from tools.parsers.canonical_text import CanonicalText, Parsed
 
 _PDFIUM = threading.Lock()  # pdfium keeps global state: one call at a time in a process
 # Where pdfium took a hyphen and the line end after it away: between small letters it had parted a word.

@@ -1,1 +1,1 @@
-"""The library's segments: stored in a partition for each workspace, found by words and vectors, read by id."""
+"""The library's segments: stored in one partition per workspace, found by words and vectors, read by id."""

@@ -1,10 +1,10 @@
-"""What ingestion leaves for afterwards: counting terms that have become common, and vector indexes."""
+"""Maintenance after ingestion: count terms that have become common, and build vector indexes."""
 
 from psycopg import sql
 
-from tools.database import Connection
 from tools.retrieval.indexing import lock_library
 from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
+from tools.storage.database import Connection
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
 GROWTH = 1.25  # of the library since the last count, before terms are looked through again

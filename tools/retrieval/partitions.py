@@ -1,4 +1,4 @@
-"""Make and drop the partition that holds a workspace's segments, without making readers wait."""
+"""Create and drop the partition that holds a workspace's segments, without blocking readers."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from graph.errors import NotFound
-from tools.database import Connection
+from tools.storage.database import Connection
 
 # Rows are inline up to here: weights and vectors are read by the hundred, and fetching them from TOAST costs more.
 TOAST_TARGET = 4080

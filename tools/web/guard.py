@@ -1,7 +1,9 @@
-"""What stands between an address that a search result names and a connection to it.
+"""Guard against requests to private networks: resolve a host once, and connect only to public addresses.
 
-A host is resolved once, and every address of it has to be public. The connection then goes to one of these very
-addresses, so a name that resolves to something else a moment later (DNS rebinding) gains nothing.
+Every address of a host has to be public. The connection then goes to one of these very addresses, so a name that
+resolves to something else a moment later (DNS rebinding) gains nothing. The tables are our own, after the IANA
+special-purpose registries: what ``ipaddress`` calls global differs from one Python release to the next. An IPv6 address
+that embeds an IPv4 one is judged by that one.
 """
 
 import asyncio
@@ -11,12 +13,71 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import httpx2
 
 from graph.errors import WebUnavailable
-from tools.web.addresses import is_public
+
+_NOT_PUBLIC = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8",  # this host
+            "10.0.0.0/8",
+            "100.64.0.0/10",  # behind a carrier's NAT; a cloud keeps its metadata at 100.100.100.200
+            "127.0.0.0/8",
+            "168.63.129.16/32",  # a cloud's own services, at an address that is public by the registry
+            "169.254.0.0/16",  # link-local, and the metadata of most clouds
+            "172.16.0.0/12",
+            "192.0.0.0/24",
+            "192.0.2.0/24",  # documentation, as are 198.51.100.0/24 and 203.0.113.0/24
+            "192.88.99.0/24",  # relays of 6to4
+            "192.168.0.0/16",
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved, and broadcast
+        ),
+    )
+)
+_STANDS_FOR_IPV4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))  # mapped, and NAT64
+# Everything outside is unspecified, loopback, compatible with IPv4, unique local, link-local, site-local or multicast.
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_NOT_GLOBAL = tuple(
+    map(
+        IPv6Network,
+        (
+            "2001::/23",  # protocols, Teredo among them, whose address holds two of IPv4
+            "2001:db8::/32",  # documentation, as is 3fff::/20
+            "2002::/16",  # 6to4, whose address holds one of IPv4
+            "3fff::/20",
+        ),
+    )
+)
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an address is one of the public internet. What is no address, or has a zone, is not."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return False
+    return _is_public_ipv4(ip) if isinstance(ip, IPv4Address) else _is_public_ipv6(ip)
+
+
+def _is_public_ipv4(ip: IPv4Address) -> bool:
+    return not any(ip in network for network in _NOT_PUBLIC)
+
+
+def _is_public_ipv6(ip: IPv6Address) -> bool:
+    if ip.scope_id is not None:
+        return False
+    if any(ip in network for network in _STANDS_FOR_IPV4):
+        return _is_public_ipv4(IPv4Address(int(ip) & 0xFFFFFFFF))
+    return ip in _GLOBAL_UNICAST and not any(ip in network for network in _NOT_GLOBAL)
+
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_URL = 2000

@@ -1,4 +1,4 @@
-"""Ask the Serper API what the web holds on a query."""
+"""Search the web through the Serper API."""
 
 import asyncio
 import json
@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 
 from graph.errors import WebUnavailable
-from tools.languages import language
-from tools.parsers.parsed import storable
+from text.language import language
+from tools.parsers.canonical_text import storable
 from tools.settings import WebSettings
-from tools.web.bodies import read_body
+from tools.web.fetching import read_body
 from tools.web.guard import LONGEST_URL
 
 MOST_RETRIES = 2

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 import httpx
 
-from api.dialects.markers import JOINER
+from api.dialects.citation_marks import JOINER
 
 BRACKET = re.compile(r"\[(\d+)\]")
 

@@ -1,0 +1,55 @@
+"""Citations, built only where a proof is quoted word for word from the canonical text of its segment."""
+
+from collections.abc import Mapping
+
+from graph.evidence import Citation, Claim, Section, Segment, Verdict
+from graph.state import ClaimRow, ProofRow
+
+SOURCE_CHANGED = "its source has changed since it was checked"
+
+
+def build_citation(
+    proof: ProofRow, segment: Segment | None, *, section_index: int, verdict: Verdict
+) -> Citation | None:
+    """Quote a proof from the canonical text of its segment; None where it does not lie in that segment."""
+    if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
+        return None
+    return Citation(
+        segment_id=segment.segment_id,
+        document_id=segment.document_id,
+        segment_index=segment.segment_index,
+        page_idx=segment.page_idx,
+        start=proof["start"],
+        end=proof["end"],
+        quote=segment.text[proof["start"] - segment.start : proof["end"] - segment.start],
+        origin=proof["origin"],
+        verdict=verdict,
+        source_index=proof["source_index"],
+        section_index=section_index,
+    )
+
+
+def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]) -> Claim:
+    """Show a checked claim with its text and the citations that prove it.
+
+    A supported claim that nothing can be quoted for any more, since its source has changed meanwhile, is unverified.
+    """
+    quoted = (
+        build_citation(
+            proof,
+            segments.get(proof["segment_id"]),
+            section_index=row["section_index"],
+            verdict=row["verdict"],
+        )
+        for proof in row["proofs"]
+    )
+    citations = [each for each in quoted if each is not None]
+    lost = row["verdict"] == "supported" and not citations
+    return Claim(
+        start=row["start"],
+        end=row["end"],
+        text=section["text"][row["start"] : row["end"]],
+        verdict="unverified" if lost else row["verdict"],
+        reasons=[*row["reasons"], SOURCE_CHANGED] if lost else row["reasons"],
+        citations=citations,
+    )

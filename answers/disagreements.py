@@ -1,0 +1,45 @@
+"""Sections that quote two sources which contradict each other on what the answer says."""
+
+from collections.abc import Callable
+
+import prompts
+from answers.checking import CheckedAnswer
+from answers.citations import build_citation
+from answers.drafting import emit_removed, filter_links
+from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
+from graph.evidence import Disagreement, Section
+from graph.state import ProofRow
+
+MOST_DISAGREEMENTS = 2
+BOTH_QUOTED = "both sources are quoted word for word"
+
+
+def add_disagreements(answer: CheckedAnswer, language: str, tell: Callable[[AnyEvent], None]) -> list[Disagreement]:
+    """Add a section for each pair of passages that contradict each other on what the answer says, two at most."""
+    said: dict[frozenset[str], Disagreement] = {}
+    for row in answer.disputes:
+        ids = list(dict.fromkeys([row["own"]["segment_id"], row["other"]["segment_id"]]))
+        pair = frozenset(ids)
+        one, other = _quoted(answer, row["own"], language), _quoted(answer, row["other"], language)
+        if len(said) == MOST_DISAGREEMENTS or pair in said or not (one and other):
+            continue
+        said[pair] = Disagreement(segment_ids=ids, reason=row["reason"])
+        tell(SourcesDisagree(segment_ids=ids, reason=row["reason"]))
+        # A title can be a link that neither passage holds.
+        worded = prompts.lines(language).disagree.format(one=one, other=other)
+        text, removed = filter_links(worded, ids, answer.segments)
+        index = answer.add(Section(text=text, source_ids=ids), (row["own"], row["other"]), "supported", BOTH_QUOTED)
+        tell(SectionStarted(section_index=index))
+        tell(TextDelta(section_index=index, delta=text))
+        emit_removed(removed, index, tell)
+        tell(SectionFinished(section_index=index, text=text, source_ids=ids))
+        tell(SectionChecked(section_index=index, claims=answer.shown(index)))
+    return list(said.values())
+
+
+def _quoted(answer: CheckedAnswer, proof: ProofRow, language: str) -> str:
+    segment = answer.segments.get(proof["segment_id"])
+    found = build_citation(proof, segment, section_index=0, verdict="supported")
+    if found is None or segment is None:
+        return ""
+    return prompts.lines(language).quoted.format(quote=" ".join(found["quote"].split()), title=segment.title)

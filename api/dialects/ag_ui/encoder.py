@@ -1,0 +1,262 @@
+"""The ag_ui dialect: the events that ``HttpAgent`` reads, and CopilotKit through it.
+
+Frames end at a blank line of newlines alone, since its clients split nowhere else. The protocol has no event for
+citations: sources go into the shared state, their proof into a CUSTOM event, and marks ``[n]`` into the text.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from api.dialects.ag_ui.shared_state import SharedState
+from api.dialects.buffered import BufferedEncoding
+from api.dialects.citation_marks import PlacedClaim, bracket, marked_pieces, placed_claims
+from api.dialects.event_frames import frame
+from api.dialects.section_buffer import FinalSection
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    RunFailed,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SourcesGraded,
+    StepFinished,
+    StepStarted,
+    ThinkingDelta,
+    payload,
+)
+
+Frame = dict[str, Any]
+
+
+class RunFrames:
+    """Gives the events of steps, thoughts and text, so that none is begun twice or ended without having begun.
+
+    Clients refuse a step whose name is open already, and an end of the run while anything is.
+    """
+
+    def __init__(self, message_id: str) -> None:
+        self._message_id = message_id
+        self._steps: list[str] = []
+        self._in_text = False
+        self._thoughts = 0
+        self._thinking = ""
+
+    def begin_step(self, name: str) -> list[Frame]:
+        """Begin a step; one that was cut off before is ended first."""
+        ended = self.end_step(name)
+        self._steps.append(name)
+        return [*ended, {"type": "STEP_STARTED", "stepName": name}]
+
+    def end_step(self, name: str) -> list[Frame]:
+        """End a step if it is open. Steps run side by side, so any of those that are open may end."""
+        if name not in self._steps:
+            return []
+        self._steps.remove(name)
+        return [{"type": "STEP_FINISHED", "stepName": name}]
+
+    def think(self, delta: str) -> list[Frame]:
+        """Tell what a reasoning model thinks, apart from the answer."""
+        begun: list[Frame] = []
+        if not self._thinking:
+            self._thoughts += 1
+            self._thinking = f"{self._message_id}-thought-{self._thoughts}"
+            begun = [
+                {"type": "REASONING_START", "messageId": self._thinking},
+                {"type": "REASONING_MESSAGE_START", "messageId": self._thinking, "role": "reasoning"},
+            ]
+        return [*begun, {"type": "REASONING_MESSAGE_CONTENT", "messageId": self._thinking, "delta": delta}]
+
+    def end_thought(self) -> list[Frame]:
+        """End the thought, if one is open."""
+        if not self._thinking:
+            return []
+        thought, self._thinking = self._thinking, ""
+        return [
+            {"type": "REASONING_MESSAGE_END", "messageId": thought},
+            {"type": "REASONING_END", "messageId": thought},
+        ]
+
+    def write(self, text: str) -> list[Frame]:
+        """Tell more of the answer."""
+        begun = self.end_thought()
+        if not self._in_text:
+            self._in_text = True
+            begun.append({"type": "TEXT_MESSAGE_START", "messageId": self._message_id, "role": "assistant"})
+        return [*begun, {"type": "TEXT_MESSAGE_CONTENT", "messageId": self._message_id, "delta": text}]
+
+    def cut_off(self) -> list[Frame]:
+        """End the steps and the thought that a crash has left open; the text goes on."""
+        return [*self.end_thought(), *(frame for name in list(self._steps) for frame in self.end_step(name))]
+
+    def end(self) -> list[Frame]:
+        """End all that is open."""
+        ended = self.cut_off()
+        if self._in_text:
+            self._in_text = False
+            ended.append({"type": "TEXT_MESSAGE_END", "messageId": self._message_id})
+        return ended
+
+
+ENVELOPE = ("schema", "type", "run_id", "session_id", "seq", "at")
+
+
+class AgUiEncoder:
+    """Speaks one run of an agent, under the ids that its client gave thread and run.
+
+    ``state`` is what the client keeps in the shared state; keys that are not ours are left in it.
+    """
+
+    remembers = True
+    rejoins = False
+    _envelope: Envelope
+
+    def __init__(
+        self,
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        message_id: str = "answer",
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._thread_id = thread_id
+        self._run_id = run_id
+        self._message_id = message_id
+        self._retelling = BufferedEncoding(self, self._text, cut_short_fails=False)
+        self._run = RunFrames(message_id)
+        self._state = SharedState(state)
+        self._sections: list[FinalSection] = []
+        self._begun = False
+        self._model = ""
+
+    def speak(self, envelope: Envelope) -> bytes:
+        """Give the frames of an event, behind the sections that it settles; nothing behind the end."""
+        self._envelope = envelope
+        return self._begin() + self._retelling.tell(envelope.event)
+
+    def _text(self, settled: Sequence[FinalSection]) -> bytes:
+        self._sections += settled
+        written = [
+            part for told in settled for piece in marked_pieces(told, bracket) for part in self._run.write(piece)
+        ]
+        return _frames(written)
+
+    def _begin(self) -> bytes:
+        if self._begun:
+            return b""
+        self._begun = True
+        started = {"type": "RUN_STARTED", **self._ids()}
+        return _frames([started, {"type": "STATE_SNAPSHOT", "snapshot": self._state.snapshot()}])
+
+    def _ids(self) -> Frame:
+        return {
+            "threadId": self._thread_id or self._envelope.session_id,
+            "runId": self._run_id or self._envelope.run_id,
+        }
+
+    def run_started(self, event: RunStarted) -> bytes:
+        """Remember which model answers; the run itself has begun with the first event, whatever that was."""
+        self._model = event.model
+        return self._custom(event)
+
+    def run_resumed(self, event: RunResumed) -> bytes:
+        """End what a crash has left open, since it is done again under the same names."""
+        return _frames(self._run.cut_off()) + self._custom(event)
+
+    def step_started(self, event: StepStarted) -> bytes:
+        """Begin a step."""
+        return _frames(self._run.begin_step(event.step))
+
+    def step_finished(self, event: StepFinished) -> bytes:
+        """End a step and the thought in it."""
+        return _frames([*self._run.end_thought(), *self._run.end_step(event.step)])
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Put the sources into the shared state."""
+        return self._patch(self._state.sources(event.sources))
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Tell a thought."""
+        return _frames(self._run.think(event.delta)) if event.delta else b""
+
+    def answer_assessed(self, event: AnswerAssessed) -> bytes:
+        """Put the assessment into the shared state."""
+        return self._patch(self._state.found(assessment=self._told(event)))
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """End the run with the proof of its answer, and how it ended as the result."""
+        message = event.message
+        placed = list(placed_claims(self._sections, bracket))
+        citations = [citation for each in placed for citation in _citations(each)]
+        proof = {
+            "message_id": self._message_id,
+            "citations": citations,
+            "claims": [_claim(each) for each in placed],
+            "disagreements": message.get("disagreements", []),
+            "nearest": message.get("nearest", []),
+        }
+        known = self._state.sources(message["sources"]) if message["sources"] else []
+        patch = [*known, *self._state.found(citations=citations)]
+        custom = {"type": "CUSTOM", "name": "citations", "value": proof}
+        end: Frame = {"type": "RUN_FINISHED", **self._ids(), "result": self._result(event)}
+        end["outcome"] = {"type": "cancelled" if event.outcome == "cancelled" else "success"}
+        if tokens := sum(each["tokens"] for each in event.spent.values()):
+            end["usage"] = [{"model": self._model, "totalTokens": tokens}]
+        return _frames(self._run.end()) + self._patch(patch) + _frames([custom, end])
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """End what is open, then the run as failed."""
+        message = f"{event.message} {event.suggestion}".strip()
+        return _frames([*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}])
+
+    def _result(self, event: RunFinished) -> dict[str, Any]:
+        return {
+            "session_id": self._envelope.session_id,
+            "run_id": self._envelope.run_id,
+            "message_id": self._message_id,
+            "outcome": event.outcome,
+            "stop_reason": event.stop_reason,
+            "assessment": event.message.get("assessment"),
+            "spent": event.spent,
+        }
+
+    def _patch(self, patch: list[dict[str, Any]]) -> bytes:
+        return _frames([{"type": "STATE_DELTA", "delta": patch}]) if patch else b""
+
+    def _told(self, event: AnyEvent) -> dict[str, Any]:
+        return {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
+
+    def _custom(self, event: AnyEvent) -> bytes:
+        return _frames([{"type": "CUSTOM", "name": event.type, "value": self._told(event)}])
+
+    def _silent(self, event: AnyEvent) -> bytes:
+        return b""
+
+    queued = _custom
+    retrieval_decided = _custom
+    pages_loaded = _custom
+    sources_found = _custom
+    search_failed = _custom
+    sources_disagree = _custom
+    query_rewritten = _custom
+    section_started = _silent
+    text_delta = _silent
+    section_finished = _silent
+    section_checked = _silent
+    section_revised = _silent
+    content_removed = _custom
+    title_changed = _custom
+
+
+def _citations(placed: PlacedClaim) -> list[dict[str, Any]]:
+    return [{"start_index": placed.start, "end_index": placed.end, **each} for each in placed.claim["citations"]]
+
+
+def _claim(placed: PlacedClaim) -> dict[str, Any]:
+    claim = placed.claim
+    where = {"start_index": placed.start, "end_index": placed.end}
+    return {**where, "text": claim["text"], "verdict": claim["verdict"], "reasons": claim["reasons"]}
+
+
+def _frames(events: list[Frame]) -> bytes:
+    return b"".join(map(frame, events))

@@ -1,0 +1,74 @@
+"""AG-UI requests: RunAgentInput, with our own options in its ``forwardedProps``."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from api.dialects.chat_request import parse_question
+from api.dialects.run_options import ChatOptions
+from api.fields import Name
+from graph.errors import InvalidRequest
+
+MOST_MESSAGES = 10_000
+FOLLOWS_A_QUESTION = ("system", "developer", "activity", "reasoning")
+
+
+def _object(value: object) -> object:
+    return {} if value is None else value
+
+
+class AgentMessage(BaseModel):
+    """A message as the client has it: text, or parts of which the text is read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Field(max_length=200)] = ""
+    role: str
+    content: Any = None
+
+    @property
+    def text(self) -> str:
+        """The message's text, its parts a line each."""
+        if isinstance(self.content, str):
+            return self.content
+        parts = self.content if isinstance(self.content, list) else []
+        texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
+
+
+class RunAgentInput(BaseModel):
+    """One run of the agent. Tools are the client's own and never called; context is not passed on to the model."""
+
+    model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
+
+    thread_id: Name = Field(description="The external id of a session.")
+    run_id: Name = Field(description="The client's own id of the run; the events bear it.")
+    messages: Annotated[list[AgentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
+    state: Any = None
+    forwarded_props: Annotated[ChatOptions, BeforeValidator(_object)] = ChatOptions()
+
+    @property
+    def place(self) -> int:
+        """Where the question is among the messages: the last that is not for the model alone.
+
+        Raises InvalidRequest where that is not the user's.
+        """
+        for place in reversed(range(len(self.messages))):
+            if self.messages[place].role not in FOLLOWS_A_QUESTION:
+                if self.messages[place].role == "user":
+                    return place
+                break
+        raise InvalidRequest("messages: the last one must be the user's.")
+
+    def question(self) -> str:
+        """Give the text of the last message.
+
+        Raises InvalidRequest where that is not a question of the user's.
+        """
+        place = self.place
+        return parse_question(self.messages[place].text, f"messages.{place}.content")
+
+    def answers_above(self) -> list[str]:
+        """Give the ids of the answers that the client has above the question."""
+        return [message.id for message in self.messages[: self.place] if message.role == "assistant"]

@@ -1,0 +1,45 @@
+"""The AG-UI agent's route: a thread's last message is the question, and the events are the response."""
+
+from fastapi import APIRouter, Response
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.ag_ui.encoder import AgUiEncoder
+from api.dialects.ag_ui.requests import RunAgentInput
+from api.dialects.branch_request import BranchPoint, as_regeneration, branch_at_question
+from api.problems import problems
+from api.stream import RunStream, stream_responses
+from tools.sessions.session_store import StoredMessage
+
+router = APIRouter(tags=["ag_ui"])
+DIALECT = "ag_ui"
+STREAM = stream_responses("The run's AG-UI events.")
+
+
+@router.post("/agui", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)
+async def run_agent(
+    body: RunAgentInput, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
+) -> Response:
+    """Ask a thread's next question, or have its last answer given anew by asking the same again in its place.
+
+    A client that leaves cancels its run, since the protocol knows no other way to stop one; `forwardedProps` may say
+    `on_disconnect: continue`.
+    """
+    question = body.question()
+    options = body.forwarded_props
+    session = await library.sessions.create(me, external_id=body.thread_id, dialect=DIALECT)
+    fork = BranchPoint()
+    if answers := body.answers_above():
+        history = await library.sessions.get(me, session.session_id, limit=200)
+        fork = _asked_again(question, history.messages, answers)
+    request = options.request(question, me, settings.run_knobs, edit=fork.edit, regenerate=fork.regenerate)
+    run = await runner.start(session.session_id, request)
+    state = body.state if isinstance(body.state, dict) else None
+    dialect = AgUiEncoder(body.thread_id, body.run_id, run.message_id, state)
+    return RunStream(run, dialect, options.on_disconnect or "cancel")
+
+
+def _asked_again(question: str, history: list[StoredMessage], answers: list[str]) -> BranchPoint:
+    """Tell a reload, which the protocol has no word for, from the next question: it is the same one in its place."""
+    fork = branch_at_question(history, answers, first=False)
+    same = any(message.message_id == fork.edit and message.content == question for message in history)
+    return as_regeneration(history, fork) if same else BranchPoint()

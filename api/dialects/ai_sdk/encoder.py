@@ -1,0 +1,265 @@
+"""The UI message stream of the AI SDK (version 1): what ``useChat`` and ``DefaultChatTransport`` read.
+
+Releases differ in how strict they are: an unknown part fails the stream in all of them, an unknown field in 6.0.0,
+6.0.150 and 7.0.15 among others. So a stream holds what all of them know, unless its reader says what it accepts.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+from api.dialects.ai_sdk.answer_draft import AnswerDraft
+from api.dialects.ai_sdk.replies import NAMESPACE, citation_records, proof, source_part, text_citations
+from api.dialects.buffered import ANSWER_REWRITTEN
+from api.dialects.citation_marks import bracket, marked_pieces, placed_claims
+from api.dialects.event_frames import frame
+from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
+from graph.events import (
+    TERMINAL,
+    AnyEvent,
+    Envelope,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SourcesGraded,
+    StepFinished,
+    ThinkingDelta,
+    payload,
+)
+from graph.evidence import Message, Source
+
+Part = dict[str, Any]
+TEXT = "answer"
+
+
+class MessageParts:
+    """Gives the parts that put a thought, a source or text on the message; the text is one part with the id ``answer``.
+
+    Clients refuse a delta or an end of what was never begun, so every part that is open is ended before another.
+    """
+
+    def __init__(self) -> None:
+        self._in_step = False
+        self._in_text = False
+        self._thought = 0
+        self._thinking = False
+        self._cited: set[int] = set()
+
+    def begin_step(self) -> list[Part]:
+        """Begin a step; ``reset`` drops no more than what follows."""
+        ended = self.end_step()
+        self._in_step = True
+        return [*ended, {"type": "start-step"}]
+
+    def end_step(self) -> list[Part]:
+        """End the step with what is open in it."""
+        ended = [*self.end_thought(), *self.end_text()]
+        if self._in_step:
+            self._in_step = False
+            ended.append({"type": "finish-step"})
+        return ended
+
+    def think(self, delta: str) -> list[Part]:
+        """Tell what a reasoning model thinks, apart from the answer."""
+        begun: list[Part] = []
+        if not self._thinking:
+            self._thought += 1
+            self._thinking = True
+            begun.append({"type": "reasoning-start", "id": f"thought-{self._thought}"})
+        return [*begun, {"type": "reasoning-delta", "id": f"thought-{self._thought}", "delta": delta}]
+
+    def end_thought(self) -> list[Part]:
+        """End the thought, if one is open."""
+        if not self._thinking:
+            return []
+        self._thinking = False
+        return [{"type": "reasoning-end", "id": f"thought-{self._thought}"}]
+
+    def cite(self, sources: Sequence[Source]) -> list[Part]:
+        """Tell the sources that the text to come refers to, each once, in the order of their marks."""
+        fresh = [source for source in sources if source["index"] not in self._cited]
+        self._cited |= {source["index"] for source in fresh}
+        return [source_part(source) for source in sorted(fresh, key=lambda source: source["index"])]
+
+    def write(self, text: str) -> list[Part]:
+        """Tell more of the answer."""
+        begun = self.end_thought()
+        if not self._in_text:
+            self._in_text = True
+            begun.append({"type": "text-start", "id": TEXT})
+        return [*begun, {"type": "text-delta", "id": TEXT, "delta": text}]
+
+    def reset(self) -> list[Part]:
+        """Drop all that the step has told; clients then hold nothing of it open."""
+        self._in_text = self._thinking = False
+        self._cited.clear()
+        return [{"type": "reset-step"}]
+
+    def end_text(self, extra: Mapping[str, Any] | None = None) -> list[Part]:
+        """End the text, if there is any, with what proves it."""
+        if not self._in_text:
+            return []
+        self._in_text = False
+        return [{"type": "text-end", "id": TEXT, **(extra or {})}]
+
+
+ClientFeature = Literal["text-citations", "reset-step"]
+HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+ENVELOPE = ("schema", "run_id", "session_id", "seq", "at")
+DONE = b"data: [DONE]\n\n"
+
+
+class AiSdkEncoder:
+    """Speaks one assistant message: status while it works, then sources, text with ``[n]`` marks, and their proof.
+
+    ``accepts`` are the newer things that its reader understands: ``text-citations`` on the end of the text, and
+    ``reset-step``, by which text is told as it is written and dropped where it does not hold.
+    """
+
+    remembers = True
+    rejoins = False
+    _envelope: Envelope
+
+    def __init__(self, accepts: Collection[ClientFeature] = ()) -> None:
+        self._cites_text = "text-citations" in accepts
+        self._held = None if "reset-step" in accepts else SectionBuffer()
+        self._drafted = AnswerDraft(bracket)
+        self._message = MessageParts()
+        self._sources: list[Source] = []
+        self._sections: list[FinalSection] = []
+        self._drafting = False
+        self._over = False
+
+    def speak(self, envelope: Envelope) -> bytes:
+        """Give the frames of an event, behind the text that it settles; nothing behind the end."""
+        self._envelope = envelope
+        event = envelope.event
+        if isinstance(event, RunFinished) and event.message["sources"]:
+            self._sources = event.message["sources"]
+        if self._over:
+            return b""
+        try:
+            told = self._held.hear(event) if self._held is not None else []
+            self._sections += told
+        except Retracted:
+            self._over = True
+            return self.run_failed(ANSWER_REWRITTEN)
+        parts = self._draft(event) if self._held is None else [part for each in told for part in self._settle(each)]
+        spoken = _frames(parts) + event.tell(self)
+        self._over = isinstance(event, TERMINAL)
+        return spoken
+
+    def _settle(self, told: FinalSection) -> list[Part]:
+        cited = {citation["source_index"] for claim in told.claims for citation in claim["citations"]}
+        text = [part for piece in marked_pieces(told, bracket) for part in self._message.write(piece)]
+        return [*self._cite(cited), *text]
+
+    def _draft(self, event: AnyEvent) -> list[Part]:
+        drafted = self._drafted.hear(event)
+        if drafted is None:
+            return []
+        parts: list[Part] = []
+        if not self._drafting:
+            self._drafting = True  # in a step of its own, so that what came before stays when it is dropped
+            parts = self._message.begin_step()
+        elif drafted.anew:
+            parts = self._message.reset()
+        return [*parts, *(self._message.write(drafted.text) if drafted.text else [])]
+
+    def _cite(self, indices: set[int]) -> list[Part]:
+        return self._message.cite([source for source in self._sources if source["index"] in indices])
+
+    def run_started(self, event: RunStarted) -> bytes:
+        """Begin the message, under the id that the session will know it by."""
+        about = {"session_id": self._envelope.session_id, "run_id": self._envelope.run_id, "model": event.model}
+        start = {"type": "start", "messageId": event.message_id, "messageMetadata": about}
+        return _frames([start, *self._message.begin_step()])
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Tell a thought."""
+        return _frames(self._message.think(event.delta))
+
+    def step_finished(self, event: StepFinished) -> bytes:
+        """End a thought with the step that it belongs to."""
+        return _frames(self._message.end_thought()) + self._status(event)
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Keep the sources until the text cites them."""
+        self._sources = event.sources
+        return self._status(event)
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """End the message with its proof and how the run ended; a cancelled one is an aborted one."""
+        parts = [*self._proof(event.message), *self._message.end_step()]
+        about = _ending(event)
+        if event.outcome == "cancelled":
+            parts += [{"type": "message-metadata", "messageMetadata": about}, {"type": "abort"}]
+        else:
+            parts.append({"type": "finish", "finishReason": "stop", "messageMetadata": about})
+        return _frames(parts) + DONE
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """End the message as failed, without its draft. Clients stop at the error, so it comes last but for the end."""
+        about = {"outcome": "failed", "stop_reason": "error", "code": event.code, "retryable": event.retryable}
+        parts = [
+            *(self._message.reset() if self._drafting else []),
+            *self._message.end_step(),
+            {"type": "message-metadata", "messageMetadata": about},
+            {"type": "error", "errorText": f"{event.message} {event.suggestion}".strip()},
+            {"type": "finish", "finishReason": "error"},
+        ]
+        return _frames(parts) + DONE
+
+    def _proof(self, message: Message) -> list[Part]:
+        # A cut-off run's message cites nothing, yet what was told of it has marks, and each of them its proof.
+        sections = final_sections(message) if self._held is None else self._sections
+        placed = list(placed_claims(sections, bracket))
+        sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
+        extra: Part = {}
+        if citations := citation_records(placed):
+            extra["providerMetadata"] = {NAMESPACE: {"citations": citations}}
+        if self._cites_text and citations:
+            extra["citations"] = text_citations(placed, self._sources)
+        data = {"type": "data-citations", "id": "citations", "data": proof(message, placed)}
+        return [*self._message.end_thought(), *sources, *self._message.end_text(extra), data]
+
+    def _status(self, event: AnyEvent) -> bytes:
+        """Tell progress to whoever listens just now; it never becomes part of the message."""
+        told = payload(self._envelope)
+        data = {name: value for name, value in told.items() if name not in ENVELOPE}
+        return _frames([{"type": "data-status", "data": data, "transient": True}])
+
+    def _silent(self, event: AnyEvent) -> bytes:
+        return b""
+
+    queued = _status
+    run_resumed = _status
+    step_started = _status
+    retrieval_decided = _status
+    pages_loaded = _status
+    sources_found = _status
+    search_failed = _status
+    sources_disagree = _status
+    query_rewritten = _status
+    section_started = _silent
+    text_delta = _silent
+    section_finished = _silent
+    section_checked = _silent
+    section_revised = _silent
+    content_removed = _status
+    answer_assessed = _silent
+    title_changed = _status
+
+
+def _ending(event: RunFinished) -> dict[str, Any]:
+    message = event.message
+    return {
+        "outcome": event.outcome,
+        "stop_reason": event.stop_reason,
+        "assessment": message.get("assessment"),
+        "family": message.get("family"),
+        "spent": event.spent,
+    }
+
+
+def _frames(parts: list[Part]) -> bytes:
+    return b"".join(map(frame, parts))

@@ -1,0 +1,71 @@
+"""Requests of the AI SDK's ``DefaultChatTransport``, with our own options next to its fields."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.dialects.ai_sdk.encoder import ClientFeature
+from api.dialects.chat_request import parse_question
+from api.dialects.run_options import ChatOptions
+from api.fields import Name
+from graph.errors import InvalidRequest
+
+MOST_MESSAGES = 10_000
+
+
+class UIMessage(BaseModel):
+    """A message as the client has it. Of its parts the text is read; what an answer said is known here already."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Annotated[str, Field(max_length=200)] = ""
+    role: Literal["system", "user", "assistant"]
+    parts: list[dict[str, Any]] = []
+
+    @property
+    def text(self) -> str:
+        """The message's text parts, a line each."""
+        texts = [part.get("text") for part in self.parts if part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
+
+
+class UIChatRequest(ChatOptions):
+    """A chat's next question: its last message. The session has those before it."""
+
+    id: Name = Field(description="The chat's id, given by the client: the external id of a session.")
+    messages: list[UIMessage] = Field(default=[], max_length=MOST_MESSAGES)
+    message: UIMessage | None = Field(default=None, description="The last message, in the place of `messages`.")
+    trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
+    message_id: Annotated[str | None, Field(max_length=200)] = Field(
+        default=None, alias="messageId", description="The answer to give anew, or the question that was edited."
+    )
+    accepts: Annotated[list[ClientFeature], Field(max_length=10)] = Field(
+        default=[], description="What the client understands beyond what all releases do."
+    )
+
+    @property
+    def said(self) -> list[UIMessage]:
+        """The messages that the client sent, the last question at the end."""
+        return [self.message] if self.message is not None else self.messages
+
+    def question(self) -> str:
+        """Give the text of the last message.
+
+        Raises InvalidRequest where that is not a question of the user's.
+        """
+        if not self.said:
+            raise InvalidRequest("messages: send the chat's messages, or the last one as message.")
+        last = self.said[-1]
+        name = "message" if self.message is not None else f"messages.{len(self.messages) - 1}"
+        if last.role != "user":
+            raise InvalidRequest(f"{name}: the last message must be the user's.")
+        return parse_question(last.text, f"{name}.parts")
+
+
+class ChatHistory(BaseModel):
+    """A chat as a page that is opened again begins with it."""
+
+    id: str
+    title: str
+    messages: list[dict[str, Any]] = Field(description="`UIMessage`s in the order in which they were said.")
+    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")

@@ -1,0 +1,149 @@
+"""AI SDK routes: ask in a chat, join its stream again, read its history, and stop it.
+
+A closed connection is not a stop, so stopping has a route.
+"""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Path, Response, status
+from pydantic import BeforeValidator
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder, ClientFeature
+from api.dialects.ai_sdk.replies import ui_messages
+from api.dialects.ai_sdk.requests import ChatHistory, UIChatRequest
+from api.dialects.branch_request import (
+    BranchPoint,
+    as_regeneration,
+    branch_at_answer,
+    branch_at_last_answer,
+    branch_at_question,
+)
+from api.fields import Cursor, Limit, Name
+from api.problems import problems
+from api.stream import RunStream, stream_responses
+from graph.errors import NotFound
+from graph.evidence import Identity
+from tools.library.library import Library
+from tools.runs.runner import Runner
+from tools.sessions.session_store import StoredMessage, named_session
+
+router = APIRouter(tags=["ai_sdk"])
+DIALECT = "ai_sdk"
+ChatId = Annotated[Name, Path(description="The chat's id, as the client gave it.")]
+
+
+def _listed(lines: list[str]) -> list[str]:
+    return [name for line in lines for name in map(str.strip, line.split(",")) if name]
+
+
+Accepts = Annotated[
+    tuple[ClientFeature, ...],
+    BeforeValidator(_listed),
+    Header(alias="x-citewell-accept", description="What the client understands beyond what all releases do."),
+]
+STREAM = stream_responses("One assistant message as a UI message stream, version 1.")
+
+
+@router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 503)}, response_class=Response)
+async def chat(
+    body: UIChatRequest,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
+    accepts: Accepts = (),
+) -> Response:
+    """Ask a chat's next question, edit one, or have an answer given anew.
+
+    The run goes on when its reader leaves, so that the stream can be joined again, unless `on_disconnect` says
+    `cancel`; a question that comes meanwhile interrupts it, unless `while_running` says otherwise.
+    """
+    question = body.question()
+    session = await library.sessions.create(me, external_id=body.id, dialect=DIALECT)
+    while_running = body.while_running or "interrupt"
+    fork = BranchPoint()
+    if body.trigger == "regenerate-message" or body.message_id is not None:
+        if while_running == "interrupt":
+            await _stop(runner, me, session.session_id)  # so that what it leaves is in the history
+        fork = _fork(body, await _history(library, me, session.session_id))
+    request = body.request(
+        question, me, settings.run_knobs, while_running=while_running, edit=fork.edit, regenerate=fork.regenerate
+    )
+    run = await runner.start(session.session_id, request)
+    dialect = AiSdkEncoder({*body.accepts, *accepts})
+    return RunStream(run, dialect, body.on_disconnect or "continue", headers=HEADERS)
+
+
+@router.get(
+    "/api/chat/{chat_id}/stream",
+    responses={**STREAM, 204: {"description": "Nothing is being answered."}, **problems(422, 503)},
+    response_class=Response,
+)
+async def join_chat(
+    chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts = ()
+) -> Response:
+    """Join the answer that a chat is being given, from the message's start."""
+    session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
+    run = None if session_id is None else await runner.current(me, session_id)
+    if run is None:
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+    return RunStream(run, AiSdkEncoder(accepts), "continue", headers=HEADERS)
+
+
+@router.get("/api/chat/{chat_id}", responses=problems(404, 422, 503))
+async def get_chat(
+    chat_id: ChatId, me: Me, library: OpenLibrary, limit: Limit = 100, cursor: Cursor = None
+) -> ChatHistory:
+    """Read a chat's newest messages as the client keeps them, to begin with when a page is opened again."""
+    history = await library.sessions.get(me, await _session(library, me, chat_id), limit=limit, cursor=cursor)
+    return ChatHistory(
+        id=chat_id,
+        title=history.session.title,
+        messages=ui_messages(history.messages),
+        next_cursor=history.next_cursor,
+    )
+
+
+@router.delete("/api/chat/{chat_id}/stream", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
+async def stop_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner) -> None:
+    """Stop what a chat is being answered, and wait until that is recorded; a chat without an answer stays as it is."""
+    await _stop(runner, me, await _session(library, me, chat_id), "cancel_requested")
+
+
+async def _session(library: Library, me: Identity, chat_id: str) -> str:
+    session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
+    if session_id is None:
+        raise NotFound(f"There is no chat {chat_id}.")
+    return session_id
+
+
+async def _stop(
+    runner: Runner, me: Identity, session_id: str, reason: Literal["cancel_requested", "interrupted"] = "interrupted"
+) -> None:
+    """Stop what a session is answering and what waits in it, each once."""
+    stopped: set[str] = set()
+    while (run := await runner.current(me, session_id)) is not None and run.run_id not in stopped:
+        stopped.add(run.run_id)
+        await run.cancel(reason)
+
+
+async def _history(library: Library, me: Identity, session_id: str) -> list[StoredMessage]:
+    page = await library.sessions.get(me, session_id, limit=200)
+    messages = page.messages
+    while page.next_cursor is not None:
+        page = await library.sessions.get(me, session_id, limit=200, cursor=page.next_cursor)
+        messages = [*page.messages, *messages]
+    return messages
+
+
+def _fork(body: UIChatRequest, history: list[StoredMessage]) -> BranchPoint:
+    above = body.said[:-1]
+    answers = [message.id for message in above if message.role == "assistant"]
+    if body.trigger == "submit-message":
+        return branch_at_question(history, answers, first=body.message is None and not above)
+    if body.message_id is not None and (fork := branch_at_answer(history, body.message_id)) != BranchPoint():
+        return fork
+    if body.message is not None:
+        return branch_at_last_answer(history)
+    return as_regeneration(history, branch_at_question(history, answers, first=not above))

@@ -1,0 +1,102 @@
+"""Parts of requests that dialects share: question, chat history, and the stream position to resume from."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+from uuid import UUID
+
+from fastapi import Request
+from pydantic import TypeAdapter, ValidationError
+
+from api.dialects.citation_marks import JOINER
+from api.fields import CONTROL, Question
+from graph.errors import InvalidRequest
+from graph.state import TURNS_KEPT, Turn
+
+_QUESTION: TypeAdapter[str] = TypeAdapter(Question)
+Role = Literal["user", "assistant", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A message of a conversation that a client keeps itself."""
+
+    role: Role
+    content: str
+
+
+def last_question(messages: Sequence[ChatMessage]) -> str:
+    """Give the last message, which has to be the user's.
+
+    Raises InvalidRequest.
+    """
+    if not messages or messages[-1].role != "user" or not messages[-1].content.strip():
+        raise InvalidRequest("messages: the last one must be the user's, with text.")
+    return messages[-1].content
+
+
+def parse_question(text: str, field: str) -> str:
+    """Give the text of a message as a question of at most 10,000 characters.
+
+    Raises InvalidRequest with the name of the field where it is none.
+    """
+    try:
+        return _QUESTION.validate_python(text.replace("\r\n", "\n"))
+    except ValidationError as error:
+        fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise InvalidRequest(f"{field}: {fault}") from None
+
+
+def without_marks(message: ChatMessage, marks: re.Pattern[str]) -> ChatMessage:
+    """Give a message as the server would remember it: without marks, which count the sources of another answer."""
+    text = message.content
+    if message.role == "assistant":
+        text = marks.sub("", text).replace(JOINER, "")
+    return replace(message, content=CONTROL.sub(" ", text))
+
+
+def recent_turns(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
+    """Give the last finished exchanges before the question, as many as a session remembers.
+
+    A question without an answer is left out, and so are system messages: what a run is told is not the client's to say.
+    """
+    turns: list[Turn] = []
+    question = ""
+    for message in messages[:-1]:
+        if not message.content.strip():
+            continue
+        if message.role == "user":
+            question = message.content
+        elif message.role == "assistant" and question:
+            turns.append(Turn(question=question, standalone_question=question, answer=message.content))
+            question = ""
+    return tuple(turns[-TURNS_KEPT:])
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPosition:
+    """The last event that a reader had: ``Last-Event-ID: {run_id}:{seq}``."""
+
+    run_id: str
+    seq: int
+
+
+def resume_position(request: Request) -> StreamPosition | None:
+    """Read where a reader left off, or None where it says nothing of that.
+
+    Raises InvalidRequest where the header is not an id that a stream gave.
+    """
+    header = request.headers.get("last-event-id", "").strip()
+    if not header:
+        return None
+    run_id, _, seq = header.partition(":")
+    try:
+        if not (seq.isascii() and seq.isdigit() and len(seq) < 10):
+            raise ValueError
+        return StreamPosition(str(UUID(run_id)), int(seq))
+    except ValueError:
+        raise InvalidRequest(
+            "Last-Event-ID: it is not an id that a stream of this service gave.",
+            suggestion="Send the id of the last event, {run_id}:{seq}, or leave the header out.",
+        ) from None

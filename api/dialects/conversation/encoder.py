@@ -1,0 +1,166 @@
+"""The conversation dialect: data-only frames of JSON for an EventSource, distinguished by their ``type``."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from api.dialects.buffered import BufferedEncoding
+from api.dialects.citation_marks import bracket, marked_pieces
+from api.dialects.conversation.replies import CitedDocuments, document_source, most_relevant
+from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.section_buffer import FinalSection
+from api.problems import BY_CODE
+from graph.events import (
+    Envelope,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SourcesGraded,
+    StepStarted,
+    ThinkingDelta,
+)
+from graph.evidence import Source
+from tools.runs.run_request import question_id
+
+STAGES = {
+    "decide_retrieval": ("understanding", 5),
+    "load_selected_pages": ("retrieving", 20),
+    "search_segments": ("retrieving", 20),
+    "search_web": ("retrieving", 20),
+    "grade_segments": ("grading", 40),
+    "rewrite_query": ("rewriting", 50),
+    "generate_answer": ("generating", 60),
+    "answer_directly": ("generating", 60),
+    "check_claims": ("checking", 80),
+    "abstain": ("generating", 90),
+    "assess_quality": ("assessing", 95),
+}
+
+
+class ConversationEncoder(SilentEncoder):
+    """Tells a run as `connected`, `content`, `done` or `error`, and on request how it comes along.
+
+    Marks ``[n]`` in the text count the ``sources`` of `done`. Of the frames of one event the last alone has an id: a
+    reader that is cut off between them is told them all again, and misses none.
+    """
+
+    remembers = True
+    rejoins = True
+
+    def __init__(
+        self, conversation_id: str = "", message_id: str = "", *, progress: bool = False, thinking: bool = False
+    ) -> None:
+        self._conversation_id = conversation_id
+        self._message_id = message_id
+        self._shows_progress = progress
+        self._shows_thinking = thinking
+        self._retelling = BufferedEncoding(self, self._content)
+        self._documents = CitedDocuments()
+        self._decided: RetrievalDecided | None = None
+        self._answer = ""
+        self._connected = False
+        self._percent = 0
+        self._stage = ""
+        self._previewed: set[str] = set()
+        self._thinks_since: datetime | None = None
+        self._at = ""
+
+    def speak(self, envelope: Envelope) -> bytes:
+        """Give the frames of an event, with the text that it settles before it."""
+        self._at = envelope.at
+        if isinstance(envelope.event, RunFinished):
+            self._documents.learn(envelope.event.message["sources"])
+        return with_event_id(self._connect(envelope) + self._retelling.tell(envelope.event), envelope.event_id)
+
+    def _connect(self, envelope: Envelope) -> bytes:
+        if self._connected:
+            return b""
+        self._connected = True
+        self._conversation_id = self._conversation_id or envelope.session_id
+        return frame({"type": "connected", "conversationId": self._conversation_id})
+
+    def _content(self, settled: Sequence[FinalSection]) -> bytes:
+        text = "".join(piece for told in settled for piece in marked_pieces(self._documents.numbered(told), bracket))
+        self._answer += text
+        return frame({"type": "content", "content": text}) if text else b""
+
+    def run_started(self, event: RunStarted) -> bytes:
+        """Remember the id of the answer to come."""
+        self._message_id = event.message_id
+        return b""
+
+    def step_started(self, event: StepStarted) -> bytes:
+        """Tell how far the run has come, where that was asked for and has changed; it never goes back."""
+        stage, percent = STAGES.get(event.step, (self._stage, self._percent))
+        if not self._shows_progress or stage == self._stage:
+            return b""
+        self._stage, self._percent = stage, max(percent, self._percent)
+        return frame({"type": "progress", "stage": stage, "percent": self._percent})
+
+    def retrieval_decided(self, event: RetrievalDecided) -> bytes:
+        """Remember what the question is."""
+        self._decided = event
+        return b""
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Tell the documents that are new among the sources, where that was asked for."""
+        self._documents.learn(event.sources)
+        if not self._shows_progress:
+            return b""
+        found: dict[str, list[Source]] = {}
+        for source in event.sources:
+            if source["document_id"] not in self._previewed:
+                found.setdefault(source["document_id"], []).append(source)
+        self._previewed.update(found)
+        previews = [document_source(most_relevant(sources)) for sources in found.values()]
+        return b"".join(frame({"type": "source_preview", "source": source}) for source in previews)
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Tell what the model thinks, and for how many milliseconds it has thought, where that was asked for."""
+        if not self._shows_thinking:
+            return b""
+        now = datetime.fromisoformat(self._at)
+        self._thinks_since = self._thinks_since or now
+        duration = round((now - self._thinks_since).total_seconds() * 1000)
+        return frame({"type": "thinking", "content": event.delta, "duration": duration})
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """Tell the whole answer with the documents that it cites."""
+        assessment = event.message.get("assessment")
+        searched = self._decided is None or self._decided.needs_retrieval
+        return frame(
+            {
+                "type": "done",
+                "formattedAnswer": self._answer,
+                "userMessageId": question_id(self._message_id) if self._message_id else None,
+                "assistantMessageId": self._message_id or None,
+                "sources": self._documents.sources(),
+                "contextId": "rag-query" if searched else "direct-answer",
+                "intent": self._decided.intent if self._decided else "content_query",
+                "confidence": assessment["utility"] if assessment else 0.0,
+                "actions": [],
+                "conversationId": self._conversation_id,
+            }
+        )
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """Tell what went wrong; nothing is told after it."""
+        return frame(failure_data(event.code, event.message, event.suggestion, retryable=event.retryable))
+
+    queued = SilentEncoder.silent
+    search_failed = SilentEncoder.silent
+    answer_assessed = SilentEncoder.silent
+
+
+def with_event_id(frames: bytes, event_id: str) -> bytes:
+    """Give the last of some frames an id."""
+    *before, last = frames.removesuffix(b"\n\n").split(b"\n\n")
+    return b"\n\n".join([*before, b"id: %b\n%b\n\n" % (event_id.encode(), last)]) if last else b""
+
+
+def failure_data(code: str, message: str, suggestion: str, *, retryable: bool) -> dict[str, Any]:
+    """Word a failure for a person who asks; advice for whoever runs the service is none for them."""
+    if code in BY_CODE and BY_CODE[code].status >= 500:
+        suggestion = "Try again in a moment." if retryable else "Tell whoever runs this service when it happened."
+    return {"type": "error", "error": message, "code": code, "suggestion": suggestion, "retryable": retryable}

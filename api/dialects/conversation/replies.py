@@ -1,0 +1,89 @@
+"""Documents that an answer cites, each once, numbered in the order of first citation."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from typing_extensions import TypedDict
+
+from answers.sources import excerpt
+from api.dialects.section_buffer import FinalSection
+from graph.evidence import Citation, Claim, Source
+
+BETWEEN_QUOTES = " ... "
+
+
+class DocumentSource(TypedDict):
+    """A document as a client lists it: ``pageNumber`` from 1, or null without pages; ``relevanceScore`` in [0, 1]."""
+
+    documentId: str
+    documentName: str
+    pageNumber: int | None
+    relevanceScore: float
+    excerpt: str
+
+
+class CitedDocuments:
+    """Numbers documents from 1, in the order in which the answer first cites them.
+
+    A number, once given, stays, so that marks in text that is on its way already count the list that comes at the end.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Source] = {}
+        self._cited: dict[str, list[Citation]] = {}  # by document
+
+    def learn(self, sources: Iterable[Source]) -> None:
+        """Take in what is known of the segments that may be cited."""
+        self._known.update({source["segment_id"]: source for source in sources})
+
+    def numbered(self, told: FinalSection) -> FinalSection:
+        """Give a section whose citations count documents in the place of segments."""
+        in_order = sorted(told.claims, key=lambda claim: claim["end"])
+        return replace(told, claims=[self._numbered(claim) for claim in in_order])
+
+    def sources(self) -> list[DocumentSource]:
+        """List the documents cited so far by their numbers, each by the most relevant segment cited of it."""
+        return [self._source(citations) for citations in self._cited.values()]
+
+    def _numbered(self, claim: Claim) -> Claim:
+        in_order = sorted(claim["citations"], key=lambda citation: citation["source_index"])
+        return {**claim, "citations": [{**each, "source_index": self._number(each)} for each in in_order]}
+
+    def _number(self, citation: Citation) -> int:
+        self._cited.setdefault(citation["document_id"], []).append(citation)
+        return list(self._cited).index(citation["document_id"]) + 1
+
+    def _source(self, citations: list[Citation]) -> DocumentSource:
+        best = most_relevant(self._known[citation["segment_id"]] for citation in citations)
+        own = [citation for citation in citations if citation["segment_id"] == best["segment_id"]]
+        quotes = [on_one_line(citation["quote"]) for citation in sorted(own, key=lambda citation: citation["start"])]
+        return {**document_source(best), "excerpt": _showing(quotes, best["excerpt"])}
+
+
+def document_source(source: Source) -> DocumentSource:
+    """Lay out a segment as the document that it is of."""
+    page = source["page_idx"]
+    return DocumentSource(
+        documentId=source["document_id"],
+        documentName=source["title"],
+        pageNumber=None if page is None else page + 1,
+        relevanceScore=source["score"],
+        excerpt=source["excerpt"],
+    )
+
+
+def most_relevant(sources: Iterable[Source]) -> Source:
+    """Choose the most relevant of at least one source, the first of equals."""
+    return min(sources, key=lambda source: (-source["score"], source["index"]))
+
+
+def on_one_line(text: str) -> str:
+    """Put a text on one line, as excerpts are."""
+    return " ".join(text.split())
+
+
+def _showing(quotes: list[str], opening: str) -> str:
+    """Show what is cited: the segment's own excerpt where that holds it, and the quotes themselves where not."""
+    if all(quote in opening for quote in quotes):
+        return opening
+    return excerpt(BETWEEN_QUOTES.join(dict.fromkeys(quotes)))

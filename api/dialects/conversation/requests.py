@@ -1,0 +1,31 @@
+"""Conversation requests, in a query string or as JSON."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+from api.fields import CONTROL, Question
+
+ConversationId = Annotated[str, StringConstraints(max_length=500)]
+
+
+class ConversationQuestion(BaseModel):
+    """A question, and the conversation that it belongs to; fields that are not named here are passed over."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    query: Question
+    conversation_id: ConversationId | None = Field(
+        default=None,
+        alias="conversationId",
+        description="The host's own id, of any shape; without one a conversation is made.",
+    )
+    progress: bool = Field(default=False, description="Tell `progress` and `source_preview` too.")
+    thinking: bool = Field(default=False, description="Use the model's thinking model, and tell `thinking` too.")
+
+    @field_validator("conversation_id")
+    @classmethod
+    def _storable(cls, value: str | None) -> str | None:
+        if value and CONTROL.search(value):
+            raise ValueError("control characters are not allowed")
+        return value or None

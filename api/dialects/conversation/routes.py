@@ -1,0 +1,160 @@
+"""Conversation routes: questions asked and followed by an EventSource.
+
+An EventSource never sees the body of a refusal, so a refusal is a frame too.
+"""
+
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from sse_starlette import EventSourceResponse
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.chat_request import StreamPosition, resume_position
+from api.dialects.conversation.encoder import ConversationEncoder, failure_data
+from api.dialects.conversation.requests import ConversationQuestion
+from api.dialects.event_frames import frame
+from api.problems import describe_fault, problems
+from api.stream import HEADERS, MEDIA_TYPE, RunStream, stream_responses, wants_stream
+from graph.context import Context
+from graph.errors import CitewellError, InvalidRequest
+from graph.events import TERMINAL, Envelope
+from graph.evidence import Identity
+from tools.library.library import Library
+from tools.runs.run_request import RunReader, RunRequest
+from tools.runs.runner import Runner
+
+# An EventSource that is not closed comes back with the last id that it was given; 204 tells it to stop.
+REFUSED_ID = "refused"
+
+
+class EventSourceRoute(APIRoute):
+    """Answers a request that accepts ``text/event-stream`` with an `error` frame where another gets a problem."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Give the handler, with refusals put into frames for those that read nothing else."""
+        handle = super().get_route_handler()
+
+        async def framed(request: Request) -> Response:
+            if request.headers.get("last-event-id") == REFUSED_ID:
+                return Response(status_code=204)
+            try:
+                return await handle(request)
+            except (CitewellError, RequestValidationError) as error:
+                if not wants_stream(request):
+                    raise
+                return refusal(error, again="last-event-id" in request.headers)
+
+        return framed
+
+
+def refusal(error: CitewellError | RequestValidationError, *, again: bool = False) -> Response:
+    """Make the stream of a request that was refused: one frame, whose id keeps it from being sent again.
+
+    Where the reader has come back (``again``) and may do so once more, it keeps the id that it came with.
+    """
+    if isinstance(error, RequestValidationError):
+        error = InvalidRequest("; ".join(describe_fault(item) for item in error.errors()))
+    retryable = type(error).retryable
+    said = failure_data(error.code, error.message, error.advice, retryable=retryable)
+    told = frame(said, event_id=None if again and retryable else REFUSED_ID)
+    return Response(told, media_type=MEDIA_TYPE, headers=HEADERS)
+
+
+DIALECT = "conversation"
+PATH = "/api/rag/query-stream"
+PING_SECONDS = 30
+SWEPT_SEQ = 999_999_999  # the place of an end whose log is no longer kept: behind every event that a log holds
+
+router = APIRouter(tags=["conversation"], route_class=EventSourceRoute)
+STREAM: dict[int | str, dict[str, Any]] = {
+    **stream_responses("Frames of JSON with a `type`."),
+    204: {"description": "The reader that comes back has had the end: an EventSource stops here."},
+    **problems(400, 404, 409, 413, 422, 503),
+}
+
+
+@router.get(PATH, response_class=EventSourceResponse, responses=STREAM)
+async def ask_by_event_source(
+    asked: Annotated[ConversationQuestion, Query()],
+    request: Request,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
+) -> Response:
+    """Ask a question in a conversation; a reader that comes back with `Last-Event-ID` is told what it missed."""
+    return await _tell(asked, request, me, settings.run_knobs, library, runner)
+
+
+@router.post(PATH, response_class=EventSourceResponse, responses=STREAM)
+async def ask_in_conversation(
+    asked: ConversationQuestion,
+    request: Request,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
+) -> Response:
+    """Ask a question in a conversation, as JSON."""
+    return await _tell(asked, request, me, settings.run_knobs, library, runner)
+
+
+async def _tell(
+    asked: ConversationQuestion, request: Request, me: Identity, knobs: dict[str, Any], library: Library, runner: Runner
+) -> Response:
+    if (left := resume_position(request)) is not None:
+        return await _rejoin(left, asked, me, library, runner)
+    conversation_id = asked.conversation_id or str(uuid4())
+    session = await library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
+    run: RunReader | None = None
+    if request.method == "GET" and asked.conversation_id:
+        run = await _asked_already(asked, session.session_id, me, library, runner)
+    if run is None:
+        context = Context(workspace=me.workspace, user=me.user, thinking=asked.thinking, **knobs)
+        question = RunRequest(asked.query, context, while_running="enqueue")
+        run = await runner.start(session.session_id, question)
+    return _stream(run, conversation_id, asked)
+
+
+async def _rejoin(
+    left: StreamPosition, asked: ConversationQuestion, me: Identity, library: Library, runner: Runner
+) -> Response:
+    run = await runner.join(me, left.run_id)
+    if left.seq == SWEPT_SEQ or await run.is_over(left.seq):
+        return Response(status_code=204)
+    session = (await library.sessions.get(me, run.session_id, limit=1)).session
+    conversation_id = session.external_id or session.session_id
+    if (end := await _end_without_log(run)) is not None:
+        told = ConversationEncoder(conversation_id, run.message_id).speak(replace(end, seq=SWEPT_SEQ))
+        last = told.removesuffix(b"\n\n").rpartition(b"\n\n")[2]  # the reader has had some of what comes before it
+        return Response(last + b"\n\n", media_type=MEDIA_TYPE, headers=HEADERS)
+    return _stream(run, conversation_id, asked, after=left.seq)
+
+
+async def _end_without_log(run: RunReader) -> Envelope | None:
+    """Give the end of a run whose log is no longer kept; None where there is a log."""
+    async with aclosing(run.events()) as events:
+        first = await anext(events)
+    return first if isinstance(first.event, TERMINAL) else None
+
+
+async def _asked_already(
+    asked: ConversationQuestion, session_id: str, me: Identity, library: Library, runner: Runner
+) -> RunReader | None:
+    """Find the run that is answering this very question: a page that opens its EventSource twice asks once."""
+    run = await runner.current(me, session_id)
+    if run is None or (await library.sessions.run(me, run.run_id)).question != asked.query:
+        return None
+    return run
+
+
+def _stream(run: RunReader, conversation_id: str, asked: ConversationQuestion, *, after: int = 0) -> RunStream:
+    dialect = ConversationEncoder(conversation_id, run.message_id, progress=asked.progress, thinking=asked.thinking)
+    # An EventSource drops its connection and comes back by itself, so leaving does not mean that nobody reads on.
+    return RunStream(run, dialect, "continue", after=after, ping=PING_SECONDS)

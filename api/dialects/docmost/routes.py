@@ -1,0 +1,149 @@
+"""Docmost routes: its AI page's sessions, chat and page picker."""
+
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.docmost.replies import (
+    AiError,
+    AiPage,
+    AiSession,
+    AiSessionDetail,
+    AiSessionList,
+    AutoTitle,
+    ChangedSession,
+    Deleted,
+    MadeSession,
+)
+from api.dialects.docmost.requests import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
+from api.dialects.registry import DIALECTS
+from api.fields import Cursor, Limit
+from api.problems import register_error_shape
+from api.stream import RunStream, stream_responses
+from graph.errors import ModelUnavailable
+from graph.evidence import Identity, Segment, Space
+from graph.ports import SearchQuery
+from tools.library.catalogue import Document
+from tools.library.library import Library
+from tools.settings import EXTRACTIVE
+
+PAGES_LISTED = 20
+SEGMENTS_FOUND = 10
+
+
+async def find_pages(library: Library, identity: Identity, wanted: PageSearch) -> list[AiPage]:
+    """List the pages that the identity may read, leaving out deleted ones and what runs brought from elsewhere."""
+    if wanted.page_ids:
+        page_ids = list(dict.fromkeys(map(str, wanted.page_ids)))
+        named = await library.documents.list(identity, limit=len(page_ids), document_ids=page_ids, lasting=True)
+        by_id = {document.document_id: _page(document) for document in named.documents}
+        return [by_id[page_id] for page_id in page_ids if page_id in by_id]
+    words, space = " ".join(wanted.query.split()), wanted.space_id.strip() or None
+    titled = await library.documents.list(identity, limit=PAGES_LISTED, space=space, title=words or None, lasting=True)
+    pages = [_page(document) for document in titled.documents]
+    if words and len(pages) < PAGES_LISTED:
+        spaces = (space,) if space else ()
+        query = SearchQuery(words, identity, top_k=SEGMENTS_FOUND, spaces=spaces, expand=0)
+        pages += [_page(hit.segment) for hit in (await library.searcher.search(query)).hits]
+    return list({page.page_id: page for page in pages}.values())[:PAGES_LISTED]
+
+
+def _page(found: Document | Segment) -> AiPage:
+    space = found.space or Space(id=None, slug=None)
+    return AiPage(
+        page_id=found.document_id,
+        title=found.title,
+        slug_id=found.slug or "",
+        space_id=space["id"] or "",
+        space_slug=space["slug"] or "",
+    )
+
+
+router = APIRouter(prefix="/api/ai", tags=["docmost"])
+register_error_shape("/api/ai/", AiError.of)
+DIALECT = "docmost"
+LONGEST_HISTORY = 200
+STREAM = stream_responses("Frames of `sources`, `memory`, `thinking`, `chunk` and `error`; the last is `[DONE]`.")
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the errors that a route may answer with, for OpenAPI."""
+    return {status: {"model": AiError} for status in statuses}
+
+
+class NotConfigured(ModelUnavailable):
+    """A model is asked for where the deployment has none: trying again is of no use."""
+
+    retryable = False
+    suggestion = "Configure a model with CITEWELL_MODELS, or leave `model` out to have the pages quoted."
+
+
+@router.post("/sessions", responses=error_responses(413, 422, 503))
+async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | None = None) -> MadeSession:
+    """Make a session, with no page selected."""
+    page_id = str(body.page_id) if body and body.page_id else None
+    return MadeSession(session=AiSession.of(await library.sessions.create(me, dialect=DIALECT, page_id=page_id), me))
+
+
+@router.get("/sessions", responses=error_responses(422, 503))
+async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
+    """List your sessions, the last used first, each with its selected pages."""
+    page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
+    sessions = [AiSession.of(session, me) for session in page.sessions]
+    return AiSessionList(sessions=sessions, next_cursor=page.next_cursor)
+
+
+@router.get("/sessions/{session_id}", responses=error_responses(404, 422, 503))
+async def get_ai_session(
+    session_id: UUID, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
+) -> AiSessionDetail:
+    """Read a session with its messages, their marks and sources."""
+    return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor), me)
+
+
+@router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
+async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
+    """Give a session another title, or other selected pages."""
+    page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
+    changed = await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
+    return ChangedSession(session=AiSession.of(changed, me))
+
+
+@router.delete("/sessions/{session_id}", responses=error_responses(404, 409, 422, 503))
+async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> Deleted:
+    """Delete a session with its messages."""
+    await library.sessions.delete(me, str(session_id))
+    return Deleted()
+
+
+@router.post("/sessions/{session_id}/auto-title", responses=error_responses(404, 422, 503))
+async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> AutoTitle:
+    """Name a session after its first question."""
+    title = await library.sessions.auto_title(me, str(session_id))
+    session = (await library.sessions.get(me, str(session_id), limit=1)).session
+    return AutoTitle(title=title, session=AiSession.of(session, me))
+
+
+@router.post(
+    "/chat/stream",
+    response_class=Response,
+    responses={**STREAM, **error_responses(400, 404, 409, 413, 422, 503)},
+)
+async def stream_ai_chat(
+    body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
+) -> Response:
+    """Answer the last message, from the pages selected and from where else the request allows."""
+    if body.model not in ("", EXTRACTIVE) and not settings.models:
+        raise NotConfigured(f"The model {body.model!r} was asked for, and no model is configured.")
+    session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
+    run = await runner.start(session_id, body.request(me, settings.run_knobs))
+    return RunStream(run, DIALECTS[DIALECT](), "cancel")
+
+
+@router.post("/pages/search", responses=error_responses(413, 422, 503))
+async def search_ai_pages(body: PageSearch, me: Me, library: OpenLibrary) -> list[AiPage]:
+    """List pages to select, by id or by words and space."""
+    return await find_pages(library, me, body)

@@ -1,0 +1,127 @@
+"""Docs chatbot requests and replies. Fields that are not known here are ignored."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import UUID4, BaseModel, ConfigDict, Field
+
+from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
+from api.fields import Printable, SelectedText, Timestamp
+from graph.context import Context
+from graph.evidence import Identity, Message
+from tools.runs.run_request import RunRequest
+from tools.sessions.session_store import History, StoredMessage
+
+CHUNKS_FOUND = 5
+THRESHOLD = 0.7
+UNSEARCHED = ("no_retrieval_needed", "library_not_allowed")
+
+
+class DocsBody(BaseModel):
+    """What every request and response keeps to."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class DocsQuery(DocsBody):
+    """A question of a page's reader, about the documentation or about what is marked on the page."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1000), Printable]
+    selected_text: SelectedText | None = None
+    session_id: UUID4 | None = Field(default=None, description="Left out of the first message, which makes a session.")
+    top_k: Annotated[int, Field(ge=1, le=30)] = CHUNKS_FOUND
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(default=THRESHOLD, description="The least relevance.")
+
+    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Lay out the run that this asks for."""
+        context = Context(
+            workspace=identity.workspace,
+            user=identity.user,
+            top_k=self.top_k,
+            min_score=self.threshold,
+            **knobs,
+        )
+        return RunRequest(self.query, context, selected_text=self.selected_text or "")
+
+
+class ContextUsed(DocsBody):
+    """The sources of an answer, and when they were read from the library: at the moment the answer was finished."""
+
+    chunks: list[DocsSource]
+    retrieval_timestamp: Timestamp
+
+
+class DocsMessage(DocsBody):
+    """A message, which never changes. ``context_used`` is null for a question, and where nothing was searched for."""
+
+    message_id: str
+    session_id: str
+    role: Literal["user", "assistant"]
+    content: str
+    selected_text: str | None
+    context_used: ContextUsed | None
+    created_at: Timestamp
+
+    @classmethod
+    def of(cls, stored: StoredMessage, session_id: str) -> "DocsMessage":
+        """Show a stored message; ``[n]`` in an answer is the n-th of its chunks."""
+        if stored.role == "user":
+            said, used = stored.content, None
+        else:
+            message = cast(Message, stored.body)
+            chunks = [docs_source(source) for source in message["sources"]]
+            said, used = content(message), ContextUsed(chunks=chunks, retrieval_timestamp=stored.created_at)
+        return cls(
+            message_id=stored.message_id,
+            session_id=session_id,
+            role=stored.role,
+            content=said,
+            selected_text=stored.body.get("selected_text") if stored.role == "user" else None,
+            context_used=None if stored.stop_reason in UNSEARCHED else used,
+            created_at=stored.created_at,
+        )
+
+
+class DocsReply(DocsBody):
+    """The answer to a question, with its sources."""
+
+    session_id: str
+    message: DocsMessage
+    sources: list[DocsSource]
+    outcome: str
+    stop_reason: str
+
+    @classmethod
+    def of(cls, stored: StoredMessage, session_id: str) -> "DocsReply":
+        """Reply with a stored answer."""
+        message = DocsMessage.of(stored, session_id)
+        return cls(
+            session_id=session_id,
+            message=message,
+            sources=message.context_used.chunks if message.context_used else [],
+            outcome=stored.outcome or "",
+            stop_reason=stored.stop_reason or "",
+        )
+
+
+class DocsSession(DocsBody):
+    """A session with its messages, oldest first."""
+
+    session_id: str
+    created_at: Timestamp
+    last_activity_at: Timestamp
+    messages: list[DocsMessage]
+    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
+
+    @classmethod
+    def of(cls, history: History) -> "DocsSession":
+        """Show a session's history; an answer that was cut off before it had any text is left out."""
+        session = history.session
+        messages = [DocsMessage.of(message, session.session_id) for message in history.messages]
+        return cls(
+            session_id=session.session_id,
+            created_at=session.created_at,
+            last_activity_at=session.updated_at,
+            messages=[message for message in messages if message.content],
+            next_cursor=history.next_cursor,
+        )

@@ -1,0 +1,53 @@
+"""Docs chatbot routes: a documentation site's chatbot and its sessions."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, status
+from pydantic import UUID4
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.docs_chatbot.replies import DocsQuery, DocsReply, DocsSession
+from api.dialects.registry import DIALECTS
+from api.fields import Cursor, Limit
+from api.problems import problem, problems
+from api.stream import RunStream, stream_responses, wait_for_end, wants_stream
+from graph.errors import SessionBusy
+from graph.events import RunFailed
+
+router = APIRouter(prefix="/api/docs-chat", tags=["docs_chatbot"])
+DIALECT = "docs_chatbot"
+LONGEST_HISTORY = 200
+JUST_SAID = 10
+REPLY = stream_responses("The answer with its sources; in parts where the request accepts `text/event-stream`.")
+
+
+@router.post("/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 502, 503)})
+async def ask_docs(
+    body: DocsQuery, request: Request, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
+) -> Any:
+    """Answer a question about the documentation; the first one makes a session."""
+    session_id = str(body.session_id or (await library.sessions.create(me, dialect=DIALECT)).session_id)
+    run = await runner.start(session_id, body.request(me, settings.run_knobs))
+    if wants_stream(request):
+        return RunStream(run, DIALECTS[DIALECT](), "cancel")
+    end = await wait_for_end(run, request, "cancel")
+    if isinstance(end, RunFailed):
+        return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
+    if not end.message["answer"]:
+        raise SessionBusy("The answer was stopped before it had any text.", suggestion="Ask again.")
+    said = (await library.sessions.get(me, session_id, limit=JUST_SAID)).messages
+    return DocsReply.of(next(message for message in said if message.message_id == run.message_id), session_id)
+
+
+@router.get("/sessions/{session_id}", responses=problems(404, 422, 503))
+async def get_docs_session(
+    session_id: UUID4, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
+) -> DocsSession:
+    """Read a session with its messages."""
+    return DocsSession.of(await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor))
+
+
+@router.delete("/sessions/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
+async def delete_docs_session(session_id: UUID4, me: Me, library: OpenLibrary) -> None:
+    """Delete a session with its messages."""
+    await library.sessions.delete(me, str(session_id))

@@ -1,0 +1,237 @@
+"""id_citations rows: questions and answers of a conversation, each section with the segments that prove it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NotRequired
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from answers.sources import excerpt
+from api.dialects.native.requests import NewRun
+from api.dialects.section_buffer import FinalSection, final_sections
+from api.fields import ModelName, PageIds, Question
+from api.problems import error_kind
+from graph.events import timestamp
+from graph.evidence import Citation, Claim, Freshness, Identity, Message, Origin, Verdict
+from tools.runs.run_request import RunRequest, question_id
+from tools.sessions.session_store import RunStatus, StoredMessage
+
+PREVIEW_CHARACTERS = 200
+Status = Literal["processing", "completed", "cancelled", "failed"]
+
+
+class Quote(TypedDict):
+    """A span of a document's canonical text, in code points, and what it proves."""
+
+    start: int
+    end: int
+    quote: str
+    origin: Origin
+    verdict: Verdict
+
+
+class SegmentCitation(TypedDict):
+    """A segment as `raw-text` lists it, cited once a section, with all that is quoted from it there."""
+
+    document_id: str
+    segment_index: int
+    page_idx: int | None
+    snippet_preview: str
+    quotes: list[Quote]
+    freshness: NotRequired[Freshness]
+
+
+class CitedSection(TypedDict):
+    """A section of an answer, with the ids that its writer gave, and what is proven by them."""
+
+    text: str
+    source_ids: list[str]
+    citations: list[SegmentCitation]
+
+
+class AnswerError(TypedDict):
+    """Why there is no answer."""
+
+    code: str
+    message: str
+    suggestion: str
+    retryable: bool
+
+
+class AnswerMetadata(TypedDict, total=False):
+    """What stands behind an answer; a question has none of it."""
+
+    sections: list[CitedSection]
+    citations: list[SegmentCitation]
+    outcome: str
+    stop_reason: str
+    error: AnswerError
+
+
+class Row(TypedDict):
+    """A message of the conversation. ``status`` tells whether its content may still grow."""
+
+    id: str
+    run_id: str | None
+    role: Literal["user", "assistant"]
+    type: Literal["user", "ai"]
+    content: str
+    status: Status
+    created_at: str
+    metadata: AnswerMetadata
+
+
+def question_row(run_id: str | None, message_id: str, question: str, at: str) -> Row:
+    """Lay out the question that the answer ``message_id`` is given to."""
+    return Row(
+        id=question_id(message_id),
+        run_id=run_id,
+        role="user",
+        type="user",
+        content=question,
+        status="completed",
+        created_at=at,
+        metadata={},
+    )
+
+
+def answer_row(
+    run_id: str | None,
+    message_id: str,
+    status: Status,
+    at: str,
+    sections: Sequence[CitedSection],
+    more: AnswerMetadata | None = None,
+) -> Row:
+    """Lay out an answer with the sections that are final so far."""
+    proven = AnswerMetadata(
+        sections=list(sections), citations=[citation for section in sections for citation in section["citations"]]
+    )
+    return Row(
+        id=message_id,
+        run_id=run_id,
+        role="assistant",
+        type="ai",
+        content="\n\n".join(section["text"] for section in sections),
+        status=status,
+        created_at=at,
+        metadata={**proven, **(more or {})},
+    )
+
+
+def cited_section(told: FinalSection) -> CitedSection:
+    """Lay out a section with each segment that it quotes, in the order of the text."""
+    return CitedSection(text=told.text, source_ids=told.source_ids, citations=_by_segment(told.claims))
+
+
+def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
+    """Gather what is quoted from each segment; what has become of a quote since parts it from others."""
+    cited: dict[tuple[str, int, Freshness | None], SegmentCitation] = {}
+    for claim in sorted(claims, key=lambda claim: claim["end"]):
+        for citation in claim["citations"]:
+            found = _segment(citation)
+            key = (found["document_id"], found["segment_index"], found.get("freshness"))
+            segment = cited.setdefault(key, found)
+            segment["quotes"] += [quote for quote in found["quotes"] if quote not in segment["quotes"]]
+    return list(cited.values())
+
+
+def _segment(citation: Citation) -> SegmentCitation:
+    """Cite the segment in which a quote stands, today's where it has moved since the answer was given."""
+    place = citation.get("now") or citation
+    quote = Quote(
+        start=place["start"],
+        end=place["end"],
+        quote=citation["quote"],
+        origin=citation["origin"],
+        verdict=citation["verdict"],
+    )
+    found = SegmentCitation(
+        document_id=citation["document_id"],
+        segment_index=place["segment_index"],
+        page_idx=place["page_idx"],
+        snippet_preview=excerpt(citation["quote"], PREVIEW_CHARACTERS),
+        quotes=[quote],
+    )
+    if "freshness" in citation:
+        found["freshness"] = citation["freshness"]
+    return found
+
+
+class NewMessage(BaseModel):
+    """A question to a workspace; fields that are not named here are passed over."""
+
+    content: Question
+    document_ids: PageIds = Field(default=[], description="Answer from these documents alone; empty for all.")
+    model: ModelName = ""
+    thinking: bool = Field(default=False, description="Use the model's thinking model.")
+    stream: bool = Field(default=False, description="As `Accept: text/event-stream`: tell the answer as it is made.")
+
+    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Lay out the run that this asks for; it waits for those before it, as messages of a conversation do."""
+        asked = NewRun(
+            question=self.content,
+            page_ids=self.document_ids,
+            only_selected_pages=bool(self.document_ids),
+            model=self.model,
+            thinking=self.thinking,
+            while_running="enqueue",
+        )
+        return asked.request(identity, knobs)
+
+
+class ChangedMessages(BaseModel):
+    """Rows that are new or have changed; each takes the place of the one with the same id."""
+
+    messages: list[Row]
+
+
+class MessagePage(ChangedMessages):
+    """The newest rows of a workspace's conversation, in the order they were said."""
+
+    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
+
+
+def in_progress(run: RunStatus, message_id: str) -> list[Row]:
+    """Lay out a run that is going or waiting: its question, and an answer that is still to come."""
+    at = timestamp(run.created_at)
+    return [
+        question_row(run.run_id, message_id, run.question, at),
+        answer_row(run.run_id, message_id, "processing", at, []),
+    ]
+
+
+def stored_row(stored: StoredMessage) -> Row:
+    """Lay out a stored message; an answer's citations tell what has become of their quotes since."""
+    at = timestamp(stored.created_at)
+    if stored.role == "user":
+        return Row(
+            id=stored.message_id,
+            run_id=stored.run_id,
+            role="user",
+            type="user",
+            content=stored.content,
+            status="completed",
+            created_at=at,
+            metadata={},
+        )
+    message = Message(
+        answer=stored.content,
+        sections=stored.body.get("sections", []),
+        citations=[],
+        sources=[],
+        claims=stored.body.get("claims", []),
+    )
+    status: Status = "cancelled" if stored.outcome == "cancelled" else "completed"
+    ended = AnswerMetadata(outcome=stored.outcome or "", stop_reason=stored.stop_reason or "")
+    sections = [cited_section(told) for told in final_sections(message)]
+    return answer_row(stored.run_id, stored.message_id, status, at, sections, ended)
+
+
+def failed_row(run: RunStatus, message_id: str) -> Row:
+    """Lay out the answer that a failed run has not given."""
+    kind = error_kind(run.stop_reason or "")
+    code = run.stop_reason or kind.code
+    fault = AnswerError(code=code, message=kind.meaning, suggestion=kind.suggestion, retryable=kind.retryable)
+    ended = AnswerMetadata(outcome="failed", stop_reason=code, error=fault)
+    return answer_row(run.run_id, message_id, "failed", timestamp(run.finished_at or run.created_at), [], ended)

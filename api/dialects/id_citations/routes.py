@@ -1,0 +1,166 @@
+"""id_citations routes: one conversation per workspace and user, answered in the background."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import APIRouter, Request, Response, status
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.chat_request import resume_position
+from api.dialects.id_citations.encoder import IdCitationsEncoder
+from api.dialects.id_citations.replies import (
+    ChangedMessages,
+    MessagePage,
+    NewMessage,
+    Row,
+    failed_row,
+    in_progress,
+    stored_row,
+)
+from api.fields import Cursor, Limit
+from api.problems import problems
+from api.stream import RunStream, stream_responses, wants_stream
+from graph.errors import NotFound
+from graph.evidence import Identity
+from text.numbers import page_references
+from tools.library.library import Library
+from tools.runs.run_request import RunReader
+from tools.runs.runner import Runner
+from tools.sessions.session_store import RunStatus, StoredMessage, named_session
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceMessages:
+    """A person's conversation with a workspace."""
+
+    library: Library
+    runner: Runner
+    me: Identity
+    session_id: str
+
+    async def page(self, limit: int, cursor: str | None) -> MessagePage:
+        """Read the newest ``limit`` stored messages, or those before a cursor; beside them a row for each failure.
+
+        Behind the newest come the runs that are going or waiting.
+        """
+        # Read first, so that a run that ends meanwhile is in one of the two at least.
+        unfinished = [] if cursor else await self._unfinished()
+        history = await self.library.sessions.get(self.me, self.session_id, limit=limit, cursor=cursor)
+        ended = {message.run_id for message in history.messages}
+        rows = await self._stored(history.messages)
+        for run in unfinished:
+            if run.run_id not in ended:
+                rows += in_progress(run, await self._message_id(run.run_id))
+        return MessagePage(messages=rows, next_cursor=history.next_cursor)
+
+    async def _unfinished(self) -> list[RunStatus]:
+        listed = self.library.sessions.list_runs
+        running = await listed(self.me, session_id=self.session_id, status="running")
+        waiting = await listed(self.me, session_id=self.session_id, status="queued")
+        return sorted([*running.runs, *waiting.runs], key=lambda run: run.created_at)
+
+    async def _stored(self, messages: list[StoredMessage]) -> list[Row]:
+        answered = {message.run_id for message in messages if message.role == "assistant"}
+        rows: list[Row] = []
+        for message in messages:
+            rows.append(stored_row(message))
+            if message.run_id and message.run_id not in answered:
+                run = await self.library.sessions.run(self.me, message.run_id)
+                rows.append(failed_row(run, await self._message_id(run.run_id)))
+        return rows
+
+    async def _message_id(self, run_id: str) -> str:
+        return (await self.runner.join(self.me, run_id)).message_id
+
+
+DIALECT = "id_citations"
+PATH = "/api/workspaces/{workspace_id}/messages"
+MOST_DOCUMENTS = 10
+
+router = APIRouter(tags=["id_citations"])
+MADE: dict[int | str, dict[str, Any]] = {
+    **stream_responses(
+        "On request: frames of rows, each whenever a section of the answer is final.",
+        {"$ref": "#/components/schemas/ChangedMessages"},
+    ),
+    202: {"description": "The question's row, and the answer's, which is made in the background."},
+    **problems(400, 404, 413, 422, 503),
+}
+READ: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The newest rows; or on request the answer being made, as frames."},
+    204: {"description": "On request for a stream: no answer is being made, or its reader has had the end."},
+    **problems(404, 422, 503),
+}
+
+
+@router.post(PATH, status_code=status.HTTP_202_ACCEPTED, response_model=ChangedMessages, responses=MADE)
+async def send_message(
+    workspace_id: str,
+    body: NewMessage,
+    request: Request,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
+) -> Any:
+    """Ask your workspace a question; whoever leaves finds the answer among the messages."""
+    _own(workspace_id, me)
+    session = await library.sessions.create(me, external_id=workspace_id, dialect=DIALECT)
+    asked = body.request(me, settings.run_knobs)
+    if page_references(body.content) and not body.document_ids:
+        asked = replace(asked, page_ids=await _paged_documents(library, me))
+    run = await runner.start(session.session_id, asked)
+    if body.stream or wants_stream(request):
+        return _stream(run)
+    return ChangedMessages(messages=in_progress(await library.sessions.run(me, run.run_id), run.message_id))
+
+
+@router.get(PATH, response_model=MessagePage, responses=READ)
+async def read_messages(
+    workspace_id: str,
+    request: Request,
+    me: Me,
+    library: OpenLibrary,
+    runner: OpenRunner,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """Read the conversation with your workspace, or follow the answer that is being made."""
+    _own(workspace_id, me)
+    session_id = await named_session(library.database, library.workspaces, me, DIALECT, workspace_id)
+    if wants_stream(request):
+        return await _follow(request, me, runner, session_id)
+    if session_id is None:
+        return MessagePage(messages=[], next_cursor=None)
+    return await WorkspaceMessages(library, runner, me, session_id).page(limit, cursor)
+
+
+async def _paged_documents(library: Library, me: Identity) -> tuple[str, ...]:
+    """List the documents in which to look a page up that a question names, unless there are too many."""
+    listed = await library.documents.list(me, limit=MOST_DOCUMENTS)
+    return () if listed.next_cursor else tuple(each.document_id for each in listed.documents if each.page_count)
+
+
+async def _follow(request: Request, me: Identity, runner: Runner, session_id: str | None) -> Response:
+    left = resume_position(request)
+    if left is not None:
+        run: RunReader | None = await runner.join(me, left.run_id)
+    else:
+        run = await runner.current(me, session_id) if session_id else None
+    if run is None:
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+    if run.session_id != session_id:
+        raise NotFound(f"There is no run {run.run_id} in this workspace's messages.")
+    seq = left.seq if left else 0
+    if await run.is_over(seq):
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+    return _stream(run, after=seq)
+
+
+def _stream(run: RunReader, *, after: int = 0) -> RunStream:
+    return RunStream(run, IdCitationsEncoder(run.message_id), "continue", after=after)
+
+
+def _own(workspace_id: str, me: Identity) -> None:
+    if workspace_id != me.workspace:
+        raise NotFound(f"There is no workspace {workspace_id}.")

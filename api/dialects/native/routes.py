@@ -1,0 +1,173 @@
+"""Native routes: sessions, runs (started, joined, cancelled) and lists of runs."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Request, Response, status
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.chat_request import resume_position
+from api.dialects.native.replies import (
+    NewSession,
+    RunList,
+    SessionChange,
+    SessionDetail,
+    SessionList,
+    SessionTitle,
+    detail_as_json,
+)
+from api.dialects.native.requests import FinishedRun, NewRun
+from api.dialects.registry import DIALECTS
+from api.fields import Cursor, Limit, optional
+from api.problems import problem, problems
+from api.stream import RunStream, stream_responses, wait_for_end
+from graph.errors import InvalidRequest
+from graph.events import RunFailed
+from tools.runs.run_listing import RunPage, RunState
+from tools.sessions.session_store import RunStatus, Session
+
+sessions_router = APIRouter(prefix="/api/sessions", tags=["sessions"])
+Branch = Annotated[
+    UUID | None, Query(description="A message: the branch through it is read, not the one gone on with last.")
+]
+
+
+@sessions_router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
+async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Session:
+    """Make a session."""
+    return await library.sessions.create(
+        me,
+        title=body.title,
+        page_id=optional(body.page_id),
+        page_ids=[str(page_id) for page_id in body.page_ids],
+        ephemeral=body.ephemeral,
+    )
+
+
+@sessions_router.get("", responses=problems(422, 503))
+async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> SessionList:
+    """List your sessions, the last used first."""
+    page = await library.sessions.list(me, limit=limit, cursor=cursor)
+    return SessionList(sessions=page.sessions, next_cursor=page.next_cursor)
+
+
+@sessions_router.get("/{session_id}", response_model=SessionDetail, responses=problems(404, 422, 503))
+async def get_session(
+    session_id: UUID,
+    me: Me,
+    library: OpenLibrary,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    branch: Branch = None,
+) -> Any:
+    """Read a session with the messages of a branch, their citations and sources."""
+    history = await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor, branch=optional(branch))
+    return Response(detail_as_json(history), media_type="application/json")
+
+
+@sessions_router.patch("/{session_id}", responses=problems(404, 422, 503))
+async def change_session(session_id: UUID, body: SessionChange, me: Me, library: OpenLibrary) -> Session:
+    """Rename a session, or select other pages in it."""
+    page_ids = None if body.page_ids is None else [str(page_id) for page_id in body.page_ids]
+    return await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
+
+
+@sessions_router.post("/{session_id}/auto-title", responses=problems(404, 422, 503))
+async def title_session(session_id: UUID, me: Me, library: OpenLibrary) -> SessionTitle:
+    """Title a session after its first question, unless it has a title, and say what it is called."""
+    title = await library.sessions.auto_title(me, str(session_id))
+    return SessionTitle(session_id=str(session_id), title=title)
+
+
+@sessions_router.delete("/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
+async def delete_session(session_id: UUID, me: Me, library: OpenLibrary) -> None:
+    """Delete a session with its messages, runs and checkpoints."""
+    await library.sessions.delete(me, str(session_id))
+
+
+runs_router = APIRouter(tags=["runs"])
+LastEventId = Annotated[str | None, Header(description="The id of the last event that the reader has had.")]
+EVENTS = stream_responses(
+    "`stream: true`: the run's events as they happen. `stream: false`: the finished run.",
+    {"$ref": "#/components/schemas/RunEvent"},
+)
+
+
+@runs_router.post(
+    "/api/sessions/{session_id}/runs",
+    response_model=FinishedRun,
+    responses={**EVENTS, **problems(400, 404, 409, 413, 422, 502, 503)},
+)
+async def start_run(
+    session_id: UUID, body: NewRun, request: Request, me: Me, settings: AppSettings, runner: OpenRunner
+) -> Any:
+    """Ask a question in a session."""
+    run = await runner.start(str(session_id), body.request(me, settings.run_knobs))
+    if body.stream:
+        return RunStream(run, DIALECTS["native"](), body.on_disconnect)
+    end = await wait_for_end(run, request, body.on_disconnect)
+    if isinstance(end, RunFailed):
+        return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
+    return FinishedRun.of(run, end)
+
+
+@runs_router.get("/api/runs/{run_id}", responses=problems(404, 422, 503))
+async def get_run(run_id: UUID, me: Me, library: OpenLibrary) -> RunStatus:
+    """Say where a run stands."""
+    return await library.sessions.run(me, str(run_id))
+
+
+@runs_router.get(
+    "/api/runs/{run_id}/stream",
+    response_class=Response,
+    responses={**EVENTS, 204: {"description": "The reader has had the whole run."}, **problems(404, 422, 503)},
+)
+async def join_run(
+    run_id: UUID, request: Request, me: Me, runner: OpenRunner, last_event_id: LastEventId = None
+) -> Any:
+    """Join a run, or join it again: its events from the first one, or those behind `Last-Event-ID`."""
+    behind = resume_position(request)
+    if behind is not None and behind.run_id != str(run_id):
+        raise InvalidRequest("Last-Event-ID: it belongs to another run.")
+    run = await runner.join(me, str(run_id))
+    after = behind.seq if behind is not None else 0
+    if after and await run.is_over(after):
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+    return RunStream(run, DIALECTS["native"](), "continue", after=after)
+
+
+@runs_router.post("/api/runs/{run_id}/cancel", responses=problems(404, 422, 503))
+async def cancel_run(run_id: UUID, me: Me, library: OpenLibrary, runner: OpenRunner) -> RunStatus:
+    """Stop a run where it stands, whichever process has it, and say how it ended; one that has ended stays as it is."""
+    await (await runner.join(me, str(run_id))).cancel("cancel_requested")
+    return await library.sessions.run(me, str(run_id))
+
+
+Status = Annotated[RunState | None, Query(description="Only the runs that stand there.")]
+
+
+@runs_router.get("/api/runs", responses=problems(422, 503))
+async def list_runs(
+    me: Me, library: OpenLibrary, status: Status = None, limit: Limit = 50, cursor: Cursor = None
+) -> RunList:
+    """List your runs, the newest first."""
+    return _shown(await library.sessions.list_runs(me, status=status, limit=limit, cursor=cursor))
+
+
+@runs_router.get("/api/sessions/{session_id}/runs", responses=problems(404, 422, 503))
+async def list_runs_of_session(
+    session_id: UUID,
+    me: Me,
+    library: OpenLibrary,
+    status: Status = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RunList:
+    """List the runs of a session, the newest first."""
+    return _shown(
+        await library.sessions.list_runs(me, session_id=str(session_id), status=status, limit=limit, cursor=cursor)
+    )
+
+
+def _shown(page: RunPage) -> RunList:
+    return RunList(runs=page.runs, next_cursor=page.next_cursor)

@@ -1,0 +1,138 @@
+"""An answer's text with numbered marks, and the annotations that say what each mark proves."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
+from api.dialects.section_buffer import FinalSection
+from graph.evidence import Citation, Claim, Source
+
+Numbering = Callable[[Citation, str], int]
+# What would end a Markdown link, or be read as more than one.
+_ESCAPED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>[]\\"`\n\r\t'})
+
+
+class SourceAddresses:
+    """Where the sources of a run can be opened: at their own http address, or on their page of this service."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._sources: dict[int, Source] = {}
+
+    def learn(self, sources: Iterable[Source]) -> list[Source]:
+        """Remember the sources of a run, and give those that were not known yet, by index."""
+        told = sorted(sources, key=lambda source: source["index"])
+        new = [source for source in told if self._known(source) != source["segment_id"]]
+        self._sources.update({source["index"]: source for source in told})
+        return new
+
+    def changes(self, sources: Iterable[Source]) -> bool:
+        """Tell whether sources take the index of others, as where grading was interrupted and done anew."""
+        return any(self._known(source) not in (None, source["segment_id"]) for source in sources)
+
+    def _known(self, source: Source) -> str | None:
+        known = self._sources.get(source["index"])
+        return known["segment_id"] if known else None
+
+    def url(self, source: Source) -> str:
+        """Give the absolute http address of a source."""
+        own = source["url"] or ""
+        if own.lower().startswith(("http://", "https://")):
+            return own
+        return self._page(source["document_id"], source["segment_index"])
+
+    def cited(self, citation: Citation) -> tuple[str, str]:
+        """Give the address of what a citation cites, and its title; the address again where it has none."""
+        source = self._sources.get(citation["source_index"])
+        if source is None:
+            url = self._page(citation["document_id"], citation["segment_index"])
+            return url, url
+        url = self.url(source)
+        return url, source["title"] or url
+
+    def _page(self, document_id: str, segment_index: int) -> str:
+        return f"{self._base_url}/documents/{document_id}#segment-{segment_index}"
+
+
+def by_index(citation: Citation, url: str) -> int:
+    """Give a source the number that it has in the run, for clients that are given all of them."""
+    return citation["source_index"]
+
+
+def by_appearance() -> Numbering:
+    """Count addresses from 1, as the text comes to cite them.
+
+    A client that has the annotations alone finds ``[n]`` as the n-th distinct address among them.
+    """
+    numbers: dict[str, int] = {}
+
+    def number(citation: Citation, url: str) -> int:
+        return numbers.setdefault(url, len(numbers) + 1)
+
+    return number
+
+
+class AnnotatedText:
+    """Writes sections one after the other, and knows where each cited claim stands in what it has written.
+
+    Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
+    claim without the marks behind it.
+    """
+
+    def __init__(self, addresses: SourceAddresses, number: Numbering, *, links: bool) -> None:
+        self.annotations: list[dict[str, Any]] = []
+        self._addresses = addresses
+        self._number = number
+        self._links = links
+        self._cited: dict[int, tuple[str, str]] = {}
+        self._length = 0
+
+    def write(self, told: FinalSection) -> list[str]:
+        """Give the next section in pieces, none of which cuts a mark."""
+        claims = [self._numbered(claim) for claim in sorted(told.claims, key=lambda claim: claim["end"])]
+        written = marked_pieces(replace(told, claims=claims), self._mark)
+        self._annotate(told, claims, "".join(written))
+        self._length += sum(map(len, written))
+        return written
+
+    def _numbered(self, claim: Claim) -> Claim:
+        """Put numbers in the place of source indices; of several citations with one number the first stays."""
+        kept: dict[int, Citation] = {}
+        for citation in sorted(claim["citations"], key=lambda citation: citation["source_index"]):
+            address = self._addresses.cited(citation)
+            number = self._number(citation, address[0])
+            self._cited[number] = address
+            kept.setdefault(number, Citation(**{**citation, "source_index": number}))
+        return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
+
+    def _annotate(self, told: FinalSection, claims: Sequence[Claim], written: str) -> None:
+        marks: defaultdict[int, int] = defaultdict(int)
+        for claim in claims:
+            marks[claim["end"]] += sum(len(self._mark(number)) for number in _numbers(claim))
+        begins = len(BETWEEN_SECTIONS) if told.place else 0
+        places = [self._length + place for place in _places(told.text, written, begins, marks)]
+        for claim in claims:
+            for number in _numbers(claim):
+                url, title = self._cited[number]
+                span = {"start_index": places[claim["start"]], "end_index": places[claim["end"] - 1] + 1}
+                self.annotations.append({"type": "url_citation", "url_citation": {"url": url, "title": title, **span}})
+
+    def _mark(self, number: int) -> str:
+        return f"[[{number}]]({self._cited[number][0].translate(_ESCAPED)})" if self._links else bracket(number)
+
+
+def _numbers(claim: Claim) -> list[int]:
+    return [citation["source_index"] for citation in claim["citations"]]
+
+
+def _places(text: str, written: str, begins: int, marks: Mapping[int, int]) -> Iterator[int]:
+    """Find each code point of a section in what was written of it, which adds marks and joiners and takes nothing."""
+    at = begins
+    for place, character in enumerate(text):
+        at += marks.get(place, 0)
+        while written[at] != character:
+            at += 1
+        yield at
+        at += 1

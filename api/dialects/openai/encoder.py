@@ -1,0 +1,174 @@
+"""The openai dialect: a run as the chunks of a streamed chat completion, with Open WebUI's events on request.
+
+Chunks can't be retracted, so sections are buffered until their verdicts. What OpenAI has no chunk for is a
+well-formed one without choices, since clients fail on anything else. Open WebUI lists sources in the order in which
+they arrive, one for each ``metadata.source``, and links ``[n]`` to the n-th of them; so they are sent by index, before
+the text. Its direct connections from the browser ignore events.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from api.dialects.buffered import BufferedEncoding
+from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.openai.annotated_text import SourceAddresses
+from api.dialects.openai.replies import ReplyOptions, completion_id, error, extension, finish_reason, token_usage
+from api.dialects.section_buffer import FinalSection, Retracted
+from graph.events import (
+    Envelope,
+    Queued,
+    RunFailed,
+    RunFinished,
+    SearchFailed,
+    SourcesGraded,
+    StepStarted,
+    ThinkingDelta,
+)
+from graph.evidence import Message, Source
+
+STEPS: Mapping[str, str] = {
+    "decide_retrieval": "Reading the question",
+    "load_selected_pages": "Reading the selected pages",
+    "search_segments": "Searching the library",
+    "search_web": "Searching the web",
+    "grade_segments": "Weighing what was found",
+    "rewrite_query": "Wording the search anew",
+    "generate_answer": "Writing the answer",
+    "answer_directly": "Writing the answer",
+    "check_claims": "Checking every claim against its sources",
+    "assess_quality": "Assessing the answer",
+}
+
+
+def source_event(source: Source, url: str) -> dict[str, Any]:
+    """Describe a source; its score of 0 to 1 is shown as a percentage, its page number from 1."""
+    metadata: dict[str, Any] = {"source": source["segment_id"], "name": source["title"] or url, "source_url": url}
+    if source["page_idx"] is not None:
+        metadata["page"] = source["page_idx"]
+    return {
+        "type": "source",
+        "data": {
+            "source": {"id": source["segment_id"], "name": metadata["name"], "url": url},
+            "document": [source["excerpt"]],
+            "metadata": [metadata],
+            "distances": [source["score"]],
+        },
+    }
+
+
+def status_event(description: str, *, done: bool = False) -> dict[str, Any]:
+    """Say what is being done, or with ``done`` how it ended."""
+    return {"type": "status", "data": {"description": description, "done": done}}
+
+
+def outcome_text(event: RunFinished) -> str:
+    """Say in a line how a run ended."""
+    if event.outcome == "cancelled":
+        return "Stopped before the end"
+    if event.outcome == "abstained":
+        return "No answer that the sources prove"
+    return _proof(event.message)
+
+
+def _proof(message: Message) -> str:
+    claims = message.get("claims", [])
+    if not claims:
+        return "Answered without the library"
+    proven = sum(claim["verdict"] == "supported" for claim in claims)
+    return f"{proven} of {len(claims)} claims proven by the sources"
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+class OpenAIEncoder(SilentEncoder):
+    """Speaks to the clients of Chat Completions: the role, the text with its marks, what it cites, and how it ended."""
+
+    remembers = True
+    rejoins = False
+    _envelope: Envelope
+
+    def __init__(self, wanted: ReplyOptions | None = None) -> None:
+        self._wanted = wanted or ReplyOptions()
+        self._retelling = BufferedEncoding(self, self._content, cut_short_fails=False, advice="Ask the question again.")
+        self._addresses = SourceAddresses(self._wanted.base_url)
+        self._text = self._wanted.text(self._addresses)
+        self._head: dict[str, Any] = {}
+
+    def speak(self, envelope: Envelope) -> bytes:
+        """Give the chunks of an event, with the sections that it settles before its own."""
+        self._envelope = envelope
+        opening = b"" if self._head else self._open(envelope)
+        return opening + self._retelling.tell(envelope.event)
+
+    def _open(self, envelope: Envelope) -> bytes:
+        self._head = {
+            "id": completion_id(envelope.run_id),
+            "object": "chat.completion.chunk",
+            "created": int(datetime.fromisoformat(envelope.at).timestamp()),
+            "model": self._wanted.model,
+        }
+        return self._delta({"role": "assistant", "content": ""})
+
+    def _delta(self, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+        return frame({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more})
+
+    def _aside(self, **fields: Any) -> bytes:
+        return frame({**self._head, "choices": [], **fields})
+
+    def _content(self, settled: Sequence[FinalSection]) -> bytes:
+        return b"".join(self._delta({"content": piece}) for told in settled for piece in self._text.write(told))
+
+    def _status(self, description: str, *, done: bool = False) -> bytes:
+        return self._aside(event=status_event(description, done=done)) if self._wanted.events else b""
+
+    def queued(self, event: Queued) -> bytes:
+        """Say that the question waits."""
+        return self._status(f"Waiting, {event.position} in the queue")
+
+    def step_started(self, event: StepStarted) -> bytes:
+        """Say what is being done."""
+        return self._status(STEPS[event.step]) if event.step in STEPS else b""
+
+    def search_failed(self, event: SearchFailed) -> bytes:
+        """Say what could not be searched."""
+        return self._status(event.message)
+
+    def sources_graded(self, event: SourcesGraded) -> bytes:
+        """Remember the sources, and show those that are new.
+
+        Raises Retracted where one that was shown has given its number to another.
+        """
+        if self._wanted.events and self._addresses.changes(event.sources):
+            raise Retracted
+        new = self._addresses.learn(event.sources)
+        if not self._wanted.events:
+            return b""
+        return b"".join(self._aside(event=source_event(source, self._addresses.url(source))) for source in new)
+
+    def thinking_delta(self, event: ThinkingDelta) -> bytes:
+        """Give what the model thinks apart from the answer."""
+        return self._delta({"reasoning_content": event.delta})
+
+    def run_finished(self, event: RunFinished) -> bytes:
+        """Give what was cited, how it ended and what it used.
+
+        The annotations are one chunk, since clients add lists of several up by an index that these have not.
+        """
+        shown = self._status(outcome_text(event), done=True)
+        if self._text.annotations and not self._wanted.events:
+            shown += self._delta({"annotations": self._text.annotations})
+        ours = extension(self._envelope.run_id, self._envelope.session_id, event)
+        finish = self._delta({}, finish_reason(event), citewell=ours)
+        usage = self._aside(usage=token_usage(event.spent)) if self._wanted.usage else b""
+        return shown + finish + usage + DONE
+
+    def run_failed(self, event: RunFailed) -> bytes:
+        """Give the error, after which there is nothing more to wait for."""
+        failed = frame(error(event.code, event.message, event.suggestion))
+        return self._status("The answer failed", done=True) + failed + DONE
+
+    run_started = SilentEncoder.silent
+    retrieval_decided = SilentEncoder.silent
+    answer_assessed = SilentEncoder.silent

@@ -1,0 +1,200 @@
+"""OpenAI replies: models, errors as ``{"error": {"message", "type", "param", "code"}}``, and whole chat completions."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
+from api.dialects.section_buffer import final_sections
+from api.problems import Problem, error_kind
+from graph.errors import NotFound
+from graph.events import RunFinished
+from graph.evidence import Spent
+from tools.settings import EXTRACTIVE, Settings
+
+DEPLOYMENT_DEFAULT = ("", "citewell")
+OWNER = "citewell"
+CREATED = 1_795_305_600  # OpenAI wants a date, and a name in the settings has none: the day this dialect was made
+
+
+class Model(BaseModel):
+    """A model that a request may name. ``created`` is in seconds since 1970, the same for all.
+
+    ``thinking`` is ours: whether a question may ask it to think.
+    """
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = CREATED
+    owned_by: str = OWNER
+    name: str
+    thinking: bool = False
+
+
+class ModelList(BaseModel):
+    """All models, the deployment's default first."""
+
+    object: Literal["list"] = "list"
+    data: list[Model]
+
+
+def models_of(settings: Settings) -> list[Model]:
+    """List the models of a deployment, its default first; the others stand as the settings have them."""
+    models = [
+        Model(id=model.name, name=model.label or model.name, thinking=can_think(settings, model.name))
+        for model in settings.models
+    ]
+    models.append(Model(id=EXTRACTIVE, name="Extractive (quotes, no model)"))
+    return sorted(models, key=lambda model: model.id != settings.default_model)
+
+
+def resolve_model(settings: Settings, name: str) -> str:
+    """Give the model that a request names; an empty name or ``citewell`` is the deployment's default.
+
+    Raises NotFound.
+    """
+    known = [model.id for model in models_of(settings)]
+    if name in known:
+        return name
+    if name in DEPLOYMENT_DEFAULT:
+        return settings.default_model
+    raise NotFound(
+        f"model: there is no model {name!r}; there are: {', '.join(known)}.",
+        suggestion="GET /v1/models lists them; leave the model out for the first.",
+    )
+
+
+def can_think(settings: Settings, name: str) -> bool:
+    """Tell whether a model has a thinking model beside it."""
+    return any(model.name == name and model.thinking_model for model in settings.models)
+
+
+PREFIX = "/v1/"
+# OpenAI answers 400 to what it cannot take, and its clients name their exceptions after that.
+STATUSES: Mapping[int, int] = {422: 400}
+CODES: Mapping[str, str] = {"not_authenticated": "invalid_api_key", "unknown_model": "model_not_found"}
+
+_PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong. ``code`` is stable; ``message`` is for people and may be worded anew."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class ErrorBody(BaseModel):
+    """An error as every route of this dialect answers with it."""
+
+    error: ErrorDetail
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the errors of a route for OpenAPI; those of the caller are described together."""
+    told: dict[int | str, dict[str, Any]] = {
+        status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses
+    }
+    return {"4XX": {"model": ErrorBody, "description": "The request cannot be served as it is."}, **told}
+
+
+def error(code: str, message: str, suggestion: str, *, status: int | None = None) -> dict[str, Any]:
+    """Lay an error out. ``param`` is the field that the message begins with, where it begins with one."""
+    named = _PARAM.match(message)
+    param = named[1] if named and named[1] != "body" else None
+    if code == "not_found" and param == "model":
+        code = "unknown_model"
+    ours = (status or error_kind(code).status) >= 500
+    return {
+        "error": {
+            "message": f"{message.rstrip('.')}. {suggestion}",
+            "type": "server_error" if ours else "invalid_request_error",
+            "param": param,
+            "code": CODES.get(code, code),
+        }
+    }
+
+
+def problem_body(problem: Problem) -> dict[str, Any]:
+    """Lay a problem out."""
+    return error(problem.code, problem.detail, problem.suggestion, status=problem.status)
+
+
+DEFAULT_BASE_URL = "http://127.0.0.1:8400"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyOptions:
+    """How a client wants its answer told.
+
+    ``base_url`` is where the client reaches this service; ``usage`` asks a stream for its last chunk; ``events`` for
+    Open WebUI's events in the place of annotations; ``links`` for marks that are Markdown links.
+    """
+
+    model: str = "citewell"
+    base_url: str = DEFAULT_BASE_URL
+    usage: bool = False
+    events: bool = False
+    links: bool = False
+
+    def text(self, addresses: SourceAddresses) -> AnnotatedText:
+        """Begin the text of an answer."""
+        return AnnotatedText(addresses, by_index if self.events else by_appearance(), links=self.links)
+
+
+def completion_id(run_id: str) -> str:
+    """Give a run the id of a completion."""
+    return f"chatcmpl-{run_id}"
+
+
+def finish_reason(end: RunFinished) -> Literal["stop", "length"]:
+    """Say how the text ends: ``length`` is OpenAI's word for one that was cut off, and the only one that is true."""
+    return "length" if end.outcome == "cancelled" else "stop"
+
+
+def token_usage(spent: Mapping[str, Spent]) -> dict[str, int]:
+    """Add up the tokens that the endpoints reported for all the calls of a run; 0 where no model was called.
+
+    They are counted without telling prompts from replies. Since the prompts of a run hold its sources and are by far
+    the longer part, the sum stands as theirs.
+    """
+    total = sum(step["tokens"] for step in spent.values())
+    return {"prompt_tokens": total, "completion_tokens": 0, "total_tokens": total}
+
+
+def extension(run_id: str, session_id: str, end: RunFinished) -> dict[str, str]:
+    """Say what OpenAI has no words for, in a field that its clients hand through."""
+    return {"run_id": run_id, "session_id": session_id, "outcome": end.outcome, "stop_reason": end.stop_reason}
+
+
+def completion(
+    run_id: str, session_id: str, end: RunFinished, wanted: ReplyOptions, *, created: int, thinking: str = ""
+) -> dict[str, Any]:
+    """Lay a finished run out as a chat completion; text and annotations are those of its stream.
+
+    ``created`` is in seconds since 1970.
+    """
+    addresses = SourceAddresses(wanted.base_url)
+    addresses.learn(end.message["sources"])
+    text = wanted.text(addresses)
+    content = "".join(piece for told in final_sections(end.message) for piece in text.write(told))
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
+    if thinking:
+        message["reasoning_content"] = thinking
+    message["annotations"] = text.annotations
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(end)}
+    return {
+        "id": completion_id(run_id),
+        "object": "chat.completion",
+        "created": created,
+        "model": wanted.model,
+        "choices": [choice],
+        "usage": token_usage(end.spent),
+        "citewell": extension(run_id, session_id, end),
+    }

@@ -1,0 +1,110 @@
+"""OpenAI routes: models, and chat completions."""
+
+import time
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import JSONResponse, Response
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.openai.encoder import OpenAIEncoder
+from api.dialects.openai.replies import (
+    PREFIX,
+    STATUSES,
+    Model,
+    ModelList,
+    ReplyOptions,
+    can_think,
+    completion,
+    error_responses,
+    models_of,
+    problem_body,
+    resolve_model,
+)
+from api.dialects.openai.requests import CompletionRequest
+from api.problems import in_dialect_shape, problem, register_error_shape
+from api.stream import RunStream, wait_for_end
+from graph.events import RunFailed, RunFinished, ThinkingDelta
+from tools.runs.run_request import RunReader
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+register_error_shape(PREFIX, problem_body, statuses=STATUSES)
+
+Switch = Annotated[bool | None, Header()]
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`stream: true`: chunks of a chat completion. Otherwise: the chat completion.",
+        "content": {"text/event-stream": {}, "application/json": {}},
+    }
+}
+
+
+@router.get("/models", responses=error_responses(503))
+async def list_models(me: Me, settings: AppSettings) -> ModelList:
+    """List the models that a request may name, the deployment's default first."""
+    return ModelList(data=models_of(settings))
+
+
+@router.get("/models/{model:path}", responses=error_responses(503))
+async def get_model(model: str, me: Me, settings: AppSettings) -> Model:
+    """Describe a model."""
+    name = resolve_model(settings, model)
+    return next(each for each in models_of(settings) if each.id == name)
+
+
+@router.post("/chat/completions", response_model=None, responses={**ANSWERS, **error_responses(502, 503)})
+async def complete(
+    body: CompletionRequest,
+    request: Request,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
+    x_citewell_events: Switch = None,
+    x_citewell_links: Switch = None,
+) -> Response:
+    """Answer the last message of a conversation."""
+    name = resolve_model(settings, body.model or "")
+    thinking = body.thinks and can_think(settings, name)
+    asked = body.run(me, name, thinking=thinking, knobs=settings.run_knobs)
+    session_id = body.session_id
+    if session_id is None:
+        session_id = (await library.sessions.create(me, ephemeral=True, dialect="openai")).session_id
+    run = await runner.start(session_id, asked)
+    wanted = ReplyOptions(
+        model=name,
+        base_url=str(request.base_url),
+        usage=bool(body.stream_options and body.stream_options.include_usage),
+        events=_first(body.citewell.events, x_citewell_events),
+        links=_first(body.citewell.links, x_citewell_links),
+    )
+    headers = {"X-Request-ID": run.run_id}
+    if body.stream:
+        return RunStream(run, OpenAIEncoder(wanted), "cancel", headers=headers)
+    return await _whole(run, request, wanted, headers)
+
+
+async def _whole(run: RunReader, request: Request, wanted: ReplyOptions, headers: dict[str, str]) -> Response:
+    end = await wait_for_end(run, request, "cancel")
+    if isinstance(end, RunFailed):
+        failed = problem(
+            end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
+        )
+        return in_dialect_shape(request.url.path, failed)
+    made = completion(
+        run.run_id, run.session_id, end, wanted, created=int(time.time()), thinking=await _thinking(run, end)
+    )
+    return JSONResponse(made, headers=headers)
+
+
+async def _thinking(run: RunReader, end: RunFinished) -> str:
+    """Read in the log of an ended run what its model thought."""
+    if end.message.get("family") != "llm":
+        return ""
+    async with aclosing(run.events()) as events:
+        return "".join([each.event.delta async for each in events if isinstance(each.event, ThinkingDelta)])
+
+
+def _first(said: bool | None, header: bool | None) -> bool:
+    return bool(header) if said is None else said

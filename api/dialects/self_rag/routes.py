@@ -1,0 +1,23 @@
+"""The Self-RAG chat's route: a question with the messages before it, answered as a stream of named events."""
+
+from fastapi import APIRouter, Response
+from sse_starlette import EventSourceResponse
+
+from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.self_rag.encoder import SelfRagEncoder
+from api.dialects.self_rag.requests import RagChatRequest
+from api.problems import problems
+from api.stream import RunStream, stream_responses
+
+router = APIRouter(tags=["self_rag"])
+STREAM = stream_responses("The run as named events.") | problems(400, 413, 422, 503)
+
+
+@router.post("/api/rag-chat/stream", response_class=EventSourceResponse, responses=STREAM)
+async def stream_chat(
+    body: RagChatRequest, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
+) -> Response:
+    """Answer the last message of a chat that its client keeps."""
+    request = body.request(me, settings.run_knobs)
+    session = await library.sessions.create(me, ephemeral=True, dialect="self_rag")
+    return RunStream(await runner.start(session.session_id, request), SelfRagEncoder(), "cancel")

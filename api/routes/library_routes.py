@@ -1,0 +1,114 @@
+"""Routes of the library: documents added, listed, read, shown and deleted, and search without an answer."""
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response, status
+from fastapi.responses import HTMLResponse
+
+from answers.sources import describe_source
+from api.dependencies import Me, OpenLibrary
+from api.document_page import HEADERS, render_page
+from api.document_upload import UPLOAD_BODY, UploadedDocument
+from api.fields import Body, Cursor, Limit, Name, Printable
+from api.problems import problems
+from graph.errors import NotFound
+from graph.evidence import Source
+from graph.ports import SearchQuery
+from graph.state import SourceRow
+from tools.library.catalogue import Document, DocumentPage, RawText
+from tools.library.ingestion import Ingested
+
+documents_router = APIRouter(tags=["documents"])
+WRITING = problems(400, 404, 413, 415, 422, 503)
+Filter = Annotated[Name | None, Query()]
+
+
+@documents_router.post(
+    "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
+)
+async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested:
+    """Bring in a document under an id of ours."""
+    return await library.ingestor.ingest(me, document)
+
+
+@documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
+async def put_document(
+    document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
+) -> Ingested:
+    """Bring in a document under your own id, or its new version; an unchanged one writes nothing."""
+    ingested = await library.ingestor.ingest(me, replace(document, document_id=str(document_id)))
+    if ingested.status == "created":
+        response.status_code = status.HTTP_201_CREATED
+    return ingested
+
+
+@documents_router.get("/api/documents", responses=problems(422, 503))
+async def list_documents(
+    me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None, space: Filter = None, title: Filter = None
+) -> DocumentPage:
+    """List documents, the last changed first; ``space`` is an id or a slug, ``title`` a part of the title."""
+    return await library.documents.list(me, limit=limit, cursor=cursor, space=space, title=title)
+
+
+@documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
+async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> Document:
+    """Read what is known of a document."""
+    return await library.documents.get(me, str(document_id))
+
+
+@documents_router.delete(
+    "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503)
+)
+async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> None:
+    """Take a document out of sight at once; `citewell purge` removes it later."""
+    await library.documents.delete(me, str(document_id))
+
+
+@documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
+async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
+    """Read a document's canonical text by its segments; every offset in the API points into it."""
+    return await library.documents.raw_text(me, str(document_id))
+
+
+@documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
+async def open_document(document_id: UUID, me: Me, library: OpenLibrary) -> HTMLResponse:
+    """Show a document as a page; `#segment-N` is the address of a segment in it."""
+    pages = await library.reader.read_pages([str(document_id)], me)
+    if not pages:
+        raise NotFound(f"There is no document {document_id}.")
+    return HTMLResponse(await asyncio.to_thread(render_page, pages[0]), headers=HEADERS)
+
+
+search_router = APIRouter(tags=["search"])
+
+
+class SearchResults(Body):
+    """Segments that bear on the query, best first. ``degraded`` says why a part of search did not take part."""
+
+    query: str
+    degraded: str | None
+    results: list[Source]
+
+
+@search_router.get("/api/search", responses=problems(422, 503))
+async def search(
+    me: Me,
+    library: OpenLibrary,
+    q: Annotated[str, Query(min_length=1, max_length=10_000, description="What to look for."), Printable],
+    top_k: Annotated[int, Query(ge=1, le=30)] = 10,
+    min_score: Annotated[float, Query(ge=0, le=1)] = 0.3,
+    space: Annotated[list[Name], Query(description="Ids or slugs of spaces; all where absent.", max_length=100)] = [],  # noqa: B006
+) -> SearchResults:
+    """Search the library by words and meaning."""
+    query = SearchQuery(q, me, top_k=top_k, min_score=min_score, spaces=tuple(space), expand=0)
+    found = await library.searcher.search(query)
+    results = [
+        describe_source(
+            SourceRow(index=i, segment_id=hit.segment.segment_id, kind=hit.kind, score=hit.score), hit.segment
+        )
+        for i, hit in enumerate(found.hits, start=1)
+    ]
+    return SearchResults(query=q, degraded=found.degraded, results=results)

@@ -1,1 +1,0 @@
-"""What requests may hold and what replies tell: a module for each dialect, and what they share."""

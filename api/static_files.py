@@ -1,0 +1,96 @@
+"""The page's files: read once, compressed once, addressed by a hash of their content."""
+
+import gzip
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PAGE_FOLDER = Path(__file__).parent / "page"
+INDEX = "index.html"
+MAIN = "main.js"
+VERSION = "{version}"
+PRELOADS = "<!-- preloads -->"
+MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+}
+# What a module imports as it is loaded. An `import()`, and a type that a comment imports, are not at a line's start.
+_STATIC_IMPORT = re.compile(
+    r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file with its compressed twin, where that is smaller, and the tag that both go by."""
+
+    content: bytes
+    compressed: bytes | None
+    media_type: str
+    tag: str
+
+    @classmethod
+    def of(cls, content: bytes, suffix: str) -> "PageFile":
+        """Make the file of some content."""
+        compressed = gzip.compress(content, 9, mtime=0)
+        # Weak, since it names the content and not the bytes of one encoding of it.
+        tag = f'W/"{hashlib.sha256(content).hexdigest()[:32]}"'
+        return cls(content, compressed if len(compressed) < len(content) else None, MEDIA_TYPES[suffix], tag)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFiles:
+    """All files of the page. ``version`` stands for the content of every one of them."""
+
+    version: str
+    index: PageFile
+    files: Mapping[str, PageFile]
+
+
+@cache
+def read_page(folder: Path = PAGE_FOLDER) -> PageFiles:
+    """Read the page, once in a process."""
+    found = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in MEDIA_TYPES and path.is_file()
+    }
+    version = _digest(found)
+    index = _filled(found.pop(INDEX).decode(), version, found)
+    files = {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()}
+    return PageFiles(version, PageFile.of(index.encode(), Path(INDEX).suffix), files)
+
+
+def imported_modules(files: Mapping[str, bytes], module: str) -> list[str]:
+    """List the modules that must be there before ``module`` runs, in the order in which they are met."""
+    met: dict[str, None] = {}
+    waiting = [module]
+    while waiting:
+        path = waiting.pop(0)
+        if path in files and path not in met:
+            met[path] = None
+            waiting.extend(_imports(path, files[path]))
+    return [path for path in met if path != module]
+
+
+def _imports(path: str, content: bytes) -> Iterator[str]:
+    for match in _STATIC_IMPORT.finditer(content.decode()):
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1]))
+
+
+def _filled(index: str, version: str, files: Mapping[str, bytes]) -> str:
+    links = (f'<link rel="modulepreload" href="page/{VERSION}/{path}">' for path in imported_modules(files, MAIN))
+    return index.replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for path, content in files.items():
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:16]

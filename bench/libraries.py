@@ -1,0 +1,118 @@
+"""Throw-away libraries to benchmark: a large one, filled against the clock, and a small one with questions."""
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.corpus import BenchDocument, Corpus, workspace_sizes
+from bench.scripted_writer import SECTIONS
+from graph.evidence import Identity
+from graph.ports import SearchQuery
+from graph.usage import Meter
+from tools.embeddings.static_embedding import StaticEmbedder
+from tools.library.ingestion import NewDocument
+from tools.library.library import Library, open_library
+from tools.retrieval.indexing import IndexedDocument, index_documents, lock_library
+from tools.retrieval.maintenance import maintain
+from tools.settings import Settings
+from tools.storage.database import Connection, Database
+from tools.storage.tenants import Workspaces
+
+BATCH_DOCUMENTS = 100
+_DOCUMENTS = (
+    "INSERT INTO documents (workspace, document_id, title, media_type, content_hash)"
+    " SELECT %s, d.document_id, d.title, 'text/plain', md5(d.title)"
+    " FROM unnest(%s::uuid[], %s::text[]) AS d (document_id, title)"
+)
+
+
+@dataclass(slots=True)
+class BenchWorkspace:
+    """A filled workspace. ``embeddings`` has a row a segment, in the order of the documents."""
+
+    name: str
+    number: int
+    documents: list[BenchDocument]
+    embeddings: NDArray[np.float32]
+
+    def indexed(self) -> list[IndexedDocument]:
+        """Give the documents as ``index_documents`` takes them."""
+        vectors = np.split(self.embeddings, np.cumsum([len(each.spans) for each in self.documents])[:-1])
+        return [
+            IndexedDocument(each.document_id, each.title, each.spans, each.text, vector)
+            for each, vector in zip(self.documents, vectors, strict=True)
+        ]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """The library and the seconds that its making took: ``indexing`` in the database, ``embedding`` before it."""
+
+    workspaces: list[BenchWorkspace] = field(default_factory=list)
+    segments: int = 0
+    indexing: float = 0.0
+    embedding: float = 0.0
+
+
+async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: Corpus) -> Loaded:
+    """Make the workspaces and fill them, a hundred documents a transaction."""
+    loaded, workspaces = Loaded(), Workspaces(database)
+    for place, size in enumerate(workspace_sizes()):
+        name = f"tenant-{place}"
+        number = await workspaces.ensure(name)
+        documents = list(corpus.documents(size // 20))
+        began = time.perf_counter()
+        vectors = await embedder.embed([body for document in documents for body in document.bodies()])
+        loaded.embedding += time.perf_counter() - began
+        workspace = BenchWorkspace(name, number, documents, vectors)
+        began = time.perf_counter()
+        async with database.connection() as conn:
+            await fill_workspace(conn, workspace)
+        loaded.indexing += time.perf_counter() - began
+        loaded.segments += size
+        loaded.workspaces.append(workspace)
+    return loaded
+
+
+async def fill_workspace(conn: Connection, workspace: BenchWorkspace) -> None:
+    """Index the documents of a workspace with everything that search needs."""
+    indexed = workspace.indexed()
+    for start in range(0, len(indexed), BATCH_DOCUMENTS):
+        batch = indexed[start : start + BATCH_DOCUMENTS]
+        async with conn.transaction():
+            await lock_library(conn, workspace.number)
+            ids, titles = [each.document_id for each in batch], [each.title for each in batch]
+            await conn.execute(_DOCUMENTS, [workspace.number, ids, titles])
+            await index_documents(conn, workspace.number, batch)
+    await maintain(conn, workspace.number)
+
+
+SMALL_SEED = 7
+DOCUMENTS = 50
+
+
+async def fill_small_library(settings: Settings, questions: int) -> list[str]:
+    """Ingest the documents, and make so many questions, for each of which grading keeps three sources or more."""
+    corpus = Corpus(SMALL_SEED)
+    documents = list(corpus.documents(DOCUMENTS))
+    new = [NewDocument(document_id=each.document_id, title=each.title, text=each.text) for each in documents]
+    found: list[str] = []
+    async with open_library(settings) as library:
+        async for report in library.ingestor.ingest_many(Identity(), new):
+            if report.status == "refused":
+                raise AssertionError(report.reason)
+        for body in (body for document in documents for body in document.bodies()):
+            question = corpus.question(body)
+            if await _sources(library, question) >= SECTIONS:
+                found.append(question)
+            if len(found) == questions:
+                return found
+    raise AssertionError(f"only {len(found)} questions are answered by several segments")
+
+
+async def _sources(library: Library, question: str) -> int:
+    result = await library.searcher.search(SearchQuery(question, Identity()))
+    grading = await library.families("").grader.grade(question, result.hits, meter=Meter())
+    return len(grading.kept)

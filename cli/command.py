@@ -1,0 +1,219 @@
+"""Run a command's work: open what it needs, turn errors into messages with advice, and end with an exit code.
+
+docs/cli.md shows the table of exit codes.
+"""
+
+import asyncio
+import io
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from cli.console import print_json, progress_console
+from graph.errors import CitewellError
+from graph.evidence import Identity
+
+
+class Exit(IntEnum):
+    """How a command ended, for scripts."""
+
+    OK = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    CONFIGURATION = 3
+    NOT_FOUND = 4
+    UNAVAILABLE = 5
+    REFUSED = 6
+    ABSTAINED = 7
+    BUDGET = 8
+    WORSE = 9
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+BY_CODE = {
+    "internal": Exit.UNEXPECTED,
+    "invalid_request": Exit.USAGE,
+    "unknown_model": Exit.USAGE,
+    "configuration": Exit.CONFIGURATION,
+    "embedding_mismatch": Exit.CONFIGURATION,
+    "not_found": Exit.NOT_FOUND,
+    "session_busy": Exit.UNAVAILABLE,
+    "not_authenticated": Exit.USAGE,
+    "overloaded": Exit.UNAVAILABLE,
+    "server_stopping": Exit.UNAVAILABLE,
+    "dependency_failed": Exit.UNAVAILABLE,
+    "database_unavailable": Exit.UNAVAILABLE,
+    "model_unavailable": Exit.UNAVAILABLE,
+    "model_refused": Exit.UNAVAILABLE,
+    "model_reply_invalid": Exit.UNAVAILABLE,
+    "embedding_unavailable": Exit.UNAVAILABLE,
+    "web_unavailable": Exit.UNAVAILABLE,
+    "unreadable_document": Exit.REFUSED,
+    "budget_exhausted": Exit.BUDGET,
+}
+
+if TYPE_CHECKING:
+    from graph.entrypoint import Citewell
+    from tools.embeddings.embedder import Embedder
+    from tools.runs.executor import Durability
+    from tools.settings import Settings
+    from tools.storage.database import Database
+    from tools.storage.tenants import Workspaces
+
+
+def settings_for(workspace: str | None = None, user: str | None = None) -> "Settings":
+    """Read the settings, with the command line's own word for who asks; logging follows their level.
+
+    Raises ConfigurationError.
+    """
+    from tools.settings import load_settings
+
+    said = {"workspace": workspace, "user": user}
+    settings = load_settings(**{name: value for name, value in said.items() if value is not None})
+    asked = "log_level" in settings.model_fields_set
+    level = settings.log_level.upper() if asked else "WARNING"  # a command that succeeds has nothing to log
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    return settings
+
+
+@asynccontextmanager
+async def opened(settings: "Settings", *, durability: "Durability | None" = None) -> AsyncIterator["Citewell"]:
+    """Open the library and the runner over it, and close them in order.
+
+    Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
+    """
+    from graph.entrypoint import open_citewell
+
+    async with open_citewell(settings, durability=durability) as citewell:
+        yield citewell
+
+
+@asynccontextmanager
+async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
+    """Open the database alone, for commands that ask nothing: LangGraph takes a second to import.
+
+    Raises ConfigurationError, DatabaseUnavailable.
+    """
+    from tools.storage.startup import open_database
+    from tools.storage.tenants import Workspaces
+
+    async with open_database(settings) as database:
+        yield Storage(database, Workspaces(database))
+
+
+@asynccontextmanager
+async def opened_embedder(settings: "Settings") -> AsyncIterator["Embedder"]:
+    """Open what turns text into vectors, and close its connections.
+
+    Raises ConfigurationError.
+    """
+    from tools.embeddings.embedder import open_embedder
+
+    embedder = await open_embedder(settings)
+    try:
+        yield embedder
+    finally:
+        await embedder.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """An open database and its workspaces; what else a command reads or writes it makes over these two."""
+
+    database: "Database"
+    workspaces: "Workspaces"
+
+
+def identity_of(settings: "Settings") -> Identity:
+    """Give the identity that the settings act as."""
+    return Identity(settings.workspace, settings.user)
+
+
+log = logging.getLogger("citewell.cli")
+
+Work = Coroutine[Any, Any, Exit | None]
+
+
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+
+
+def run(work: Work, *, as_json: bool, loop_factory: LoopFactory | None = None) -> NoReturn:
+    """Run a command and leave with its exit code.
+
+    SIGINT and SIGTERM cancel the work, which then has its chance to put things in order.
+    """
+    raise typer.Exit(_outcome(work, as_json, loop_factory))
+
+
+def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exit:
+    try:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            return runner.run(_stoppable(work)) or Exit.OK
+    except CitewellError as error:
+        report(error.code, error.message, error.advice, retryable=type(error).retryable, as_json=as_json)
+        return BY_CODE[error.code]
+    except KeyboardInterrupt:
+        report("interrupted", "Interrupted.", "", as_json=as_json)
+        return Exit.INTERRUPTED
+    except asyncio.CancelledError:
+        report("terminated", "Stopped by SIGTERM.", "", as_json=as_json)
+        return Exit.TERMINATED
+    except BrokenPipeError:
+        # Whoever read our output has enough of it; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except Exception as error:
+        log.debug("The command failed", exc_info=True)
+        message = f"Citewell failed for a reason of its own: {type(error).__name__}: {error}"
+        report("internal", message, "Run it again with CITEWELL_LOG_LEVEL=debug to see where.", as_json=as_json)
+        return Exit.UNEXPECTED
+
+
+async def _stoppable(work: Work) -> Exit | None:
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
+
+
+def report(code: str, message: str, suggestion: str, *, retryable: bool = False, as_json: bool) -> None:
+    """Say what went wrong: on stderr for people, as one JSON document on stdout for programs."""
+    if as_json:
+        print_json({"error": {"code": code, "message": message, "suggestion": suggestion, "retryable": retryable}})
+        return
+    from rich.text import Text
+
+    console = progress_console()
+    console.print(Text.assemble(("Error: ", "bold red"), message) if code != "interrupted" else Text(message))
+    if suggestion:
+        console.print(Text(suggestion, style="dim"))
+
+
+def run_app(app: typer.Typer) -> NoReturn:
+    """Run a command line; a mistyped one exits with 2, as JSON on stdout where ``--json`` was asked for."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    command = typer.main.get_command(app)
+    if "--json" not in sys.argv[1:]:
+        command()
+    try:
+        code = command.main(standalone_mode=False)
+    except typer.Abort:
+        report("interrupted", "Aborted.", "", as_json=True)
+        code = Exit.INTERRUPTED
+    except USAGE_ERRORS as error:
+        report("usage", error.format_message(), "Run the command with --help.", as_json=True)
+        code = Exit.USAGE
+    sys.exit(code)
+
+
+USAGE_ERRORS: type[typer.BadParameter] = typer.BadParameter.__mro__[2]  # the root of all that click raises of usage

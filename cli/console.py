@@ -1,0 +1,110 @@
+"""Console output of commands: results on stdout, progress on stderr, JSON, progress bars and tables of figures.
+
+Imports rich only where something is printed, so that ``citewell --help`` stays fast.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDEST = 100
+
+
+def result_console() -> "Console":
+    """Make the console for results: stdout, in colour only on a terminal."""
+    return _console(stderr=False)
+
+
+def progress_console() -> "Console":
+    """Make the console for progress and errors: stderr."""
+    return _console(stderr=True)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on stdout, readable and in UTF-8."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, default=plain) + "\n")
+    sys.stdout.flush()
+
+
+def plain(value: Any) -> Any:
+    """Lay out what JSON has no form for: dataclasses as objects, times in ISO 8601, ids as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)
+
+
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False, emoji=False, markup=False)
+    if console.width > WIDEST:
+        console.width = WIDEST
+    return console
+
+
+if TYPE_CHECKING:
+    from evals.metrics import Figure
+    from evals.pacing import Progress
+
+FAILURES_SHOWN = 5
+
+
+def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
+    """Show the figures of one measurement, nested ones by dotted names."""
+    if as_json:
+        print_json(report)
+        return
+    from cli.tables import show_table
+
+    show_table(result_console(), ["Figure", "Value"], list(_rows(report)))
+
+
+def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
+    for name, value in report.items():
+        if isinstance(value, Mapping):
+            yield from _rows(value, f"{of}{name}.")
+        else:
+            yield [of + name, "; ".join(value) if isinstance(value, list) else str(value)]
+
+
+@contextmanager
+def progress_bar(doing: str = "Asking") -> "Iterator[Progress]":
+    """Show a bar on a terminal; the function given moves it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = progress_console()
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def show_figures(figures: "Mapping[str, Figure]") -> None:
+    """Show measures with their intervals, a row each."""
+    from cli.tables import show_table
+
+    rows = [
+        [name, f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}", str(figure["n"])]
+        for name, figure in figures.items()
+    ]
+    show_table(result_console(), ["Measure", "Mean", "95% interval", "Questions"], rows, numbers=(1, 2, 3))
+
+
+def show_failures(what: str, faults: Sequence[tuple[str, str]], *, rest_in: str) -> None:
+    """Say what failed, the first few with name and reason, and which file of the run has the rest."""
+    console = progress_console()
+    console.print(what)
+    for name, reason in faults[:FAILURES_SHOWN]:
+        console.print(f"  {name}: {reason}")
+    if len(faults) > FAILURES_SHOWN:
+        console.print(f"  and {len(faults) - FAILURES_SHOWN} more, in {rest_in}")

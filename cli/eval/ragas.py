@@ -1,0 +1,98 @@
+"""citewell eval ragas: a run in ragas' data set format, and its scores by ragas' metrics."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.command import Exit, run, settings_for
+from cli.console import print_json, progress_bar, progress_console, result_console, show_failures
+from cli.options import AsJson, RunPath
+
+if TYPE_CHECKING:
+    from evals.ragas_metrics.ragas_scoring import MetricReport, RagasFault, RagasReport
+
+
+def ragas(
+    run_path: RunPath,
+    metrics: Annotated[
+        str,
+        typer.Option(
+            "--metrics", help="Names of ragas' metrics, between commas.", show_default="all that need no model"
+        ),
+    ] = "",
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="A configured model that judges; adds the metrics it takes.", show_default=False),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", help="Write the run as JSON lines for ragas; alone, nothing is scored.", show_default=False
+        ),
+    ] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Judgements in flight.")] = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Score a run with ragas, and write the scores beside it; needs the extra `ragas`.
+
+    A score that is no number is an error: the metric then has no mean, and the command ends with code 5.
+    """
+    run(_ragas(run_path, metrics, model, export, concurrency, as_json), as_json=as_json)
+
+
+async def _ragas(
+    run_path: Path, metrics: str, model: str | None, export: Path | None, concurrency: int, as_json: bool
+) -> Exit:
+    from evals.ragas_metrics.ragas_samples import write_samples
+    from evals.run_folder import RunFolder
+
+    folder = RunFolder(run_path)
+    if export is not None:
+        folder.configuration()
+        written = write_samples(export, folder.records())
+        if not metrics and model is None:
+            if as_json:
+                print_json({"samples": written, "file": str(export)})
+            else:
+                progress_console().print(f"{written} samples written to {export}.")
+            return Exit.OK
+    from evals.ragas_metrics.ragas_scoring import is_whole, score_run
+
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    with progress_bar("Scoring") as progress:
+        report = await score_run(
+            folder, settings_for(), metrics=names, model=model, concurrency=concurrency, progress=progress
+        )
+    if as_json:
+        print_json(report)
+    else:
+        _show(report)
+    return Exit.OK if is_whole(report) else Exit.UNAVAILABLE
+
+
+def _show(report: "RagasReport") -> None:
+    from cli.tables import show_table
+
+    rows = [[name, *_cells(metric)] for name, metric in report["metrics"].items()]
+    columns = ["Metric", "Mean", "95% interval", "Scored", "Failed", "Left out"]
+    show_table(result_console(), columns, rows, numbers=(1, 2, 3, 4))
+    if failed_runs := report["failed_runs"]:
+        of = report["questions"]
+        _tell(f"{len(failed_runs)} of {of} runs failed, so that no metric has a mean:", failed_runs)
+    for name, metric in report["metrics"].items():
+        if failed := metric["failed"]:
+            of = len(failed) + len(metric["scores"])
+            _tell(f"{name} failed on {len(failed)} of {of} questions, so that it has no mean:", failed)
+
+
+def _cells(metric: "MetricReport") -> list[str]:
+    figure = metric["figure"]
+    mean, interval = (f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}") if figure else ("-", "")
+    left_out = ", ".join(f"{count} without {lacking}" for lacking, count in metric["left_out"].items())
+    return [mean, interval, str(len(metric["scores"])), str(len(metric["failed"])), left_out]
+
+
+def _tell(what: str, faults: "list[RagasFault]") -> None:
+    named = [(f"{fault['case_id']} ({fault['variant']})", fault["reason"]) for fault in faults]
+    show_failures(what, named, rest_in="ragas.json")

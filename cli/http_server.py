@@ -1,0 +1,109 @@
+"""Run uvicorn under our command line: startup errors reach it, and a signal ends it in order, with exit code 0."""
+
+import asyncio
+import copy
+import gc
+import math
+import signal
+import socket
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+import uvicorn
+
+from api.app import create_app
+from api.dependencies import check_bind
+from cli.console import print_json
+from graph.errors import ConfigurationError
+from tools.settings import Settings
+
+NEW_OBJECTS = 10_000  # between two collections of the youngest
+GRACE_SECONDS = 2  # for streams to tell the ends of the runs that ended while the server drained
+
+
+class Server(uvicorn.Server):
+    """A server that drains its runs while it waits for open requests, and does not raise again what signal ended it."""
+
+    def __init__(self, config: uvicorn.Config, drain: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        super().__init__(config)
+        self._drain = drain
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, and close connections once the runs they tell have ended or are left to others."""
+        draining = asyncio.create_task(self._drain())
+        await super().shutdown(sockets)
+        await draining
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals():
+            try:
+                yield
+            finally:
+                self._captured_signals.clear()
+
+
+def collect_less() -> None:
+    """Leave what is in memory now out of every later garbage collection, and collect less often.
+
+    A quarter of a million objects are there at the start and stay to the end; looking at them all again would stop
+    every stream for a tenth of a second. And reading one long session makes a hundred thousand.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
+
+
+async def serve_app(settings: Settings, *, as_json: bool) -> None:
+    """Serve the API until a signal comes, then let open requests end for as long as runs may drain.
+
+    Raises ConfigurationError where the address can't be listened on, and what opening the library raises.
+    """
+    check_bind(settings)
+    listener = _listen(settings)
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",  # run here, so that what it raises is told like any other error
+        log_level=settings.log_level,
+        log_config=_logged_to_stderr(),
+        access_log=settings.log_level in ("debug", "info"),
+        server_header=False,
+        timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
+    )
+    with listener:
+        async with app.router.lifespan_context(app):
+            # From here on signals are uvicorn's; both would hear one otherwise.
+            asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+            collect_less()
+            _announce(listener, as_json=as_json)
+            await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
+
+
+def _logged_to_stderr() -> dict[str, Any]:
+    """Give uvicorn's own logging, but for its access log, which it would write to stdout among our results."""
+    config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    config["handlers"]["access"]["stream"] = "ext://sys.stderr"
+    return config
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2048)
+    except OSError as error:
+        raise ConfigurationError(
+            f"Nothing can listen on {settings.host}:{settings.port}: {error.strerror or error}.",
+            suggestion="Stop what listens there, or choose another port with --port.",
+        ) from error
+
+
+def _announce(listener: socket.socket, *, as_json: bool) -> None:
+    host, port = listener.getsockname()[:2]
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    if as_json:
+        print_json({"url": url, "host": host, "port": port})
+    else:
+        typer.echo(f"Citewell listens on {url}: open it in a browser. Stop it with Ctrl-C.", err=True)

@@ -1,0 +1,265 @@
+"""Show a run in the terminal as it happens: steps with their times, the answer with its markers, then its citations."""
+
+import time
+from collections import Counter
+from datetime import datetime
+
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from cli.rendering.transcript import quoted, show_citations, show_doubts, show_nearest
+from cli.rendering.wrapping import Flow, show_indented
+from cli.tables import one_line
+from graph import events, evidence
+
+MARGIN = 2
+STEP_COLUMN = 20
+NARROWEST_NOTE = 36
+
+
+class TerminalRun:
+    """Listens to one run and shows it: steps and notes on one console, the answer and its proof on the other.
+
+    A step that writes is shown when its first text comes, with the time to that text; any other when it ends.
+    """
+
+    def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
+        self._answer, self._steps = answer, steps
+        self._wrap = answer.is_terminal if wrap is None else wrap
+        self._status: Status | None = None
+        self._now = 0.0  # when what is being told happened
+        self._began: dict[str, float] = {}
+        self._notes: dict[str, list[str]] = {}
+        self._flow: Flow | None = None
+        self._numbers: dict[str, int] = {}
+        self._started = time.perf_counter()
+        self._family = self._question = ""
+        self._verdicts: Counter[str] = Counter()
+        self._failed: list[str] = []  # claims that failed, with the reasons
+        self._answered = False  # the answer was written, and nothing after it yet
+        self._later: list[str] = []  # what is said of a section when its text has ended
+
+    def hear(self, envelope: events.Envelope) -> None:
+        """Show an event. Several may come at once, so times are those at which they happened."""
+        self._now = datetime.fromisoformat(envelope.at).timestamp()
+        envelope.event.tell(self)
+
+    def queued(self, event: events.Queued) -> None:
+        self._aside(f"waiting, {event.position} before this one")
+
+    def run_started(self, event: events.RunStarted) -> None:
+        self._family, self._question = event.family, event.question
+
+    def run_resumed(self, event: events.RunResumed) -> None:
+        self._aside(f"taken up again, attempt {event.attempt}; unfinished sections are written anew")
+
+    def step_started(self, event: events.StepStarted) -> None:
+        self._began[event.step] = self._now
+        if self._answered:
+            self._steps.print()
+            self._answered = False
+        if self._steps.is_terminal:
+            self._hush()
+            self._status = self._steps.status(Text(event.step, style="dim"), spinner="dots")
+            self._status.start()
+
+    def step_finished(self, event: events.StepFinished) -> None:
+        if event.step == "check_claims":
+            self._note_verdicts()
+        if event.step == "rewrite_query" and event.step not in self._notes:
+            self._note(event.step, "nothing else to search for")
+        if event.step in self._began:
+            self._step(event.step, f"{event.ms:.0f} ms")
+
+    def retrieval_decided(self, event: events.RetrievalDecided) -> None:
+        needs = "asks the library" if event.needs_retrieval else "needs no library"
+        self._note("decide_retrieval", f"{needs}: {event.reason}")
+        self._fallback("decide_retrieval", event.fallback)
+        if event.standalone_question != self._question:
+            self._note("decide_retrieval", f"read as “{event.standalone_question}”")
+
+    def pages_loaded(self, event: events.PagesLoaded) -> None:
+        read = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.used)
+        if read:
+            self._note("load_selected_pages", f"read {read}")
+        if event.cut:
+            cut = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.cut)
+            self._note("load_selected_pages", f"read in part {cut}")
+        if event.unused:
+            self._note("load_selected_pages", f"left out {_count(len(event.unused), 'page')}")
+        if not (read or event.cut or event.unused):
+            self._note("load_selected_pages", "the marked passage alone")
+
+    def sources_found(self, event: events.SourcesFound) -> None:
+        step = "search_web" if event.kind == "web" else "search_segments"
+        self._note(step, f"{_count(event.count, 'segment')} found")
+        if event.degraded:
+            self._note(step, event.degraded)
+
+    def search_failed(self, event: events.SearchFailed) -> None:
+        self._note("search_web" if event.kind == "web" else "search_segments", f"failed: {event.message}")
+
+    def sources_graded(self, event: events.SourcesGraded) -> None:
+        self._numbers = {source["segment_id"]: source["index"] for source in event.sources}
+        kept = f"{_count(len(event.sources), 'source')} kept, {len(event.dropped)} set aside"
+        self._note("grade_segments", kept)
+        self._fallback("grade_segments", event.fallback)
+
+    def sources_disagree(self, event: events.SourcesDisagree) -> None:
+        told = f"sources disagree: {event.reason}"
+        if "check_claims" in self._began:
+            self._note_verdicts()
+            self._note("check_claims", told)
+        else:
+            self._aside(told)
+
+    def query_rewritten(self, event: events.QueryRewritten) -> None:
+        self._note("rewrite_query", f"“{event.query}”: {event.reason}")
+        self._fallback("rewrite_query", event.fallback)
+
+    def thinking_delta(self, event: events.ThinkingDelta) -> None:
+        """Say nothing: thinking is no part of the answer."""
+
+    def section_started(self, event: events.SectionStarted) -> None:
+        for step in list(self._began):
+            took = f"{(self._now - self._began[step]) * 1000:.0f} ms"
+            self._step(step, took, "" if step == "check_claims" else "to its first words")
+        if event.section_index == 0:
+            self._steps.print()
+        else:
+            self._answer.print()
+        if event.fallback is not None:
+            self._aside(f"fallback: {event.fallback['message']}")
+        self._flow = Flow(self._answer, wrap=self._wrap)
+
+    def text_delta(self, event: events.TextDelta) -> None:
+        if self._flow is not None:
+            self._flow.write(event.delta)
+
+    def section_finished(self, event: events.SectionFinished) -> None:
+        if self._flow is not None:
+            for source_id in event.source_ids:
+                self._flow.mark(f"[{self._numbers.get(source_id, '?')}]", "bold cyan")
+            self._flow.close()
+            self._flow = None
+            self._answered = True
+        for told in self._later:
+            self._aside(told)
+        self._later.clear()
+        if event.unknown_ids:
+            self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
+
+    def section_checked(self, event: events.SectionChecked) -> None:
+        self._count_verdicts(event.section_index, event.claims)
+        self._fallback("check_claims", event.fallback)
+
+    def section_revised(self, event: events.SectionRevised) -> None:
+        number = event.section_index + 1
+        self._count_verdicts(event.section_index, event.claims)
+        self._aside(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
+        if event.text:
+            self._flow = Flow(self._answer, wrap=self._wrap)
+            self._flow.write(event.text)
+            finished = events.SectionFinished(
+                section_index=event.section_index, text=event.text, source_ids=event.source_ids
+            )
+            self.section_finished(finished)
+
+    def content_removed(self, event: events.ContentRemoved) -> None:
+        told = f"{event.kind} removed, no source holds it: {event.target}"
+        if self._flow is None:
+            self._aside(told)
+        else:
+            self._later.append(told)
+
+    def answer_assessed(self, event: events.AnswerAssessed) -> None:
+        judged = "supported" if event.supported else "not wholly supported"
+        self._note("assess_quality", f"{judged}, utility {event.utility:.2f}")
+        self._fallback("assess_quality", event.fallback)
+
+    def title_changed(self, event: events.TitleChanged) -> None:
+        self._aside(f"session titled “{event.title}”")
+
+    def run_finished(self, event: events.RunFinished) -> None:
+        self._hush()
+        message = event.message
+        if message["citations"]:
+            self._answer.print()
+            show_citations(self._answer, message["citations"], message["sources"])
+        doubted = [claim for claim in message.get("claims", []) if claim["verdict"] != "supported"]
+        if doubted:
+            self._answer.print()
+            show_doubts(self._answer, doubted)
+        if message.get("nearest"):
+            self._answer.print()
+            show_nearest(self._answer, message["nearest"])
+        self._steps.print()
+        show_indented(self._steps, self._summary(event), MARGIN)
+
+    def run_failed(self, event: events.RunFailed) -> None:
+        self._hush()
+        if self._flow is not None:
+            self._flow.close()
+
+    def _summary(self, event: events.RunFinished) -> Text:
+        style = {"answered": "bold green", "abstained": "bold yellow", "cancelled": "bold red"}[event.outcome]
+        calls = sum(spent["calls"] for spent in event.spent.values())
+        facts = [
+            _count(len({quoted(citation) for citation in event.message["citations"]}), "citation"),
+            _count(calls, "model call") if calls else f"no model ({self._family})",
+            f"{(time.perf_counter() - self._started) * 1000:.0f} ms",
+        ]
+        if event.outcome == "abstained" or event.outcome == "cancelled":
+            facts[0] = event.stop_reason.replace("_", " ")
+        return Text.assemble((event.outcome, style), (f" · {' · '.join(facts)}", "dim"))
+
+    def _fallback(self, step: str, fallback: evidence.Failure | None) -> None:
+        if fallback is not None:
+            self._note(step, f"fallback: {fallback['message']}")
+
+    def _count_verdicts(self, section_index: int, claims: list[evidence.Claim]) -> None:
+        self._verdicts.update(claim["verdict"] for claim in claims)
+        self._failed += [
+            f"section {section_index + 1} {claim['verdict']}: {'; '.join(claim['reasons'])}"
+            for claim in claims
+            if claim["verdict"] in ("contradicted", "unsupported")
+        ]
+
+    def _note_verdicts(self) -> None:
+        if self._verdicts:
+            counted = ", ".join(f"{number} {verdict}" for verdict, number in self._verdicts.items())
+            self._note("check_claims", f"{_count(self._verdicts.total(), 'claim')}: {counted}")
+        for failed in self._failed:
+            self._note("check_claims", failed)
+        self._verdicts.clear()
+        self._failed.clear()
+
+    def _note(self, step: str, note: str) -> None:
+        self._notes.setdefault(step, []).append(one_line(note))
+
+    def _step(self, step: str, took: str, remark: str = "") -> None:
+        del self._began[step]
+        self._hush()
+        notes = [*self._notes.pop(step, []), *([remark] if remark else [])]
+        line = Text.assemble("  ", ("✓ ", "green"), step.ljust(STEP_COLUMN), (took.rjust(8), "cyan"))
+        beside = line.cell_len + 2
+        if self._steps.width < beside + NARROWEST_NOTE:
+            self._steps.print(line, soft_wrap=True)
+            line, beside = Text(), 2 * MARGIN
+        for note in notes or [""]:
+            show_indented(self._steps, Text(note, style="dim"), beside, first=line)
+            line = Text()
+
+    def _aside(self, text: str) -> None:
+        self._hush()
+        show_indented(self._steps, Text(one_line(text), style="yellow"), MARGIN)
+
+    def _hush(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

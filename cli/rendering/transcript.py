@@ -1,0 +1,157 @@
+"""Show citations with their quotes, search hits, and stored conversations."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from answers.sources import excerpt
+from cli.rendering.wrapping import show_indented
+from cli.tables import one_line, printable
+from graph.evidence import Citation, Hit, SectionClaim, Source
+
+Quoted = tuple[int, int, int, str]
+
+INDENT = 6
+NEAREST_SHOWN = 150
+FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red"}
+VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"}
+
+
+def show_citations(console: Console, citations: list[Citation], sources: list[Source]) -> None:
+    """List citations under the number of their source: document, heading, page, then offsets, verdict and quote.
+
+    A quote that proves several claims with the same verdict stands once.
+    """
+    by_index = {source["index"]: source for source in sources}
+    shown: set[int] = set()
+    told: set[Quoted] = set()
+    for citation in sorted(citations, key=lambda c: (c["source_index"], c["start"])):
+        index = citation["source_index"]
+        if quoted(citation) in told:
+            continue
+        told.add(quoted(citation))
+        if index not in shown:
+            shown.add(index)
+            marker = Text(f"  [{index}] ", style="bold cyan")
+            show_indented(console, _place(by_index[index]), INDENT, first=marker)
+        show_indented(console, _standing(citation), INDENT)
+        show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
+
+
+def quoted(citation: Citation) -> Quoted:
+    """Tell by what a quote counts as shown: its source, its offsets and its verdict."""
+    return citation["source_index"], citation["start"], citation["end"], citation["verdict"]
+
+
+def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
+    """List the claims that are not proven, each with its verdict and the reasons for it."""
+    for claim in claims:
+        show_indented(console, Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]]), 2)
+        show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT)
+        for reason in claim["reasons"]:
+            show_indented(console, Text(one_line(reason), style="dim"), INDENT + 2)
+
+
+def show_nearest(console: Console, sources: list[Source]) -> None:
+    """List what came nearest to a question that was not answered, with its relevance or as selected."""
+    for source in sources:
+        standing = "selected" if source["kind"] == "page" else f"relevance {source['score']:.2f}"
+        line = Text.assemble(_place(source), (f"  {standing}", "dim"))
+        show_indented(console, line, INDENT, first=Text("    · ", style="dim"))
+        show_indented(
+            console, Text(one_line(excerpt(source["excerpt"], NEAREST_SHOWN)), style="dim italic"), INDENT + 2
+        )
+
+
+def place(title: str, heading: str) -> str:
+    """Name a place by its document and the headings above it; a title that is its own first heading stands once."""
+    below = heading.removeprefix(title).removeprefix(" > ")
+    return one_line(f"{title} > {below}" if below else title)
+
+
+def _place(source: Source) -> Text:
+    line = Text(place(source["title"], source["heading"]), style="bold")
+    if source["page_idx"] is not None:
+        line.append(f", page {source['page_idx'] + 1}", style="not bold")
+    return line
+
+
+def _standing(citation: Citation) -> Text:
+    matched = ", matched by its text" if citation["origin"] == "matched" else ""
+    return Text.assemble(
+        (f"characters {citation['start']}–{citation['end']} · ", "dim"),
+        (citation["verdict"], VERDICT_STYLE[citation["verdict"]]),
+        (matched, "dim"),
+        *_since(citation),
+    )
+
+
+def _since(citation: Citation) -> list[tuple[str, str]]:
+    """Say what has become of the quote since, unless it stands where it stood."""
+    freshness = citation.get("freshness", "fresh")
+    if freshness == "fresh":
+        return []
+    now = citation.get("now")
+    where = f" to {now['start']}–{now['end']}" if now and freshness == "moved" else ""
+    page = f", page {now['page_idx'] + 1}" if now and where and now["page_idx"] is not None else ""
+    return [(", since ", "dim"), (freshness, FRESHNESS_STYLE[freshness]), (where + page, "dim")]
+
+
+SHOWN = 280
+
+
+def show_hits(console: Console, hits: Sequence[Hit]) -> None:
+    """Show hits, best first."""
+    if not hits:
+        console.print(Text("Nothing found.", style="dim"))
+    for number, hit in enumerate(hits, start=1):
+        segment = hit.segment
+        page = f", page {segment.page_idx + 1}" if segment.page_idx is not None else ""
+        console.print(
+            Text.assemble(
+                (f"{number:>2}. ", "dim"),
+                (f"{hit.score:.2f}  ", "cyan"),
+                (place(segment.title, segment.heading), "bold"),
+                page,
+            )
+        )
+        show_indented(console, Text(one_line(excerpt(segment.text, SHOWN))), 4)
+        show_indented(console, Text(segment.segment_id, style="dim"), 4)
+
+
+if TYPE_CHECKING:
+    from tools.sessions.session_store import History, StoredMessage
+
+
+def show_history(console: Console, history: "History") -> None:
+    """Show a session's messages in order, each answer with its proof."""
+    console.print(Text(one_line(history.session.title), style="bold"))
+    for message in history.messages:
+        console.print()
+        if message.role == "user":
+            console.print(Text.assemble(("> ", "bold cyan"), (printable(message.content), "bold")))
+        else:
+            _show_answer(console, message)
+        _show_versions(console, message)
+
+
+def _show_answer(console: Console, message: "StoredMessage") -> None:
+    body = message.body
+    numbers = {source["segment_id"]: source["index"] for source in body.get("sources", [])}
+    for section in body.get("sections", []):
+        markers = "".join(f" [{numbers[i]}]" for i in section["source_ids"] if i in numbers)
+        text = Text.assemble(printable(section["text"]), (markers, "bold cyan"))
+        show_indented(console, text, 2)
+    show_citations(console, body.get("citations", []), body.get("sources", []))
+    show_nearest(console, body.get("nearest", []))
+    if message.outcome and message.outcome != "answered":
+        show_indented(console, Text(message.outcome, style="yellow"), 2)
+
+
+def _show_versions(console: Console, message: "StoredMessage") -> None:
+    others = [each for each in message.versions if each != message.message_id]
+    if others:
+        which = f"Version {message.versions.index(message.message_id) + 1} of {len(message.versions)}. Others: "
+        show_indented(console, Text(which + ", ".join(f"--branch {each}" for each in others), style="dim"), 2)

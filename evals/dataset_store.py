@@ -1,0 +1,113 @@
+"""A data set ingested into a temporary workspace, under document ids that depend on names alone.
+
+Documents can be taken out for a while, so that a question that cannot be answered is asked of a library that never
+had them.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID, uuid4, uuid5
+
+from evals.cases import DataSet, Document
+from graph.errors import InvalidRequest
+from graph.evidence import Identity
+from tools.library.ingestion import Ingested, NewDocument
+from tools.library.library import Library
+
+_TEXT_NAMESPACE = UUID("6f0a3a52-5d0c-4f0e-9a55-3d2f0a9b7c11")
+
+
+@asynccontextmanager
+async def throwaway_workspace(library: Library, name: str) -> AsyncIterator[Identity]:
+    """Make a workspace of its own for a measurement, and delete it with all it holds, whatever happens."""
+    identity = Identity(workspace=f"eval-{name}-{uuid4().hex[:12]}", user="eval")
+    await library.workspaces.create(identity.workspace)
+    try:
+        yield identity
+    finally:
+        await library.workspaces.delete(identity.workspace)
+
+
+async def ingest_texts(library: Library, identity: Identity, texts: Sequence[str], titles: Sequence[str]) -> list[str]:
+    """Store each text as a document and give their ids, in order. Raises InvalidRequest where one is refused."""
+    documents = [
+        NewDocument(text=text, title=title, document_id=str(uuid5(_TEXT_NAMESPACE, f"{identity.workspace}/{index}")))
+        for index, (text, title) in enumerate(zip(texts, titles, strict=True))
+    ]
+    await ingest(library, identity, documents)
+    return [str(document.document_id) for document in documents]
+
+
+async def ingest(library: Library, identity: Identity, documents: Sequence[NewDocument]) -> None:
+    """Store documents of a data set. Raises InvalidRequest where one is refused."""
+    async for report in library.ingestor.ingest_many(identity, documents):
+        if not isinstance(report, Ingested):
+            raise InvalidRequest(f"{report.name or 'A document'} of the data set was refused: {report.reason}")
+
+
+@asynccontextmanager
+async def without_documents(
+    library: Library, identity: Identity, documents: Sequence[NewDocument]
+) -> AsyncIterator[None]:
+    """Take documents out of the library with all of their statistics, and put them back in the end.
+
+    A document that is only deleted still counts among the statistics until it is purged, which would tell on it.
+    Raises CitewellError where one can't be taken out or put back.
+    """
+    for document in documents:
+        await library.documents.delete(identity, str(document.document_id))
+    await library.documents.purge(identity.workspace)
+    try:
+        yield
+    finally:
+        await ingest(library, identity, documents)
+
+
+_DATA_SET_NAMESPACE = UUID("b3f8a1de-5a0e-4a53-9a83-0c5a3f2d7e64")
+
+
+@dataclass(frozen=True)
+class StoredDataSet:
+    """A data set in a library: its documents' ids there, and their names by those ids."""
+
+    data: DataSet
+    ids: Mapping[str, str]
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        return {document_id: name for name, document_id in self.ids.items()}
+
+    def to_store(self, names: Iterable[str]) -> list[NewDocument]:
+        """Give documents as they are to be ingested."""
+        return [_new_document(self.data.by_name[name], self.ids[name]) for name in names]
+
+
+@asynccontextmanager
+async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tuple[StoredDataSet, Identity]]:
+    """Ingest a data set's documents into a throw-away workspace.
+
+    Raises InvalidRequest where a document is refused, or is stored with another text than the data set has of it.
+    """
+    async with throwaway_workspace(library, data.name) as identity:
+        stored = StoredDataSet(data, document_ids(data))
+        await ingest(library, identity, stored.to_store(stored.ids))
+        pages = await library.reader.read_pages(list(stored.ids.values()), identity)
+        for page in pages:
+            name = stored.names[page.document_id]
+            if "".join(segment.text for segment in page.segments) != data.by_name[name].text:
+                raise InvalidRequest(f"{data.name}: {name} is stored with another text than its loader gave.")
+        yield stored, identity
+
+
+def document_ids(data: DataSet) -> dict[str, str]:
+    """Give the ids under which a data set's documents are stored, by their names."""
+    return {name: str(uuid5(_DATA_SET_NAMESPACE, f"{data.name}/{name}")) for name in data.by_name}
+
+
+def _new_document(document: Document, document_id: str) -> NewDocument:
+    if document.data is not None:
+        return NewDocument(
+            data=document.data, name=document.file_name, document_id=document_id, title=document.title or None
+        )
+    return NewDocument(text=document.text, title=document.title, document_id=document_id)

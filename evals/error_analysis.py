@@ -1,0 +1,177 @@
+"""What is wrong with one record, in words, for reports and comparisons."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from evals.metrics.answer_metrics import contains
+from evals.metrics.citation_metrics import has_evidence
+from evals.metrics.retrieval_metrics import gold_documents, is_searched, ranked_documents
+from evals.records import CitationRecord, GoldSentence, Record, citations_of
+
+ErrorKind = Literal[
+    "run_failed",
+    "refused",
+    "answered_without_evidence",
+    "citation_not_exact",
+    "citation_not_offered",
+    "no_gold_quoted",
+    "claim_failed",
+    "id_invented",
+    "gold_not_retrieved",
+    "first_quote_not_gold",
+    "answer_not_contained",
+]
+KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)  # the gravest first
+
+TITLES: dict[ErrorKind, str] = {
+    "run_failed": "The run failed",
+    "refused": "Refused, though it can be answered",
+    "answered_without_evidence": "Answered, though the library has no answer",
+    "citation_not_exact": "A quote is not the text it names",
+    "citation_not_offered": "A segment was cited that the run never offered",
+    "no_gold_quoted": "No quote holds gold evidence",
+    "claim_failed": "A claim failed its check",
+    "id_invented": "An id was invented, and dropped",
+    "gold_not_retrieved": "A gold document was not retrieved",
+    "first_quote_not_gold": "The first quote is not gold evidence",
+    "answer_not_contained": "The gold answer is not in the answer",
+}
+
+_WRONG = frozenset(KINDS[: KINDS.index("no_gold_quoted") + 1])  # the others leave a record right, with a blemish
+
+
+@dataclass(frozen=True, slots=True)
+class RecordError:
+    """One thing that is wrong, and the sentence that says what exactly."""
+
+    kind: ErrorKind
+    why: str
+
+
+def errors_of(record: Record) -> list[RecordError]:
+    """List what is wrong with a record, the gravest first."""
+    found = [mistake for look in _LOOKS for mistake in look(record)]
+    return sorted(found, key=lambda mistake: KINDS.index(mistake.kind))
+
+
+def is_right(record: Record) -> bool:
+    """Tell whether the outcome is the expected one, and where it is an answer, whether gold evidence proves it.
+
+    Citations must be exact and offered. Without known evidence an answer that should be given is right.
+    """
+    return not any(mistake.kind in _WRONG for mistake in errors_of(record))
+
+
+def is_gold(record: Record, citation: CitationRecord) -> bool:
+    """Tell whether a quote holds a sentence of the gold evidence, or one that is accepted besides."""
+    welcome = {(s["document"], s["index"]) for s in _welcome(record)}
+    return any((citation["document"], index) in welcome for index in citation["sentences"])
+
+
+def _welcome(record: Record) -> Iterator[GoldSentence]:
+    for chosen in record["evidence"]:
+        yield from chosen
+    yield from record["accepted"]
+
+
+def _outcome(record: Record) -> Iterator[RecordError]:
+    if record["error"] is not None:
+        yield RecordError("run_failed", f"{record['error']['code']}: {record['error']['message']}")
+    elif record["outcome"] in {"failed", "cancelled"}:
+        yield RecordError("run_failed", f"The run ended as {record['outcome']}: {_words(record['stop_reason'])}.")
+    elif record["outcome"] == record["expected"]:
+        return
+    elif record["expected"] == "answered":
+        yield RecordError(
+            "refused", f"It was refused ({_words(record['stop_reason'])}). {_where_gold_ranked(record)}".strip()
+        )
+    elif record["variant"] == "removed":
+        yield RecordError(
+            "answered_without_evidence", "It was answered although the documents with the answer were removed."
+        )
+    else:
+        yield RecordError("answered_without_evidence", "It was answered although no document has the answer.")
+
+
+def _where_gold_ranked(record: Record) -> str:
+    if not is_searched(record):
+        return ""
+    ranked = ranked_documents(record["retrieved"])
+    best = [ranked.index(d) + 1 for d in frozenset[str]().union(*gold_documents(record)) if d in ranked]
+    if not best:
+        return "The search had not brought a gold document."
+    return f"The search had ranked a gold document {min(best)} of {len(ranked)}."
+
+
+def _citations(record: Record) -> Iterator[RecordError]:
+    for citation in citations_of(record):
+        if not citation["exact"]:
+            yield RecordError(
+                "citation_not_exact", f"{citation['document']} does not read “{citation['quote']}” there."
+            )
+        if not citation["offered"]:
+            yield RecordError("citation_not_offered", f"{citation['segment_id']} is not among the sources of the run.")
+    unknown = sum(section["unknown_ids"] for section in record["sections"])
+    if unknown:
+        yield RecordError("id_invented", f"{unknown} of the ids that the answer was written with name no source.")
+
+
+def _gold_quoted(record: Record) -> Iterator[RecordError]:
+    if not has_evidence(record) or record["outcome"] != "answered":
+        return
+    citations = citations_of(record)
+    if not citations:
+        yield RecordError("no_gold_quoted", "The answer quotes nothing.")
+    elif not any(is_gold(record, citation) for citation in citations):
+        count = len(citations)
+        none = "Its only quote does not hold" if count == 1 else f"None of its {count} quotes holds"
+        yield RecordError("no_gold_quoted", f"{none} a sentence of the gold evidence.")
+    elif not is_gold(record, citations[0]):
+        place = next(place for place, each in enumerate(citations, 1) if is_gold(record, each))
+        yield RecordError(
+            "first_quote_not_gold", f"Quote {place} of {len(citations)} is the first that holds gold evidence."
+        )
+
+
+def _claims(record: Record) -> Iterator[RecordError]:
+    for claim in record["claims"]:
+        if claim["verdict"] in {"contradicted", "unsupported"}:
+            reasons = f": {'; '.join(claim['reasons'])}" if claim["reasons"] else ""
+            yield RecordError("claim_failed", f"“{claim['text']}” is {claim['verdict']}{reasons}.")
+
+
+def _retrieval(record: Record) -> Iterator[RecordError]:
+    if not is_searched(record):
+        return
+    ranked = ranked_documents(record["retrieved"])
+    missing = min((gold - set(ranked) for gold in gold_documents(record)), key=len)
+    if missing:
+        names = ", ".join(sorted(missing))
+        yield RecordError(
+            "gold_not_retrieved", f"{names}: not among the {len(ranked)} documents that the search brought."
+        )
+
+
+def _answer(record: Record) -> Iterator[RecordError]:
+    known = record["expected"] == "answered" and record["outcome"] == "answered" and record["answers"]
+    if known and not contains(record["answer"], record["answers"]):
+        yield RecordError("answer_not_contained", f"The answer does not hold {_either(record['answers'])}.")
+
+
+def _either(answers: list[str]) -> str:
+    return " or ".join(f"“{answer}”" for answer in answers)
+
+
+def _words(reason: str) -> str:
+    return reason.replace("_", " ")
+
+
+_LOOKS: tuple[Callable[[Record], Iterator[RecordError]], ...] = (
+    _outcome,
+    _citations,
+    _gold_quoted,
+    _claims,
+    _retrieval,
+    _answer,
+)

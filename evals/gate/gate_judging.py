@@ -1,0 +1,115 @@
+"""Judge a run of the gate by the committed thresholds and by what the same questions gave in the baseline.
+
+A measure has regressed where the paired bootstrap finds its change for the worse significant (p < 0.01, two-sided)
+and it is larger than 0.01. Nothing here is random but the resampling, whose seed is fixed: a change that alters no
+answer moves no figure. One that alters answers without making them worse is tested by some thirty measures at once;
+at this level fewer than one in six such changes fails by chance even if measures were independent, and most of them
+are of the same citations. Holding the whole family to 0.01 would cost the power to see a regression in one language.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pydantic import BaseModel
+
+from evals.bootstrap import Interval
+from evals.gate.gate_baseline import ByQuestion, change_of, figure_of
+from evals.metrics import Metric
+
+
+class Threshold(BaseModel, extra="forbid", frozen=True):
+    """What a figure and its 95% interval must keep; without any bound the baseline alone holds the measure.
+
+    ``figure`` is the least that the figure itself may be, ``least`` its lower bound, and ``most`` the highest that its
+    upper bound may be.
+    """
+
+    figure: float | None = None
+    least: float | None = None
+    most: float | None = None
+
+    def broken(self, found: Interval) -> list[str]:
+        """Say in a few words how an interval breaks it; nothing where it does not."""
+        faults = []
+        if self.figure is not None and found.mean < self.figure:
+            faults.append(f"figure below {self.figure:g}")
+        if self.least is not None and found.low < self.least:
+            faults.append(f"lower bound below {self.least:g}")
+        if self.most is not None and found.high > self.most:
+            faults.append(f"upper bound above {self.most:g}")
+        return faults
+
+    def __str__(self) -> str:
+        bounds = (("figure ≥", self.figure), ("low ≥", self.least), ("high ≤", self.most))
+        return ", ".join(f"{which} {bound:g}" for which, bound in bounds if bound is not None)
+
+
+Thresholds = Mapping[str, Mapping[str, Threshold]]  # by run, by measure
+
+
+def load_thresholds() -> Thresholds:
+    """Read ``thresholds.toml``."""
+    text = files(__package__).joinpath("thresholds.toml").read_text(encoding="utf-8")
+    return {
+        run: {name: Threshold.model_validate(kept) for name, kept in measures.items()}
+        for run, measures in tomllib.loads(text).items()
+    }
+
+
+SIGNIFICANT = 0.01
+MARGIN = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class GateJudgement:
+    """A measure of a run: its figure, that of the baseline, and in ``faults`` every reason to fail it."""
+
+    run: str
+    metric: Metric
+    figure: Interval | None
+    baseline: float | None
+    threshold: Threshold
+    faults: tuple[str, ...]
+
+
+def judge(
+    run: str,
+    metrics: Mapping[str, Metric],
+    measured: Mapping[str, ByQuestion],
+    thresholds: Mapping[str, Threshold],
+    baseline: Mapping[str, ByQuestion],
+) -> list[GateJudgement]:
+    """Judge each measure that has a threshold, be it an empty one, in their order."""
+    return [
+        _judgement(run, metrics[name], measured[name], threshold, baseline.get(name, {}))
+        for name, threshold in thresholds.items()
+    ]
+
+
+def regression(metric: Metric, before: ByQuestion, after: ByQuestion) -> str:
+    """Say in a few words how a measure is worse than before over the questions of both; "" where it is not."""
+    change = change_of(metric, before, after)
+    if change is None:
+        return ""
+    interval, p_value = change
+    worse = interval.mean if metric.better == "lower" else -interval.mean
+    if worse <= MARGIN or p_value >= SIGNIFICANT or metric.better == "neither":
+        return ""
+    return f"{'rose' if metric.better == 'lower' else 'fell'} by {worse:.3f} (p {p_value:.3f})"
+
+
+def _judgement(
+    run: str, metric: Metric, questions: ByQuestion, threshold: Threshold, baseline: ByQuestion
+) -> GateJudgement:
+    figure = figure_of(metric, questions)
+    before = figure_of(metric, baseline)
+    if figure is None:
+        asked_again = {name: baseline[name] for name in questions if name in baseline}
+        missed = threshold != Threshold() or figure_of(metric, asked_again) is not None
+        faults = ["nothing to measure"] if missed else []
+    else:
+        worse = regression(metric, baseline, questions)
+        faults = [*threshold.broken(figure), *([worse] if worse else [])]
+    return GateJudgement(run, metric, figure, before.mean if before else None, threshold, tuple(faults))

@@ -1,0 +1,167 @@
+"""Metrics of the gate: whether a quote is the right slice of its segment, and whether wrong sections are caught.
+
+A section with a wrong id is caught where the id was dropped; any other where a claim of it was found contradicted or
+unsupported as it was first checked. ``unverified`` does not count: such a section is shown with that verdict.
+Sections that the scripted writer left out, since it was not shown what they quote, are in none of these measures.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from answers.support import FAILED
+from evals.gate.gate_model import RECORDED_FAULTS, RecordedFault, RecordedReply, RecordedSection
+from evals.metrics import Better, Metric
+from evals.metrics.answer_metrics import words
+from evals.records import ClaimRecord, Record, citations_of, claims_by_writer
+
+
+def _whole(record: Record) -> list[float]:
+    known = {
+        (gold["document"], gold["index"]): (gold["start"], gold["end"])
+        for gold in [*record["accepted"], *(gold for chosen in record["evidence"] for gold in chosen)]
+    }
+    whole: list[float] = []
+    for citation in citations_of(record):
+        spans = [known.get((citation["document"], index)) for index in citation["sentences"]]
+        found = [span for span in spans if span is not None]
+        if found and len(found) == len(spans):
+            start, end = min(found)[0], max(found)[1]
+            whole.append(float((start, end) == (citation["start"], citation["end"])))
+    return whole
+
+
+def _own_words(record: Record) -> list[float]:
+    return [_share_quoted(claim) for claim in claims_by_writer(record) if claim["verdict"] == "supported"]
+
+
+def _share_quoted(claim: ClaimRecord) -> float:
+    said = Counter(words(claim["text"]))
+    quoted = Counter(words(" ".join(citation["quote"] for citation in claim["citations"])))
+    return (said & quoted).total() / max(1, said.total())
+
+
+QUOTES = (
+    Metric(
+        name="whole_quotes",
+        title="Quotes whole",
+        means="citations of gold evidence that begin and end where its sentences do",
+        observe=_whole,
+    ),
+    Metric(
+        name="claims_in_own_quotes",
+        title="Claims in their own quotes",
+        means="words of a supported claim that stand in the quotes it cites itself",
+        observe=_own_words,
+    ),
+)
+
+_Replies = Mapping[str, RecordedReply]
+_Tell = Callable[[RecordedSection, int, Record], bool]  # of a section, its place among those written, and the record
+
+
+def caught_metrics(replies: _Replies) -> tuple[Metric, ...]:
+    """Give the measures of a run that the scripted writer wrote."""
+    of_fault = tuple(
+        _metric(
+            replies, f"caught_{fault}", f"Caught: {fault.replace('_', ' ')}", _MEANS[fault], _is_caught, faults=(fault,)
+        )
+        for fault in RECORDED_FAULTS
+    )
+    return (
+        _metric(replies, "caught", "Wrong half caught", "wrong sections whose fault was caught", _is_caught),
+        *of_fault,
+        _metric(
+            replies,
+            "unverified_wrong",
+            "Wrong, unverified",
+            "wrong sections that were not caught but found unverified",
+            _is_unverified,
+            better="lower",
+        ),
+        _metric(
+            replies,
+            "wrong_shown",
+            "Wrong, shown as supported",
+            "sections with a wrong number, fact or source that the finished answer shows as supported",
+            _is_shown_as_supported,
+            faults=("wrong_number", "invented", "wrong_id"),
+            better="lower",
+        ),
+        _metric(
+            replies,
+            "false_alarms",
+            "False alarms",
+            "right sections of which a claim was found contradicted or unsupported",
+            _has_failed,
+            faults=(None,),
+            better="lower",
+        ),
+        Metric(
+            name="sections_written",
+            title="Sections written",
+            means="recorded sections all of whose quotes were in the segments offered",
+            observe=partial(_written_or_not, replies),
+        ),
+    )
+
+
+_MEANS: Mapping[RecordedFault, str] = {
+    "wrong_number": "sections with a changed figure, date or unit, found contradicted or unsupported",
+    "invented": "sections that no document states, found contradicted or unsupported",
+    "wrong_id": "true sections that cite a segment which does not state them, found contradicted or unsupported",
+    "unknown_id": "true sections that cite an id which no segment has, and lost it",
+}
+
+
+def _metric(
+    replies: _Replies,
+    name: str,
+    title: str,
+    means: str,
+    tell: _Tell,
+    *,
+    faults: tuple[RecordedFault | None, ...] = RECORDED_FAULTS,
+    better: Better = "higher",
+) -> Metric:
+    def observe(record: Record) -> list[float]:
+        reply = replies.get(record["case_id"])
+        if reply is None:
+            return []
+        return [
+            float(tell(section, place, record))
+            for section in reply.sections
+            if section.fault in faults and (place := _place(section, record)) is not None
+        ]
+
+    return Metric(name=name, title=title, means=means, observe=observe, better=better)
+
+
+def _place(section: RecordedSection, record: Record) -> int | None:
+    """Find a recorded section among those written."""
+    texts = [written["text"] for written in record["written"]]
+    return texts.index(section.text) if section.text in texts else None
+
+
+def _written_or_not(replies: _Replies, record: Record) -> list[float]:
+    reply = replies.get(record["case_id"])
+    return [] if reply is None else [float(_place(section, record) is not None) for section in reply.sections]
+
+
+def _is_caught(section: RecordedSection, place: int, record: Record) -> bool:
+    if section.fault == "unknown_id":
+        return record["written"][place]["unknown_ids"] >= len(section.cites)
+    return _has_failed(section, place, record)
+
+
+def _has_failed(section: RecordedSection, place: int, record: Record) -> bool:
+    return any(claim["verdict"] in FAILED for claim in record["first_claims"] if claim["section"] == place)
+
+
+def _is_unverified(section: RecordedSection, place: int, record: Record) -> bool:
+    verdicts = [claim["verdict"] for claim in record["first_claims"] if claim["section"] == place]
+    return "unverified" in verdicts and not _is_caught(section, place, record)
+
+
+def _is_shown_as_supported(section: RecordedSection, place: int, record: Record) -> bool:
+    return any(claim["verdict"] == "supported" and claim["text"] in section.text for claim in record["claims"])

@@ -1,0 +1,129 @@
+"""Run the gate: both families over the golden set through the real graph, judged, or written as a new baseline.
+
+Extraction alone is precise by construction, so the second run is of a scripted model that is wrong half the time.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evals.cases import DataSet
+from evals.evaluation import evaluate
+from evals.gate.gate_baseline import load_baseline, observed, write_baseline
+from evals.gate.gate_judging import GateJudgement, judge, load_thresholds
+from evals.gate.gate_metrics import QUOTES, caught_metrics
+from evals.gate.gate_model import RecordedModel, RecordedReply, load_replies
+from evals.gate.injected_faults import FAULTS, Fault
+from evals.golden import load_golden
+from evals.metrics import Metric
+from evals.metrics.metric_groups import METRICS
+from evals.pacing import Progress, with_long_pool_timeout
+from evals.records import Record
+from evals.run_folder import RunFolder
+from evals.running import RunOptions
+from evals.scripted_endpoint import model_endpoint
+from graph.entrypoint import Citewell, open_runner
+from graph.errors import InvalidRequest
+from tools.library.library import Library, open_library
+from tools.settings import EXTRACTIVE, ModelSettings, Settings
+
+SCRIPTED = "scripted"
+RUNS = (EXTRACTIVE, SCRIPTED)
+_CONTEXT_TOKENS = 32_768  # room for all that the search brings
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The golden set, the questions of each run, and what the scripted model replies to them."""
+
+    data: DataSet
+    replies: Mapping[str, RecordedReply]
+
+    def of_run(self, run: str) -> DataSet:
+        """Give the questions of a run: all of them, or those with a recorded reply."""
+        if run == EXTRACTIVE:
+            return self.data
+        return replace(self.data, cases=tuple(case for case in self.data.cases if case.case_id in self.replies))
+
+    def metrics(self) -> Mapping[str, Metric]:
+        """Give every measure that a run may be held to, by its name."""
+        return {metric.name: metric for metric in (*METRICS, *QUOTES, *caught_metrics(self.replies))}
+
+
+def load_gate_data() -> Golden:
+    """Read the golden set and its replies. Raises InvalidRequest outside a clone."""
+    return Golden(load_golden(), load_replies())
+
+
+async def run_gate(
+    settings: Settings, golden: Golden, folder: Path, *, fault: Fault | None = None, progress: Progress | None = None
+) -> dict[str, list[Record]]:
+    """Run both, each into a folder of its name, and give their records; a fault is put into the graph's ports.
+
+    Raises InvalidRequest where the folder holds something already, and as ``run_data_set`` does.
+    """
+    _refuse_used(folder)
+    async with gate_library(settings, golden) as library:
+        resources = library.resources if fault is None else fault(library.resources)
+        async with open_runner(library, library.settings, durability="exit", resources=resources) as citewell:
+            return {run: await _run(citewell, golden, run, RunFolder(folder / run), progress) for run in RUNS}
+
+
+def _refuse_used(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidRequest(f"out: {folder} is not empty; the gate judges no run but its own.")
+
+
+async def _run(
+    citewell: Citewell, golden: Golden, run: str, folder: RunFolder, progress: Progress | None
+) -> list[Record]:
+    options = RunOptions(model=run, removed=run == EXTRACTIVE)
+    await evaluate(citewell, golden.of_run(run), options, folder, progress=progress)
+    return folder.records()
+
+
+@asynccontextmanager
+async def gate_library(settings: Settings, golden: Golden) -> AsyncIterator[Library]:
+    """Open the library with the scripted model beside the extractive family, for as long as the runs last.
+
+    What a deployment has set for its own readers is left aside.
+    """
+    writer = RecordedModel(golden.data, golden.replies)
+    async with model_endpoint(writer.reply) as base_url:
+        scripted = ModelSettings(name=SCRIPTED, base_url=base_url, model=SCRIPTED, context_tokens=_CONTEXT_TOKENS)
+        usual = Settings.model_fields["refuse_below"].default
+        changed = {"models": [scripted], "refuse_below": usual, "auto_title": False}
+        async with open_library(with_long_pool_timeout(settings).model_copy(update=changed)) as library:
+            yield library
+
+
+async def judge_gate(
+    settings: Settings,
+    folder: Path,
+    *,
+    fault: str = "",
+    rewrites: bool = False,
+    progress: Progress | None = None,
+) -> list[GateJudgement]:
+    """Run the gate into a folder and judge it; ``fault`` names one of ``FAULTS`` to run with.
+
+    With ``rewrites`` what was measured becomes the baseline before it is judged. Raises InvalidRequest for an unknown
+    fault, one that is to become the baseline, or a folder in use.
+    """
+    if fault and fault not in FAULTS:
+        raise InvalidRequest(f"fault: there is no {fault!r}; there are: {', '.join(FAULTS)}.")
+    if fault and rewrites:
+        raise InvalidRequest("fault: a run with a fault in it makes no baseline.")
+    golden = load_gate_data()
+    metrics, thresholds = golden.metrics(), load_thresholds()
+    records = await run_gate(settings, golden, folder, fault=FAULTS.get(fault), progress=progress)
+    measured = {run: {name: observed(metrics[name], records[run]) for name in thresholds[run]} for run in RUNS}
+    if rewrites:
+        write_baseline(measured)
+    baseline = load_baseline()
+    return [
+        judgement
+        for run in RUNS
+        for judgement in judge(run, metrics, measured[run], thresholds[run], baseline.get(run, {}))
+    ]

@@ -1,0 +1,214 @@
+"""Faults that the gate must notice: checkers, readers and writers that lose, mix up or misplace citations.
+
+Each is put into the ports that the real graph runs over.
+
+A gate that has never failed proves nothing: ``citewell eval gate --fault NAME`` shows that it fails, and by what.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from graph.evidence import Hit, Identity, Intent, Page, Segment
+from graph.ports import (
+    AnswerWriter,
+    CheckedClaim,
+    CheckResult,
+    ClaimChecker,
+    Draft,
+    DraftClosed,
+    Family,
+    FaultySection,
+    Grading,
+    Proof,
+    Resources,
+    Revision,
+    SegmentReader,
+    WrittenSection,
+)
+from graph.state import Turn
+from graph.usage import Meter
+from text.sentences import sentences
+
+_SLIP = 12  # characters
+_ALIKE = 0.6  # as difflib counts it
+
+_Claims = Sequence[CheckedClaim]
+_Alter = Callable[[_Claims, Sequence[WrittenSection]], _Claims]
+
+
+@dataclass(frozen=True, slots=True)
+class AlteringChecker:
+    """Checks as it should, then alters the claims of an answer."""
+
+    checker: ClaimChecker
+    alter: _Alter
+
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
+        """Check, and give as many claims of each section as the honest checker does."""
+        checked = await self.checker.check(sections, meter=meter)
+        altered = iter(self.alter([claim for claims in checked.sections for claim in claims], sections))
+        return replace(checked, sections=tuple(tuple(next(altered) for _ in claims) for claims in checked.sections))
+
+
+def dropped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+    """Take its citations from every other claim, the first one among them."""
+    return [claim if index % 2 else replace(claim, proofs=()) for index, claim in enumerate(claims)]
+
+
+def swapped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+    """Give each claim the citations of the one before it."""
+    return [replace(claim, proofs=claims[index - 1].proofs) for index, claim in enumerate(claims)]
+
+
+def slipped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+    """Move each citation by some characters, within its segment."""
+    segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
+    return [
+        replace(claim, proofs=tuple(_slipped(proof, segments[proof.segment_id]) for proof in claim.proofs))
+        for claim in claims
+    ]
+
+
+def _slipped(proof: Proof, segment: Segment) -> Proof:
+    by = _SLIP if proof.end + _SLIP <= segment.end else -min(_SLIP, proof.start - segment.start)
+    return replace(proof, start=proof.start + by, end=proof.end + by)
+
+
+def all_supported(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+    """Find every claim supported."""
+    return [replace(claim, verdict="supported", reasons=()) for claim in claims]
+
+
+class FuzzyMatcher:
+    """Finds a claim supported by any sentence of the cited segments that looks much like it."""
+
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
+        """Take each section as one claim."""
+        return CheckResult(tuple((_matched(section),) for section in sections))
+
+
+def _matched(section: WrittenSection) -> CheckedClaim:
+    alike, proof = max(_likeness(section), key=lambda found: found[0], default=(0.0, None))
+    whole = CheckedClaim(0, len(section.text), section.text, "unsupported", (f"{alike:.0%} alike",))
+    if proof is None or alike < _ALIKE:
+        return whole
+    return replace(whole, verdict="supported", proofs=(proof,), support=alike)
+
+
+def _likeness(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
+    """Give each sentence that may be alike, with how alike it is."""
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(section.text)
+    for segment in section.segments:
+        for start, end in sentences(segment.text):
+            sentence = segment.text[start:end].rstrip()
+            matcher.set_seq1(sentence)
+            if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE:
+                at = segment.start + start
+                yield matcher.ratio(), Proof(segment.segment_id, at, at + len(sentence), section.origin)
+
+
+_INSERTED = 40  # characters that the stored text had gained before the segments
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedGrader:
+    """Keeps every candidate, so that everything is answered, or none, so that nothing is."""
+
+    keeps: bool
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Judge without reading."""
+        scores = {hit.segment.segment_id: hit.score for hit in candidates}
+        if self.keeps:
+            return Grading(tuple(scores.items()))
+        return Grading((), tuple((segment_id, "dropped unread") for segment_id in scores))
+
+
+@dataclass(frozen=True, slots=True)
+class StaleReader:
+    """Reads segments with offsets of a text that was changed above them."""
+
+    reader: SegmentReader
+
+    async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
+        """Read segments by id, misplaced."""
+        return [_stale(segment) for segment in await self.reader.read_segments(segment_ids, identity)]
+
+    async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
+        """Read whole documents, all of their segments misplaced."""
+        pages = await self.reader.read_pages(document_ids, identity)
+        return [replace(page, segments=tuple(_stale(segment) for segment in page.segments)) for page in pages]
+
+
+def _stale(segment: Segment) -> Segment:
+    return replace(segment, start=segment.start + _INSERTED, end=segment.end + _INSERTED)
+
+
+@dataclass(frozen=True, slots=True)
+class MisquotingWriter:
+    """Writes as it should and cites wrong ids; all of them were offered, so that none is dropped as unknown."""
+
+    writer: AnswerWriter
+
+    async def write(
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Write sections that cite the wrong sources."""
+        beside = _beside(sources)
+        async for draft in self.writer.write(question, sources, language=language, meter=meter):
+            yield (
+                replace(draft, source_ids=_wrong(draft.source_ids, beside)) if isinstance(draft, DraftClosed) else draft
+            )
+
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Correct sections, and cite the wrong sources again."""
+        beside = _beside(sources)
+        revised = await self.writer.revise(question, faulty, sources, language=language, meter=meter)
+        return [replace(each, source_ids=_wrong(each.source_ids, beside)) for each in revised]
+
+    def converse(
+        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Reply without the library, which leaves nothing to cite."""
+        return self.writer.converse(question, turns, language=language, intent=intent, meter=meter)
+
+
+def _beside(sources: Sequence[Hit]) -> dict[str, str]:
+    ids = [hit.segment.segment_id for hit in sources]
+    return dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))
+
+
+def _wrong(source_ids: Sequence[str], beside: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(beside[segment_id] for segment_id in source_ids)
+
+
+Fault = Callable[[Resources], Resources]
+
+
+def _in_families(change: Callable[[Family], Family]) -> Fault:
+    def faulty(resources: Resources) -> Resources:
+        def families(model: str, *, thinking: bool = False) -> Family:
+            return change(resources.families(model, thinking=thinking))
+
+        return replace(resources, families=families)
+
+    return faulty
+
+
+FAULTS: Mapping[str, Fault] = {
+    "dropped_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, dropped))),
+    "swapped_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, swapped))),
+    "shifted_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, slipped))),
+    "always_supported": _in_families(
+        lambda family: replace(family, checker=AlteringChecker(family.checker, all_supported))
+    ),
+    "fuzzy_matching": _in_families(lambda family: replace(family, checker=FuzzyMatcher())),
+    "wrong_ids": _in_families(lambda family: replace(family, writer=MisquotingWriter(family.writer))),
+    "always_answering": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=True))),
+    "always_abstaining": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=False))),
+    "stale_offsets": lambda resources: replace(resources, reader=StaleReader(resources.reader)),
+}

@@ -1,0 +1,132 @@
+"""Whether the gold answer is contained in the answer and in its quotes.
+
+Texts are compared with case, width and white space folded.
+
+Of the answerable questions whose answers are known. One that was refused or failed has 0, as unanswered questions
+have in SQuAD (Rajpurkar et al. 2016), but where a measure says otherwise.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+from evals.metrics import Metric
+from evals.metrics.retrieval_metrics import gold_documents
+from evals.records import CitationRecord, Record, citations_of
+
+_UNSPACED = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_BESIDE_UNSPACED = re.compile(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+
+def folded(text: str) -> str:
+    """Fold case, width (NFKC) and white space; Chinese and Japanese characters stand without spaces beside them."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return _BESIDE_UNSPACED.sub("", plain)
+
+
+def words(text: str) -> list[str]:
+    """List the words of a text in folded form, punctuation left out; each Chinese or Japanese character is one."""
+    return _WORD.findall(folded(text))
+
+
+def contains(text: str, answers: Sequence[str]) -> bool:
+    """Tell whether a text holds any of the answers as a string, case, width and white space aside."""
+    whole = folded(text)
+    return any(folded(answer) in whole for answer in answers)
+
+
+def token_f1(text: str, answers: Sequence[str]) -> float:
+    """Give the best F1 of the words of a text with those of an answer, repeats counted."""
+    return max(_overlap(Counter(words(text)), Counter(words(answer))) for answer in answers)
+
+
+def _overlap(one: Counter[str], other: Counter[str]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 0.0
+
+
+def _is_known(record: Record) -> bool:
+    return record["expected"] == "answered" and bool(record["answers"])
+
+
+def _answered(record: Record) -> bool:
+    return record["outcome"] == "answered"
+
+
+def _containment(record: Record) -> Sequence[float]:
+    if not _is_known(record):
+        return ()
+    return (float(_answered(record) and contains(record["answer"], record["answers"])),)
+
+
+def _containment_of_answered(record: Record) -> Sequence[float]:
+    return _containment(record) if _answered(record) else ()
+
+
+def _token_f1(record: Record) -> Sequence[float]:
+    if not _is_known(record):
+        return ()
+    return (token_f1(record["answer"], record["answers"]) if _answered(record) else 0.0,)
+
+
+def _quoted(record: Record, citations: Sequence[CitationRecord]) -> Sequence[float]:
+    if not (_is_known(record) and record["evidence"]):
+        return ()
+    gold = frozenset[str]().union(*gold_documents(record))
+    return (float(any(each["document"] in gold and contains(each["quote"], record["answers"]) for each in citations)),)
+
+
+def _in_first_quote(record: Record) -> Sequence[float]:
+    return _quoted(record, citations_of(record)[:1])
+
+
+def _in_quotes(record: Record) -> Sequence[float]:
+    return _quoted(record, citations_of(record))
+
+
+def _quotes(record: Record) -> Sequence[float]:
+    return (float(len(citations_of(record))),) if _answered(record) else ()
+
+
+ANSWERS = (
+    Metric(
+        name="answer_containment",
+        title="Answer contained",
+        means="answerable questions whose answer holds a gold answer; refused ones count 0",
+        observe=_containment,
+    ),
+    Metric(
+        name="answer_containment_answered",
+        title="Answer contained, if answered",
+        means="the same over answered questions",
+        observe=_containment_of_answered,
+    ),
+    Metric(
+        name="token_f1",
+        title="Token F1",
+        means="words that the whole answer shares with the best gold answer; refused questions count 0",
+        observe=_token_f1,
+    ),
+    Metric(
+        name="answer_in_first_quote",
+        title="Answer in first quote",
+        means="questions whose first quote is of a gold document and holds a gold answer; refused ones count 0",
+        observe=_in_first_quote,
+    ),
+    Metric(
+        name="answer_in_quotes",
+        title="Answer in quotes",
+        means="questions of which any quote is and does; refused ones count 0",
+        observe=_in_quotes,
+    ),
+    Metric(
+        name="quotes_per_answer",
+        title="Quotes an answer",
+        means="citations of an answered question",
+        observe=_quotes,
+        unit="count",
+        better="neither",
+    ),
+)

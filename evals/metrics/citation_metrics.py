@@ -1,0 +1,189 @@
+"""Whether citations are exact slices of offered segments, and how well they match the gold evidence.
+
+Two units are measured. A *citation* names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et
+al. 2023): it is right where the segment holds evidence. A *quote* is what the citation shows of it, judged sentence
+by sentence; a quote that holds none counts as a sentence that is in no evidence.
+
+Precision is the share of what is cited that any alternative set of evidence, or what is accepted besides, has;
+recall the share of the sentences of that alternative which is cited most of; F1 their harmonic mean. An answer that
+cites nothing has 0 of all three, since it proves nothing. They are means over the answerable questions that were
+answered; ``..._f1_all`` counts those that were not as 0.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from evals.metrics import Metric
+from evals.records import CitationRecord, GoldSentence, Record, citations_of
+
+
+def _exact(record: Record) -> Sequence[float]:
+    return [float(citation["exact"]) for citation in citations_of(record)]
+
+
+def _valid(record: Record) -> Sequence[float]:
+    return [float(citation["offered"]) for citation in citations_of(record)]
+
+
+def _invented(record: Record) -> Sequence[float]:
+    if not _has_written(record):
+        return ()
+    return (float(sum(section["unknown_ids"] for section in record["written"])),)
+
+
+def _repeated(record: Record) -> Sequence[float]:
+    if not _has_written(record):
+        return ()
+    return (float(sum(len(each["source_ids"]) - len(set(each["source_ids"])) for each in record["written"])),)
+
+
+def _has_written(record: Record) -> bool:
+    """Tell whether an answer was written from sources: a refusal is a section too, but nothing of it is checked."""
+    return bool(record["first_claims"])
+
+
+def _uncited(record: Record) -> Sequence[float]:
+    return [float(not section["source_ids"]) for section in record["sections"]]
+
+
+PROOF = (
+    Metric(
+        name="quote_exactness",
+        title="Quotes exact",
+        means="citations whose quote is the slice of canonical text that they name",
+        observe=_exact,
+    ),
+    Metric(
+        name="id_validity",
+        title="Ids valid",
+        means="citations whose segment is among the sources of their run",
+        observe=_valid,
+    ),
+    Metric(
+        name="invented_ids",
+        title="Invented ids",
+        means="ids in an answer as first written that the run never offered, all of which are dropped",
+        observe=_invented,
+        unit="count",
+        better="lower",
+    ),
+    Metric(
+        name="repeated_ids",
+        title="Repeated ids",
+        means="ids in an answer as first written that their section gives already",
+        observe=_repeated,
+        unit="count",
+        better="lower",
+    ),
+    Metric(
+        name="uncited_sections",
+        title="Uncited sections",
+        means="sections of the finished answer that cite no source",
+        observe=_uncited,
+        better="lower",
+    ),
+)
+
+_Named = tuple[str, int]  # a sentence: document, index
+_Unit = frozenset[_Named]  # what is cited at once: the sentences of a segment, or one sentence
+Units = Callable[[Record], Sequence[_Unit]]
+
+
+class EvidenceMatch(NamedTuple):
+    """How what is cited matches the gold evidence; shares in [0, 1]."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def match(record: Record, units: Units) -> EvidenceMatch:
+    """Match what the finished answer cites with the record's evidence, of which there must be some."""
+    cited = units(record)
+    alternatives = [_named(chosen) for chosen in record["evidence"]]
+    welcome = _named(record["accepted"]).union(*alternatives)
+    held = frozenset[_Named]().union(*cited)
+    precision = sum(bool(unit & welcome) for unit in cited) / len(cited) if cited else 0.0
+    recall = max(len(held & each) / len(each) for each in alternatives)
+    both = precision + recall
+    return EvidenceMatch(precision, recall, 2 * precision * recall / both if both else 0.0)
+
+
+def cited_segments(record: Record) -> Sequence[_Unit]:
+    """Give each segment that is cited, once, by the sentences that it holds."""
+    segments = {each["segment_id"]: _sentences(each, each["segment_sentences"]) for each in citations_of(record)}
+    return list(segments.values())
+
+
+def quoted_sentences(record: Record) -> Sequence[_Unit]:
+    """Give each sentence that is quoted, once, and an empty unit for each place whose quote holds no sentence."""
+    citations = citations_of(record)
+    sentences = {named for each in citations for named in _sentences(each, each["sentences"])}
+    strangers = {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]}
+    return [*(frozenset({named}) for named in sorted(sentences)), *(frozenset() for _ in strangers)]
+
+
+def _sentences(citation: CitationRecord, indices: Iterable[int]) -> _Unit:
+    return frozenset((citation["document"], index) for index in indices)
+
+
+def _named(sentences: Iterable[GoldSentence]) -> _Unit:
+    return frozenset((each["document"], each["index"]) for each in sentences)
+
+
+def has_evidence(record: Record) -> bool:
+    """Tell whether the question can be answered and its evidence is known."""
+    return record["expected"] == "answered" and bool(record["evidence"])
+
+
+def _measures(name: str, title: str, what: str, units: Units) -> tuple[Metric, ...]:
+    def matched(record: Record) -> EvidenceMatch | None:
+        return match(record, units) if has_evidence(record) and record["outcome"] == "answered" else None
+
+    def precision(record: Record) -> Sequence[float]:
+        found = matched(record)
+        return () if found is None else (found.precision,)
+
+    def recall(record: Record) -> Sequence[float]:
+        found = matched(record)
+        return () if found is None else (found.recall,)
+
+    def f1(record: Record) -> Sequence[float]:
+        found = matched(record)
+        return () if found is None else (found.f1,)
+
+    def f1_of_all(record: Record) -> Sequence[float]:
+        return (f1(record) or (0.0,)) if has_evidence(record) else ()
+
+    return (
+        Metric(
+            name=f"{name}_precision",
+            title=f"{title} precision",
+            means=f"{what} gold evidence, over answered questions; 0 where nothing is cited",
+            observe=precision,
+        ),
+        Metric(
+            name=f"{name}_recall",
+            title=f"{title} recall",
+            means="gold sentences, of the best alternative, in what is cited, over answered questions",
+            observe=recall,
+        ),
+        Metric(
+            name=f"{name}_f1",
+            title=f"{title} F1",
+            means="harmonic mean of that precision and recall, over answered questions",
+            observe=f1,
+        ),
+        Metric(
+            name=f"{name}_f1_all",
+            title=f"{title} F1, refusals as 0",
+            means="the same over all answerable questions, those refused or failed counted as 0",
+            observe=f1_of_all,
+        ),
+    )
+
+
+EVIDENCE = (
+    *_measures("citation", "Citation", "cited segments that hold", cited_segments),
+    *_measures("quote", "Quote", "quoted sentences that are", quoted_sentences),
+)

@@ -1,0 +1,40 @@
+"""Every metric, grouped for people, in the order in which figures are shown."""
+
+from collections.abc import Mapping
+
+from evals.metrics import Metric
+from evals.metrics.abstention_metrics import ABSTENTION
+from evals.metrics.alce import ALCE
+from evals.metrics.answer_metrics import ANSWERS
+from evals.metrics.citation_metrics import EVIDENCE, PROOF
+from evals.metrics.cost_metrics import COST
+from evals.metrics.retrieval_metrics import PAGES, RETRIEVAL
+from evals.metrics.verdict_metrics import VERDICTS
+
+GROUPS: Mapping[str, tuple[Metric, ...]] = {
+    "Citations against gold evidence": EVIDENCE,
+    "Proof": PROOF,
+    "Citations by support (ALCE)": ALCE.metrics,
+    "Refusals": ABSTENTION,
+    "Verdicts of claims": VERDICTS,
+    "Answers": ANSWERS,
+    "Retrieval": RETRIEVAL,
+    "Selected pages": PAGES,
+    "Time and cost": COST,
+}
+METRICS: tuple[Metric, ...] = tuple(metric for group in GROUPS.values() for metric in group)
+BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
+
+TAGS = ("set", "language", "kind", "topic")  # by whose values figures are grouped, and failures filtered
+KEY_FIGURES = (
+    "citation_precision",
+    "citation_recall",
+    "abstention_accuracy",
+    "quote_exactness",
+    "id_validity",
+    "claims_supported",
+    "recall_at_1",
+    "recall_at_5",
+    "answer_containment",
+    "ms_p50",
+)

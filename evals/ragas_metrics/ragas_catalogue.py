@@ -1,0 +1,183 @@
+"""The metrics of ragas on offer, by ragas' own names.
+
+ragas is imported with its telemetry off and its own deprecation warnings silenced.
+
+Two that need no model are left out because ragas 0.4.3 does not compute them for texts like ours: ``BleuScore``
+scores 0.0 for a right answer of one word, and ``RougeScore`` reads no script but the Latin one.
+"""
+
+import os
+import warnings
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from evals.ragas_metrics.ragas_samples import Sample
+from graph.errors import ConfigurationError, InvalidRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Ragas:
+    """What is used of ragas, untyped: importing it takes seconds, checking its types takes more."""
+
+    version: str
+    collections: Any
+    metrics: Any
+    single_turn_sample: Callable[..., Any]
+    llm_factory: Callable[..., Any]
+
+
+@cache
+def load_ragas() -> Ragas:
+    """Import ragas. Raises ConfigurationError where the extra is not installed."""
+    os.environ["RAGAS_DO_NOT_TRACK"] = "true"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import ragas
+            import ragas.metrics.collections
+            from ragas import _analytics
+            from ragas.llms import llm_factory
+    except ImportError as error:
+        raise ConfigurationError(
+            f"ragas cannot be imported: {error}.",
+            suggestion="Install the extra with `pip install 'citewell[ragas]'`, or `make test`, whose lock holds it.",
+        ) from error
+    # ragas reads the variable at its first event and remembers it: this settles it, whatever the environment becomes.
+    _analytics.do_not_track.cache_clear()
+    _analytics.do_not_track()
+    # Untracked events still ask for a user id, which would be written below the home folder; a device holds no folder.
+    _analytics.user_data_dir = lambda **_: os.devnull
+    return Ragas(ragas.__version__, ragas.metrics.collections, ragas.metrics, ragas.SingleTurnSample, llm_factory)
+
+
+def deprecated_metric(name: str) -> Any:
+    """Give a class of ``ragas.metrics`` whose deprecation names a successor in ``collections`` that is not there."""
+    found = load_ragas()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", f"Importing {name} from 'ragas.metrics'", DeprecationWarning)
+        return getattr(found.metrics, name)
+
+
+Field = Literal[
+    "user_input", "response", "retrieved_contexts", "reference", "reference_contexts", "reference_context_ids"
+]
+Score = Callable[[Sample], Awaitable[float | None]]  # None: the sample has nothing to score, which is no score of 1
+
+TRIES_OF_A_JUDGE = 2  # of each of the two that groundedness asks; ragas' own default is 5
+
+
+@dataclass(frozen=True, slots=True)
+class RagasMetric:
+    """A metric of ragas. ``needs`` are the fields of a sample without which it does not apply.
+
+    ``scorer`` makes what scores samples, of the judge where ``judged``: an LLM as ragas takes them.
+    """
+
+    name: str
+    needs: tuple[Field, ...]
+    scorer: Callable[[Any], Score]
+    judged: bool = False
+
+
+def _judged(name: str, class_name: str, *needs: Field) -> RagasMetric:
+    def scorer(judge: Any) -> Score:
+        return _by_fields(getattr(load_ragas().collections, class_name)(llm=judge), needs)
+
+    return RagasMetric(name, needs, scorer, judged=True)
+
+
+def _of_response(name: str, class_name: str) -> RagasMetric:
+    needs: tuple[Field, ...] = ("reference", "response")
+    return RagasMetric(name, needs, lambda _: _by_fields(getattr(load_ragas().collections, class_name)(), needs))
+
+
+def _of_contexts(name: str, class_name: str, *needs: Field) -> RagasMetric:
+    return RagasMetric(name, needs, lambda _: _by_sample(deprecated_metric(class_name)()))
+
+
+def _by_fields(metric: Any, needs: tuple[Field, ...]) -> Score:
+    async def score(sample: Sample) -> float:
+        result = await metric.ascore(**{field: sample[field] for field in needs})
+        return float(result.value)
+
+    return score
+
+
+def _by_sample(metric: Any) -> Score:
+    async def score(sample: Sample) -> float:
+        return float(await metric.single_turn_ascore(load_ragas().single_turn_sample(**sample)))
+
+    return score
+
+
+def _faithfulness(judge: Any) -> Score:
+    metric = load_ragas().collections.Faithfulness(llm=judge)
+    create_verdicts = metric._create_verdicts
+
+    async def create_every_verdict(statements: list[str], context: str) -> Any:
+        verdicts = await create_verdicts(statements, context)
+        if len(verdicts.statements) != len(statements):  # ragas would score the answer by those that came
+            raise ValueError(f"{len(verdicts.statements)} verdicts on {len(statements)} statements")
+        return verdicts
+
+    metric._create_verdicts = create_every_verdict
+    return _by_fields(metric, ("user_input", "response", "retrieved_contexts"))
+
+
+def _groundedness(judge: Any) -> Score:
+    metric = load_ragas().collections.ResponseGroundedness(llm=judge, max_retries=TRIES_OF_A_JUDGE)
+    # Where one of its two judges fails, ragas lets the other's rating stand for both; here the score is NaN then.
+    metric._average_scores = lambda one, other: (one + other) / 2
+    return _by_fields(metric, ("response", "retrieved_contexts"))
+
+
+def _quoted_spans(_: Any) -> Score:
+    metric = load_ragas().collections.QuotedSpansAlignment()
+
+    async def score(sample: Sample) -> float | None:
+        result = await metric.ascore(response=sample["response"], retrieved_contexts=sample["retrieved_contexts"])
+        return None if result.reason == "No quoted spans found in response" else float(result.value)
+
+    return score
+
+
+CATALOGUE: Mapping[str, RagasMetric] = {
+    metric.name: metric
+    for metric in (
+        RagasMetric("faithfulness", ("user_input", "response", "retrieved_contexts"), _faithfulness, judged=True),
+        _judged("context_precision", "ContextPrecision", "user_input", "reference", "retrieved_contexts"),
+        _judged("context_recall", "ContextRecall", "user_input", "retrieved_contexts", "reference"),
+        RagasMetric("response_groundedness", ("response", "retrieved_contexts"), _groundedness, judged=True),
+        _of_contexts(
+            "id_based_context_precision", "IDBasedContextPrecision", "retrieved_contexts", "reference_context_ids"
+        ),
+        _of_contexts("id_based_context_recall", "IDBasedContextRecall", "reference_context_ids"),
+        _of_contexts(
+            "non_llm_context_precision_with_reference",
+            "NonLLMContextPrecisionWithReference",
+            "retrieved_contexts",
+            "reference_contexts",
+        ),
+        _of_contexts("non_llm_context_recall", "NonLLMContextRecall", "retrieved_contexts", "reference_contexts"),
+        _of_response("exact_match", "ExactMatch"),
+        _of_response("string_present", "StringPresence"),
+        _of_response("non_llm_string_similarity", "NonLLMStringSimilarity"),
+        _of_response("chrf_score", "CHRFScore"),
+        RagasMetric("quoted_spans_alignment", ("response", "retrieved_contexts"), _quoted_spans),
+    )
+}
+
+
+def chosen_metrics(names: Sequence[str], *, with_judge: bool) -> list[RagasMetric]:
+    """Give the metrics of these names, or all that can be had where none is named.
+
+    Raises InvalidRequest where a name is unknown, or a metric needs a judge and there is none.
+    """
+    if unknown := [name for name in names if name not in CATALOGUE]:
+        raise InvalidRequest(f"metrics: ragas has no {unknown[0]!r} here; there are: {', '.join(CATALOGUE)}.")
+    chosen = [CATALOGUE[name] for name in names] or [m for m in CATALOGUE.values() if with_judge or not m.judged]
+    if not with_judge and (judged := [metric.name for metric in chosen if metric.judged]):
+        raise InvalidRequest(f"model: {judged[0]} needs a model that judges; name a configured one with --model.")
+    return chosen

@@ -1,0 +1,197 @@
+"""Run cases through the real graph and record the outcome in the data set's own names."""
+
+from collections.abc import Iterable, Mapping
+
+from evals.case_run import Followed, WrittenSection, ask_case, context_of
+from evals.cases import Case, Document, Sentence
+from evals.dataset_store import StoredDataSet
+from evals.records import (
+    CitationRecord,
+    ClaimRecord,
+    GoldSentence,
+    PageRecord,
+    Record,
+    RetrievedSegment,
+    SectionRecord,
+    SourceText,
+    Variant,
+)
+from graph.context import Context
+from graph.entrypoint import Citewell
+from graph.errors import CitewellError
+from graph.events import RunFailed, RunFinished
+from graph.evidence import Citation, Claim, Failure, Source, Spent
+from graph.ports import SearchQuery
+
+
+class Recorder:
+    """Asks cases of a stored data set, each in a session of its own, and makes records of them."""
+
+    def __init__(self, citewell: Citewell, stored: StoredDataSet, context: Context) -> None:
+        self._citewell = citewell
+        self._stored = stored
+        self._context = context
+        self._documents = {stored.ids[name]: document for name, document in stored.data.by_name.items()}
+
+    async def ask(self, case: Case, variant: Variant = "asked") -> Record:
+        """Ask a case, its earlier questions first. A run that fails gives a record that says why."""
+        context = context_of(case, self._context)
+        try:
+            followed = await ask_case(self._citewell, self._stored, case, context)
+        except CitewellError as error:
+            failure = RunFailed(
+                code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
+            )
+            followed = Followed(end=failure, standalone_question=case.question)
+        return await self._record(case, variant, context, followed)
+
+    async def _record(self, case: Case, variant: Variant, context: Context, followed: Followed) -> Record:
+        standalone = followed.standalone_question
+        retrieved = await self._retrieved(context, standalone)
+        as_asked = (
+            await self._retrieved(context, case.question) if case.before and standalone != case.question else None
+        )
+        record = Record(
+            case_id=case.case_id,
+            variant=variant,
+            question=case.question,
+            before=list(case.before),
+            pages=list(case.pages),
+            tags=dict(case.tags),
+            expected="abstained" if variant == "removed" else case.expected,
+            answers=list(case.answers),
+            evidence=[self._gold(chosen) for chosen in case.evidence],
+            accepted=self._gold(case.accepted),
+            outcome="failed",
+            stop_reason="error",
+            error=None,
+            standalone_question=standalone,
+            queries=followed.queries,
+            retrieved=retrieved,
+            retrieved_as_asked=as_asked,
+            pages_read=[self._page(page["document_id"], page["segments"], page["of"]) for page in followed.pages],
+            sources=[],
+            answer="",
+            written=_in_order(followed.first_written),
+            first_claims=[],
+            sections=[],
+            claims=[],
+            disagreements=followed.disagreements,
+            family=followed.family,
+            model=followed.model,
+            ms=round(followed.ms, 2),
+            first_text_ms=None if followed.first_text_ms is None else round(followed.first_text_ms, 2),
+            spent={},
+        )
+        if isinstance(followed.end, RunFinished):
+            await self._take_message(record, context, followed, followed.end)
+        elif followed.end is not None:
+            record["error"] = Failure(
+                code=followed.end.code, message=followed.end.message, suggestion=followed.end.suggestion
+            )
+        return record
+
+    async def _take_message(self, record: Record, context: Context, followed: Followed, end: RunFinished) -> None:
+        message = end.message
+        offered = {source["segment_id"]: source for source in message["sources"]}
+        segments = await self._citewell.library.reader.read_segments(list(offered), context.identity)
+        record["outcome"], record["stop_reason"], record["spent"] = end.outcome, end.stop_reason, _spent(end)
+        record["answer"] = message["answer"]
+        record["sources"] = [
+            SourceText(
+                segment_id=segment.segment_id,
+                document=self._name(segment.document_id),
+                title=segment.title,
+                text=segment.text,
+                kind=offered[segment.segment_id]["kind"],
+                score=offered[segment.segment_id]["score"],
+            )
+            for segment in segments
+        ]
+        places = {index: place for place, index in enumerate(sorted(followed.first_written))}
+        record["first_claims"] = [
+            self._claim(places[index], claim, offered)
+            for index in sorted(followed.first_checked)
+            for claim in followed.first_checked[index]
+        ]
+        if end.outcome == "answered":
+            standing = _in_order({i: s for i, s in followed.standing.items() if s.text})
+            # A section whose sources were found by matching its text has its ids in the message alone.
+            for section, told in zip(standing, message["sections"], strict=False):
+                section["source_ids"] = told["source_ids"]
+            record["sections"] = standing
+            record["claims"] = [
+                self._claim(claim["section_index"], claim, offered) for claim in message.get("claims", [])
+            ]
+
+    def _claim(self, section: int, claim: Claim, offered: Mapping[str, Source]) -> ClaimRecord:
+        return ClaimRecord(
+            section=section,
+            text=claim["text"],
+            verdict=claim["verdict"],
+            reasons=claim["reasons"],
+            citations=[self._citation(citation, offered) for citation in claim["citations"]],
+        )
+
+    def _citation(self, citation: Citation, offered: Mapping[str, Source]) -> CitationRecord:
+        document = self._documents.get(citation["document_id"])
+        start, end, quote = citation["start"], citation["end"], citation["quote"]
+        source = offered.get(citation["segment_id"])
+        return CitationRecord(
+            segment_id=citation["segment_id"],
+            document=self._name(citation["document_id"]),
+            start=start,
+            end=end,
+            quote=quote,
+            origin=citation["origin"],
+            sentences=_indices(document, start, end),
+            segment_sentences=_indices(document, source["start"], source["end"]) if source else [],
+            exact=document is not None and quote != "" and document.text[start:end] == quote,
+            offered=source is not None,
+        )
+
+    async def _retrieved(self, context: Context, question: str) -> list[RetrievedSegment]:
+        if context.only_selected_pages or context.search == "off":
+            return []
+        query = SearchQuery(question, context.identity, top_k=context.top_k, min_score=context.min_score)
+        found = await self._citewell.library.searcher.search(query)
+        return [
+            RetrievedSegment(
+                segment_id=hit.segment.segment_id,
+                document=self._name(hit.segment.document_id),
+                start=hit.segment.start,
+                end=hit.segment.end,
+                score=round(hit.score, 4),
+            )
+            for hit in found.hits
+        ]
+
+    def _gold(self, sentences: Iterable[Sentence]) -> list[GoldSentence]:
+        return [_gold_sentence(self._stored.data.by_name[each.document], each) for each in sorted(sentences)]
+
+    def _page(self, document_id: str, read: int, of: int) -> PageRecord:
+        return PageRecord(document=self._name(document_id), read=read, of=of)
+
+    def _name(self, document_id: str) -> str:
+        document = self._documents.get(document_id)
+        return document.name if document is not None else document_id
+
+
+def _gold_sentence(document: Document, sentence: Sentence) -> GoldSentence:
+    start, end = document.spans[sentence.index]
+    return GoldSentence(
+        document=document.name, index=sentence.index, start=start, end=end, text=document.sentence_text(sentence)
+    )
+
+
+def _indices(document: Document | None, start: int, end: int) -> list[int]:
+    return [sentence.index for sentence in document.sentences_in(start, end)] if document is not None else []
+
+
+def _in_order(sections: Mapping[int, WrittenSection]) -> list[SectionRecord]:
+    ordered = [sections[index] for index in sorted(sections)]
+    return [SectionRecord(text=s.text, source_ids=s.source_ids, unknown_ids=s.unknown_ids) for s in ordered]
+
+
+def _spent(end: RunFinished) -> dict[str, Spent]:
+    return {node: spent for node, spent in end.spent.items() if spent["calls"] or spent["ms"]}

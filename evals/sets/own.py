@@ -1,0 +1,146 @@
+"""A user's own data set: a folder with documents and questions, as docs/evaluation.md explains by example.
+
+``library/`` holds files of any format that Citewell reads; a document's name is its path below it, without the
+suffix. ``documents.jsonl`` may hold more, one ``{"name", "title", "text"}`` a line. Every ``questions*.jsonl`` is
+read. Gold evidence is quoted: a quote must be a whole sentence of its document's canonical text, or several in a
+row.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from evals.cases import Case, DataSet, Document, Sentence
+from evals.sets.set_files import rows_of_lines
+from graph.errors import InvalidRequest, UnreadableDocument
+from tools.library.source_files import find_files
+from tools.parsers import SUFFIXES, parse
+
+
+class QuotedSentence(BaseModel, extra="forbid"):
+    """Evidence by the words that stand in a document."""
+
+    document: str
+    quote: Annotated[str, Field(min_length=1)]
+
+
+class Question(BaseModel, extra="forbid"):
+    """A line of a questions file. Fields are explained by ``evals.cases.Case``."""
+
+    id: Annotated[str, Field(min_length=1)]
+    question: Annotated[str, Field(min_length=1)]
+    expected: Literal["answered", "abstained"] = "answered"
+    answers: list[str] = []
+    evidence: list[list[QuotedSentence]] = []
+    accepted: list[QuotedSentence] = []
+    before: list[str] = []
+    pages: list[str] = []
+    only_selected_pages: bool = False
+    paired: bool = False
+    language: str = ""
+    kind: str = ""
+    topic_change: bool = False
+    note: str = ""
+
+
+class WrittenDocument(BaseModel, extra="forbid"):
+    """A line of ``documents.jsonl``."""
+
+    name: Annotated[str, Field(min_length=1)]
+    title: str = ""
+    text: Annotated[str, Field(min_length=1)]
+
+
+def load_own(folder: Path, *, more: tuple[Document, ...] = ()) -> DataSet:
+    """Read a folder; ``more`` documents join its library.
+
+    Raises InvalidRequest naming the file, the line and the field at fault: no questions, a document that is not there
+    or cannot be read, or a quote that is no whole sentence of its document.
+    """
+    documents = (*more, *_files(folder / "library"), *_written(folder / "documents.jsonl"))
+    by_name = {document.name: document for document in documents}
+    files = sorted(folder.glob("questions*.jsonl"))
+    if not files:
+        raise InvalidRequest(f"{folder} holds no questions*.jsonl.")
+    cases = [_case(question, by_name, where) for file in files for where, question in rows_of_lines(file, Question)]
+    if not cases:
+        raise InvalidRequest(f"{folder}: there is no question in its questions*.jsonl.")
+    return DataSet(folder.resolve().name, documents, tuple(cases))
+
+
+def read_document(path: Path, name: str) -> Document:
+    """Read a file as a document. Raises InvalidRequest where it cannot be read."""
+    try:
+        data = path.read_bytes()
+        parsed = parse(data, name=path.name)
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
+    except UnreadableDocument as error:
+        raise InvalidRequest(f"{path}: {error.message}") from error
+    return Document(name, parsed.title or path.stem, parsed.text, data=data, file_name=path.name)
+
+
+def sentences_of(document: Document, quote: str) -> tuple[Sentence, ...]:
+    """Find the sentences that a quote is made of; none where it is not exactly one or several in a row."""
+    start = document.text.find(quote)
+    while start >= 0:
+        end = start + len(quote)
+        within = [
+            i for i, (first, last) in enumerate(document.spans) if first >= start and last <= end and first < last
+        ]
+        if within and document.spans[within[0]][0] == start and document.spans[within[-1]][1] == end:
+            return tuple(Sentence(document.name, index) for index in within)
+        start = document.text.find(quote, start + 1)
+    return ()
+
+
+def _files(library: Path) -> Iterator[Document]:
+    if library.is_dir():
+        for file in find_files([library]):
+            if file.path.suffix.lower() in SUFFIXES:
+                yield read_document(file.path, file.path.relative_to(library).with_suffix("").as_posix())
+
+
+def _written(file: Path) -> Iterator[Document]:
+    if file.exists():
+        for _, written in rows_of_lines(file, WrittenDocument):
+            yield Document(written.name, written.title or written.name, written.text)
+
+
+def _case(question: Question, documents: dict[str, Document], where: str) -> Case:
+    if (question.expected == "answered") != bool(question.evidence):
+        raise InvalidRequest(
+            f"{where}: evidence: a question is answered where it has evidence, and abstained from else."
+        )
+    evidence = tuple(
+        frozenset(sentence for quoted in chosen for sentence in _quoted(quoted, documents, where))
+        for chosen in question.evidence
+    )
+    tags: dict[str, str] = {"language": question.language, "kind": question.kind}
+    if question.topic_change:
+        tags["topic"] = "changed"
+    return Case(
+        case_id=question.id,
+        question=question.question,
+        expected=question.expected,
+        answers=tuple(question.answers),
+        evidence=evidence,
+        accepted=frozenset(s for quoted in question.accepted for s in _quoted(quoted, documents, where)),
+        before=tuple(question.before),
+        pages=tuple(question.pages),
+        only_selected_pages=question.only_selected_pages,
+        removal=tuple(sorted({s.document for chosen in evidence for s in chosen})) if question.paired else (),
+        tags={name: value for name, value in tags.items() if value},
+    )
+
+
+def _quoted(quoted: QuotedSentence, documents: dict[str, Document], where: str) -> tuple[Sentence, ...]:
+    document = documents.get(quoted.document)
+    if document is None:
+        raise InvalidRequest(f"{where}: document: there is no {quoted.document!r} in the library.")
+    found = sentences_of(document, quoted.quote)
+    if not found:
+        raise InvalidRequest(f"{where}: quote: {quoted.quote!r} is no whole sentence of {quoted.document}.")
+    return found

@@ -1,0 +1,1 @@
+"""Fit the models of the extractive backend and of the score."""

@@ -1,0 +1,133 @@
+"""Figures of the extractive family's models on folds that they were not fitted on."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.bootstrap import auc
+from evals.cases import best_match
+from research.fitting.small_models import CandidateList, Floats, evenly, fit_logistic, fit_softmax
+from tools.extractive.quote_selection import MOST_PAGE_QUOTES, best_set
+from tools.extractive.reader_weights import LogisticModel
+
+OPERATING_POINTS = (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether the answer is there
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The reader's weights, fitted on every other fold."""
+
+    weights: Floats
+
+
+def fold_of(group: str, folds: int) -> int:
+    """Give a group's fold; the same group is in the same fold in every data set."""
+    return int(hashlib.sha256(group.encode()).hexdigest(), 16) % folds
+
+
+def reader_figures(
+    questions: Sequence[CandidateList], penalty: float, folds: int
+) -> tuple[dict[str, dict[str, float]], list[Fold]]:
+    """Give the share of questions whose best candidate, or one of the best three, is right, by data set."""
+    fitted = [
+        Fold(fit_softmax([each for each in questions if fold_of(each.group, folds) != fold], penalty))
+        for fold in range(folds)
+    ]
+    hits: dict[str, list[tuple[bool, bool]]] = {}
+    for each in questions:
+        scores = each.features @ fitted[fold_of(each.group, folds)].weights
+        best = each.right[np.argsort(-scores, kind="stable")[:3]]
+        hits.setdefault(each.data_set, []).append((bool(best[:1].any()), bool(best.any())))
+    return {
+        name: {"n": len(found), "top1": _mean([a for a, _ in found]), "top3": _mean([b for _, b in found])}
+        for name, found in sorted(hits.items())
+    }, fitted
+
+
+def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:
+    """Fit the logistic model on the questions that the search brought anything."""
+    seen = [(name, row, label) for name, _, row, label in rows if row is not None]
+    labels = np.array([label for _, _, label in seen])
+    weight = evenly(labels, [name for name, _, _ in seen])
+    return fit_logistic(np.array([row for _, row, _ in seen]), labels, weight, penalty)
+
+
+def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[str, dict[str, object]]:
+    """Give the area under the ROC curve, and what each operating point keeps and refuses, by data set.
+
+    A question for which the search brings nothing is refused at every point.
+    """
+    place = [fold_of(group, folds) for _, group, _, _ in rows]
+    fitted = [
+        fit_answerable([row for row, where in zip(rows, place, strict=True) if where != fold], penalty)
+        for fold in range(folds)
+    ]
+    chances = np.array([_chance(row[2], fitted[where]) for row, where in zip(rows, place, strict=True)])
+    labels = np.array([label for _, _, _, label in rows])
+    names = np.array([name for name, _, _, _ in rows])
+    figures: dict[str, dict[str, object]] = {}
+    for name in sorted(set(names.tolist())):
+        yes, no = chances[(names == name) & labels], chances[(names == name) & ~labels]
+        points = {
+            str(point): {
+                "kept": _mean(yes >= point),
+                "refused": _mean(no < point),
+                "balanced": round((float((yes >= point).mean()) + float((no < point).mean())) / 2, 4),
+            }
+            for point in OPERATING_POINTS
+        }
+        figures[name] = {"answerable": len(yes), "unanswerable": len(no), "auc": auc(yes, no), "at": points}
+    return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A page's candidates by the features of membership, the gold sentences in each, and what annotators selected."""
+
+    group: str
+    rows: Floats
+    sentences: tuple[frozenset[int], ...]
+    references: tuple[frozenset[int], ...]
+
+
+def fit_membership(pages: Sequence[Marked], penalty: float) -> tuple[Floats, float]:
+    """Fit the logistic model of what belongs to an answer: what half of its annotators selected or more."""
+    rows = np.concatenate([page.rows for page in pages])
+    labels = np.array(
+        [
+            2 * sum(bool(held & reference) for reference in page.references) >= len(page.references)
+            for page in pages
+            for held in page.sentences
+        ]
+    )
+    return fit_logistic(rows, labels, np.ones(len(labels)), penalty)
+
+
+def membership_figures(pages: Sequence[Marked], penalty: float, folds: int) -> dict[str, float]:
+    """Give mean precision, recall and F1 of the quoted sentences with the best reference, and how many are quoted."""
+    figures: list[tuple[float, float, float, int]] = []
+    for fold in range(folds):
+        inside = [fold_of(page.group, folds) == fold for page in pages]
+        fitted = LogisticModel(
+            *fit_membership([page for page, here in zip(pages, inside, strict=True) if not here], penalty)
+        )
+        for page in (page for page, here in zip(pages, inside, strict=True) if here):
+            chosen = best_set(fitted.chance(page.rows).tolist(), MOST_PAGE_QUOTES)
+            quoted = frozenset[int]().union(*(page.sentences[i] for i in chosen))
+            match = best_match(quoted, page.references)
+            figures.append((match.precision, match.recall, match.f1, len(chosen)))
+    names = ("precision", "recall", "f1", "quotes_mean")
+    means = {name: round(float(value), 4) for name, value in zip(names, np.mean(figures, axis=0), strict=True)}
+    return {"n": len(figures), **means}
+
+
+def _chance(row: Floats | None, fitted: tuple[Floats, float]) -> float:
+    return 0.0 if row is None else float(1.0 / (1.0 + np.exp(-(row @ fitted[0] + fitted[1]))))
+
+
+def _mean(values: Sequence[bool] | NDArray[np.bool_]) -> float:
+    return round(float(np.mean(values)), 4)

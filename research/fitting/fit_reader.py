@@ -1,0 +1,211 @@
+"""Fit the extractive family's models, and report them by cross-validation.
+
+``python -m research.fitting.fit_reader --data FOLDER [--write]`` reads XQuAD (en, zh, vi) and CLAPnq below the
+folder and our own development set, searches them as a deployment would, and prints figures of held-out folds: XQuAD
+in folds of whole articles, an article in its three languages in one fold, CLAPnq in folds of questions, the
+development set in folds of documents. ``--write`` then fits on everything and writes the weights.
+
+For unanswerable questions XQuAD's paragraphs leave the library one by one, and with them every statistic of theirs;
+a page without the answer is another paragraph of the same article, or the whole article but for that paragraph.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tools.extractive
+from evals.cases import sentence_spans, sentences_in
+from evals.sets.clapnq import CLAPnqQuestion
+from graph.evidence import Hit
+from research.development import load_development
+from research.fitting.cross_validation import (
+    Fold,
+    Marked,
+    Row,
+    answerable_figures,
+    fit_answerable,
+    fit_membership,
+    fold_of,
+    membership_figures,
+    reader_figures,
+)
+from research.fitting.small_models import CandidateList, Floats, fit_softmax
+from research.fitting.training_questions import (
+    StoredSpan,
+    TrainingQuestion,
+    TrainingQuestions,
+    gather,
+    gather_development,
+)
+from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS
+from tools.extractive.extractive_family import KEPT_AT_MOST
+from tools.extractive.reader import reader_input
+from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
+from tools.library.library import open_library
+from tools.rules.candidate_sentences import CandidateSentence
+from tools.settings import load_settings
+
+FOLDS = 6
+PENALTY = {"reader": 30.0, "answerable": 3.0, "membership": 10.0}
+# XQuAD has six times as many questions and neither titles, headings nor tables: so the two weigh about the same.
+WEIGHT = {"xquad": 1 / 3, "development": 2.0}
+
+
+def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
+    """Compute the features of each question's candidates, and which of them are right to quote."""
+    rows: list[CandidateList] = []
+    for each in asked:
+        # Of XQuAD's paragraphs as many as the writer is left with; of whole documents all that the grader chooses from.
+        hits = each.hits if each.evidence else each.hits[:KEPT_AT_MOST]
+        weight = WEIGHT["development" if each.evidence else "xquad"]
+        seen = reader_input(each.text, hits)
+        if seen is None:
+            rows.append(CandidateList(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
+            continue
+        right = np.array([_is_right(each, hits, one) for one in seen.pool])
+        kept = right | ~np.array([_overlaps(each.accepted, hits, one) for one in seen.pool])
+        rows.append(CandidateList(each.data_set, each.group, seen.found.features[kept], right[kept], weight))
+    return rows
+
+
+def _is_right(asked: TrainingQuestion, hits: Sequence[Hit], one: CandidateSentence) -> bool:
+    if asked.evidence:
+        return _overlaps(asked.evidence, hits, one)
+    return hits[one.segment].segment.document_id == asked.gold and any(answer in one.text for answer in asked.answers)
+
+
+def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: CandidateSentence) -> bool:
+    """Tell whether a candidate shares more than half of the shorter of the two with any of the spans."""
+    segment = hits[one.segment].segment
+    start, end = segment.start + one.start, segment.start + one.end
+    return any(
+        span.document_id == segment.document_id
+        and 2 * (min(end, span.end) - max(start, span.start)) > min(span.end - span.start, end - start)
+        for span in spans
+    )
+
+
+def signal_rows(asked: Sequence[TrainingQuestion], folds: Sequence[Fold]) -> list[Row]:
+    """Compute the signals of each question under the reader that has not seen its group; None where no hit came."""
+    rows: list[Row] = []
+    for each in asked:
+        seen = reader_input(each.text, each.hits)
+        row: Floats | None = None
+        if seen is not None:
+            scores = seen.found.features @ folds[fold_of(each.group, len(folds))].weights
+            pages = each.hits[0].kind == "page"
+            row = seen.page_signals(scores) if pages else seen.found_signals(scores)
+        rows.append((each.data_set, each.group, row, each.gold is not None))
+    return rows
+
+
+def membership_rows(passages: Sequence[tuple[TrainingQuestion, CLAPnqQuestion]], reader: Floats) -> list[Marked]:
+    """Compute the features of the sentences of each passage that annotators marked, and which those are."""
+    rows: list[Marked] = []
+    for asked, question in passages:
+        seen = reader_input(asked.text, asked.hits)
+        if question.references and seen is not None:
+            spans = sentence_spans("".join(hit.segment.text for hit in asked.hits), question.sentences)
+            starts = [asked.hits[one.segment].segment.start for one in seen.pool]
+            held = tuple(
+                sentences_in(start + one.start, start + one.end, spans)
+                for start, one in zip(starts, seen.pool, strict=True)
+            )
+            features = seen.membership(seen.found.features @ reader)
+            rows.append(Marked(asked.group, features, held, question.references))
+    return rows
+
+
+def fit(gathered: TrainingQuestions) -> dict[str, Any]:
+    """Fit the models on everything; give them as they are shipped, each with its figures of held-out folds."""
+    questions = reader_rows(gathered.reading)
+    reader_cv, folds = reader_figures(questions, PENALTY["reader"], FOLDS)
+    reader = fit_softmax(questions, PENALTY["reader"])
+    answerable = {
+        name: _answerable(signal_rows(asked, folds), signals)
+        for name, asked, signals in (
+            ("found", gathered.found, FOUND_SIGNALS),
+            ("page", gathered.pages, PAGE_SIGNALS),
+        )
+    }
+    marked = membership_rows(gathered.passages, reader)
+    coefficients, intercept = fit_membership(marked, PENALTY["membership"])
+    names = " ".join((*FEATURES, *FOUND_SIGNALS, *PAGE_SIGNALS, *MEMBERSHIP_FEATURES))
+    return {
+        "provenance": {
+            "fitted_by": "python -m research.fitting.fit_reader",
+            "date": datetime.now(UTC).date().isoformat(),
+            "data": "XQuAD en, zh, vi and CLAPnq, the halves that docs/evaluation.md names, and evals/development",
+            "questions": {
+                "reader": len(questions),
+                "found": len(gathered.found),
+                "page": len(gathered.pages),
+                "membership": len(marked),
+            },
+            "features": hashlib.sha256(names.encode()).hexdigest()[:12],
+            "lambda": PENALTY,
+        },
+        "reader": {"cv": reader_cv, "weights": _named(FEATURES, reader)},
+        "answerable": answerable,
+        "membership": {
+            "cv": membership_figures(marked, PENALTY["membership"], FOLDS),
+            "intercept": round(intercept, 4),
+            "weights": _named(MEMBERSHIP_FEATURES, coefficients),
+        },
+    }
+
+
+def _answerable(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
+    coefficients, intercept = fit_answerable(rows, PENALTY["answerable"])
+    return {
+        "cv": answerable_figures(rows, PENALTY["answerable"], FOLDS),
+        "intercept": round(intercept, 4),
+        "weights": _named(names, coefficients),
+    }
+
+
+def _named(names: Sequence[str], values: Floats) -> dict[str, float]:
+    return {name: round(float(value), 4) for name, value in zip(names, values, strict=True)}
+
+
+def main() -> None:
+    """Fit, report, and write the weights where asked to."""
+    parser = argparse.ArgumentParser(description="Fit the extractive family's models.")
+    parser.add_argument("--data", type=Path, required=True, help="the folder that holds xquad/ and clapnq/")
+    parser.add_argument("--write", action="store_true", help="write weights.json")
+    options = parser.parse_args()
+    fitted = fit(asyncio.run(_gathered(options.data)))
+    if options.write:
+        path = Path(tools.extractive.__file__).with_name("weights.json")
+        path.write_text(json.dumps(fitted, indent=2) + "\n", encoding="utf-8")
+    json.dump(_figures(fitted), sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def _figures(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "reader_cv": fitted["reader"]["cv"],
+        "answerable_cv": {name: each["cv"] for name, each in fitted["answerable"].items()},
+        "membership_cv": fitted["membership"]["cv"],
+    }
+
+
+async def _gathered(folder: Path) -> TrainingQuestions:
+    async with open_library(load_settings()) as library:
+        gathered = await gather(library, folder)
+        development = await gather_development(library, load_development())
+    gathered.reading += [asked for asked in development if asked.gold is not None]
+    gathered.found += development
+    return gathered
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Tables of swaps of a language: what to find in a sentence, and what to write instead.
+
+Swaps are drawn by a hash of the text, so that a set comes out the same wherever and whenever it is made.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+
+
+def chance(*key: str) -> Random:
+    """Give a source of random numbers that depends on nothing but the words given."""
+    digest = hashlib.sha256("\x1f".join(key).encode()).digest()
+    return Random(int.from_bytes(digest[:8], "big"))
+
+
+Into = Callable[[re.Match[str], Random], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A pattern and what stands in its place; ``into`` gives None where a match is better left alone."""
+
+    pattern: re.Pattern[str]
+    into: Into
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A span of a sentence and its new text."""
+
+    start: int
+    end: int
+    text: str
+
+    def applied(self, sentence: str) -> str:
+        """Give the sentence with the span replaced."""
+        return sentence[: self.start] + self.text + sentence[self.end :]
+
+
+def edits(sentence: str, swaps: tuple[Swap, ...], random: Random) -> list[Edit]:
+    """Give every edit that a table allows, in an order drawn by chance."""
+    found = [edit for swap in swaps for edit in _matches(sentence, swap, random)]
+    random.shuffle(found)
+    return found
+
+
+def _matches(sentence: str, swap: Swap, random: Random) -> Iterator[Edit]:
+    for match in swap.pattern.finditer(sentence):
+        text = swap.into(match, random)
+        if text is not None and text != match[0]:
+            yield Edit(match.start(), match.end(), text)
+
+
+def words(text: str) -> list[str]:
+    """Split a list of words written as one text."""
+    return text.split()
+
+
+def gone(match: re.Match[str], random: Random) -> str:
+    """Leave out what was matched."""
+    return ""
+
+
+def not_after(listed: str, *, spaced: bool = True) -> str:
+    """Give look-behinds that forbid each of the words before a match."""
+    return "".join(f"(?<!{word}{' ' if spaced else ''})" for word in words(listed))
+
+
+def table(rows: str, *, spaced: bool = True) -> tuple[Swap, ...]:
+    """Read rows ``pattern > text | text``, or ``a <> b`` for both ways; a text may name groups as in ``\\1``.
+
+    ``spaced`` is for scripts that part words: a pattern then stands for whole words, in either case, and what takes
+    the place of a capital begins with one.
+    """
+    swaps: list[Swap] = []
+    for row in filter(None, map(str.strip, rows.splitlines())):
+        if " <> " in row:
+            left, right = row.split(" <> ")
+            swaps += [_row(left, [right], spaced), _row(right, [left], spaced)]
+        else:
+            left, right = row.split(" > ")
+            swaps.append(_row(left, [text.strip() for text in right.split("|")], spaced))
+    return tuple(swaps)
+
+
+def _row(pattern: str, texts: list[str], spaced: bool) -> Swap:
+    if not spaced:
+        return Swap(re.compile(pattern.strip()), lambda match, random: match.expand(random.choice(texts)))
+
+    def into(match: re.Match[str], random: Random) -> str:
+        text = match.expand(random.choice(texts))
+        return text[:1].upper() + text[1:] if match[0][:1].isupper() else text
+
+    return Swap(re.compile(rf"(?<![\w-])(?:{pattern.strip()})(?![\w-])", re.IGNORECASE), into)
+
+
+def among(listed: str, *, before: str = "", after: str = "", spaced: bool = True) -> Swap:
+    """Swap any of the words for another of them, where what stands before and after allows it (look-arounds)."""
+    every = listed.split(" / ") if " / " in listed else words(listed)
+    longest_first = "|".join(re.escape(word) for word in sorted(every, key=len, reverse=True))
+    edge, end = (r"(?<![\w-])", r"(?!\w)") if spaced else ("", "")
+
+    def into(match: re.Match[str], random: Random) -> str | None:
+        others = [word for word in every if word.casefold() != match[0].casefold()]
+        return random.choice(others)
+
+    return Swap(re.compile(f"{edge}{before}(?:{longest_first}){end}{after}"), into)
+
+
+def other_digits(match: re.Match[str], random: Random) -> str | None:
+    """Change one digit of a number. Zeros that only round it stay, and so does how many digits it has."""
+    text = match[0]
+    places = [at for at, character in enumerate(text) if character in "123456789"]
+    if not places or text in {"0", "1"}:
+        return None
+    at = random.choice(places)
+    lowest = 2 if len(text) == 1 else 1  # "1 goals" is no sentence
+    return text[:at] + random.choice([d for d in "123456789" if d != text[at] and int(d) >= lowest]) + text[at + 1 :]
+
+
+def other_year(match: re.Match[str], random: Random) -> str:
+    """Move a year by 2 to 90 years, but not into the future."""
+    year = int(match[0])
+    moved = random.choice([year - random.randint(2, 90), min(year + random.randint(2, 60), 2019)])
+    return str(moved if moved not in (year, year - 1) else year - 7)
+
+
+def within(lowest: int, highest: int) -> Into:
+    """Make a swap of a whole number for another within a range."""
+
+    def into(match: re.Match[str], random: Random) -> str:
+        return str(random.choice([n for n in range(lowest, highest + 1) if str(n) != match[0].lstrip("0")]))
+
+    return into
+
+
+def swap(pattern: str, into: Into) -> Swap:
+    """Pair a pattern with what makes its new text."""
+    return Swap(re.compile(pattern), into)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in a sentence and its sort: only another of its sort ever takes its place."""
+
+    start: int
+    end: int
+    text: str
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Tables of one language.
+
+    ``mutations`` make a sentence false and ``paraphrases`` leave it true, each by kind. ``frames`` are put before a
+    sentence. ``names`` finds names in a sentence, given its paragraph. ``joined`` matches what may stand between two
+    names of equal rank, which cannot be swapped to make a false claim; a relation that holds both ways is told by
+    ``equal`` and one with a direction by ``directed``. ``tidy`` mends spacing before anything is
+    done, ``shortest`` is the fewest words (characters where a script has no spaces) of a sentence that is used.
+    """
+
+    code: str
+    mutations: Mapping[str, tuple[Swap, ...]]
+    paraphrases: Mapping[str, tuple[Swap, ...]]
+    frames: tuple[str, ...]
+    names: Callable[[str, str], list[Name]]
+    joined: re.Pattern[str]
+    directed: re.Pattern[str]
+    equal: re.Pattern[str]
+    shortest: int
+    tidy: Callable[[str], str]
+    lowers_after_frame: Callable[[str], bool]
+    spaced: bool = True

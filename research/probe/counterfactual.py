@@ -1,0 +1,165 @@
+"""What becomes of a claim when the text that it cites is removed or contradicts it.
+
+After the idea of counterfactual faithfulness: what an answer rests on must make a difference to it. Only the model's
+own words are judged, as it first wrote them; what Citewell's check let through of them is told apart.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from evals.cases import Case
+from graph.evidence import Segment, Verdict
+from research.probe.altered_facts import altered_fact, is_said, sentences_of
+from research.probe.intervention import Intervention
+from research.probe.probe_replies import Asker, RepliedClaim, Reply
+
+Change = Literal["removed", "altered"]
+Effect = Literal["unchanged", "changed", "moved", "gone", "abstained"]
+MOST_MOVES = 4
+_STRENGTH: dict[Verdict, int] = {"supported": 2, "unverified": 1}
+
+
+class Finding(TypedDict):
+    """What one citation was worth. ``segment_id`` is what the model cited for ``claim``.
+
+    ``quote`` is the text in it that proves the claim, "" where none does. ``effect``: ``gone``, the claim is not made
+    again; ``changed``, the altered text is told in its place; ``moved``, it is made again and as well proven by other
+    segments, but not once those are gone too; ``abstained``, nothing is written at all; ``unchanged``, it stands all
+    the same: the citation was decoration. Of an unchanged claim, ``verdict`` is what the check said of it, and
+    ``shown`` whether the finished answer still makes it.
+    """
+
+    case_id: str
+    change: Change
+    claim: str
+    segment_id: str
+    quote: str
+    told: str
+    effect: Effect
+    verdict: Verdict | None
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A segment that the model cited, and the claims for which it did: one that it proves, or all of its section."""
+
+    segment_id: str
+    claims: tuple[RepliedClaim, ...]
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """The texts of the segment that prove the claim; none where it proves nothing of its section."""
+        if len(self.claims) != 1 or not _proves(self.segment_id, self.claims[0]):
+            return ()
+        return tuple(quote.text for quote in self.claims[0].quotes if quote.segment_id == self.segment_id)
+
+
+def citations_of(reply: Reply) -> Iterator[Citation]:
+    """List what the model cited, a claim at a time; what proves no claim of its section is cited for all of them."""
+    for place, ids in enumerate(reply.cited):
+        claims = tuple(claim for claim in reply.claims if claim.section == place)
+        for segment_id in ids if claims else ():
+            proven = [claim for claim in claims if _proves(segment_id, claim)]
+            yield from [Citation(segment_id, (claim,)) for claim in proven] or [Citation(segment_id, claims)]
+
+
+def _proves(segment_id: str, claim: RepliedClaim) -> bool:
+    return claim.verdict in _STRENGTH and any(quote.segment_id == segment_id for quote in claim.quotes)
+
+
+class CounterfactualProbe:
+    """Probes the citations of one reply to a case. Asking anew under the same change is done once."""
+
+    def __init__(self, asker: Asker, case: Case, reply: Reply, segments: dict[str, Segment]) -> None:
+        self._asker = asker
+        self._case = case
+        self._reply = reply
+        self._segments = segments
+        self._replies: dict[tuple[frozenset[str], tuple[tuple[str, str], ...]], Reply] = {}
+
+    async def findings(self) -> list[Finding]:
+        """Remove, then alter, what each citation cites; a change under which the run fails finds nothing."""
+        found: list[Finding | None] = []
+        for citation in citations_of(self._reply):
+            found.append(await self._removed(citation))
+            found.append(await self._altered(citation))
+        return [finding for finding in found if finding is not None]
+
+    async def _removed(self, citation: Citation) -> Finding | None:
+        return await self._changed("removed", citation, Intervention(withheld=frozenset({citation.segment_id})), "")
+
+    async def _altered(self, citation: Citation) -> Finding | None:
+        segment = self._segments.get(citation.segment_id)
+        if segment is None:
+            return None
+        elsewhere = [other.text for other in self._segments.values() if other is not segment]
+        for sentence in (each for quote in citation.quotes for each in sentences_of(quote)):
+            altered = altered_fact(sentence, citation.claims[0].text, elsewhere)
+            if altered is not None and sentence in segment.text:
+                texts = {segment.segment_id: segment.text.replace(sentence, altered)}
+                return await self._changed("altered", citation, Intervention(altered=texts), altered)
+        return None
+
+    async def _changed(
+        self, change: Change, citation: Citation, intervention: Intervention, told: str
+    ) -> Finding | None:
+        """Ask again; where a claim has moved to other segments, take those away too, to see whether it needs them."""
+        moves = 0
+        while True:
+            reply = await self._ask(intervention)
+            if reply.failure:
+                return None
+            effect = _effect(citation, reply, told)
+            if effect != "moved" or moves == MOST_MOVES:
+                break
+            intervention = replace(intervention, withheld=intervention.withheld | _backing(citation, reply))
+            moves += 1
+        # What still stands when all that could prove it was taken away, time after time, needs none of it.
+        unchanged = effect in ("unchanged", "moved")
+        claim = citation.claims[0]
+        return Finding(
+            case_id=self._case.case_id,
+            change=change,
+            claim=claim.text,
+            segment_id=citation.segment_id,
+            quote=" ".join(citation.quotes),
+            told=told,
+            effect="unchanged" if unchanged else "moved" if moves else effect,
+            verdict=_again(claim, reply)[0].verdict if unchanged else None,
+            shown=unchanged and is_said(claim.text, [shown.text for shown in reply.shown]),
+        )
+
+    async def _ask(self, intervention: Intervention) -> Reply:
+        key = (intervention.withheld, tuple(intervention.altered.items()))
+        if key not in self._replies:
+            self._replies[key] = await self._asker.ask(self._case, intervention)
+        return self._replies[key]
+
+
+def _again(claim: RepliedClaim, reply: Reply) -> list[RepliedClaim]:
+    return [said for said in reply.claims if is_said(claim.text, [said.text])]
+
+
+def _effect(citation: Citation, reply: Reply, told: str) -> Effect:
+    if not reply.claims:
+        return "abstained"
+    if not all(_again(claim, reply) for claim in citation.claims):
+        return "changed" if told and is_said(told, [said.text for said in reply.claims]) else "gone"
+    return "moved" if _backing(citation, reply) else "unchanged"
+
+
+def _backing(citation: Citation, reply: Reply) -> frozenset[str]:
+    """Give the segments that prove the claim made again, and as well as the cited one did, if that proved it."""
+    if not citation.quotes:
+        return frozenset()
+    claim = citation.claims[0]
+    return frozenset(
+        quote.segment_id
+        for said in _again(claim, reply)
+        if _STRENGTH.get(said.verdict, 0) >= _STRENGTH[claim.verdict]
+        for quote in said.quotes
+    )

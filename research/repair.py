@@ -1,0 +1,261 @@
+"""Compare a model's answers before claims are checked and after repair, by gold evidence that no repair has seen."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from typing_extensions import TypedDict
+
+from evals.dataset_store import ingest_texts, throwaway_workspace
+from evals.pacing import Progress
+from evals.sets.xquad import load_xquad
+from graph.context import Context
+from graph.entrypoint import Citewell
+from graph.errors import CitewellError
+from graph.events import AnyEvent, RunFailed, SectionChecked, SectionFinished, SectionRevised, SourcesDisagree
+from graph.evidence import Claim, Identity, Message
+from graph.state import answer_text
+from tools.runs.run_request import RunRequest
+
+LANGUAGES = ("en", "zh", "vi")
+_VERDICTS = ("supported", "unverified", "contradicted", "unsupported")
+
+
+class Side(TypedDict):
+    """Answers at one moment. Claims and citations are counted, the shares are of all questions."""
+
+    claims: int
+    supported: int
+    unverified: int
+    contradicted: int
+    unsupported: int
+    supported_share: float
+    answers_right: float
+    citations: int
+    citations_right: int
+    answers_cited_right: float
+
+
+class RepairReport(TypedDict):
+    """``revised`` and ``withdrawn`` count sections, ``calls_mean`` model calls a question, ``seconds_p50`` a run."""
+
+    model: str
+    questions: int
+    failed_runs: int
+    before: Side
+    after: Side
+    abstained: int
+    revised: int
+    withdrawn: int
+    calls_mean: float
+    calls_most: int
+    seconds_p50: float
+    languages: dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What is right: the document that answers, and the answers as they stand there."""
+
+    language: str
+    question: str
+    document_id: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairAnswer:
+    """An answer at one moment: its text, and its claims with their citations."""
+
+    text: str
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairedQuestion:
+    """What came of a question: both answers, and what the repair did and took."""
+
+    gold: Gold
+    before: RepairAnswer
+    after: RepairAnswer
+    abstained: bool
+    revised: int
+    withdrawn: int
+    calls: int
+    seconds: float
+
+
+def repair_report(asked: Sequence[RepairedQuestion], failed: int, model: str) -> RepairReport:
+    """Judge the answers of both moments; there is at least one."""
+    return RepairReport(
+        model=model,
+        questions=len(asked) + failed,
+        failed_runs=failed,
+        before=_side([(each.gold, each.before) for each in asked]),
+        after=_side([(each.gold, each.after) for each in asked]),
+        abstained=sum(each.abstained for each in asked),
+        revised=sum(each.revised for each in asked),
+        withdrawn=sum(each.withdrawn for each in asked),
+        calls_mean=round(fmean(each.calls for each in asked), 2),
+        calls_most=max(each.calls for each in asked),
+        seconds_p50=round(sorted(each.seconds for each in asked)[len(asked) // 2], 1),
+        languages={
+            language: _tally([each for each in asked if each.gold.language == language]) for language in LANGUAGES
+        },
+    )
+
+
+def _tally(asked: Sequence[RepairedQuestion]) -> dict[str, int]:
+    return {
+        "questions": len(asked),
+        "right_before": sum(_right(each.gold, each.before) for each in asked),
+        "right_after": sum(_right(each.gold, each.after) for each in asked),
+    }
+
+
+def _side(answers: Sequence[tuple[Gold, RepairAnswer]]) -> Side:
+    claims = [claim for _, answer in answers for claim in answer.claims]
+    counted = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in _VERDICTS}
+    right = [[_proves(gold, quote) for quote in _quotes(answer.claims)] for gold, answer in answers]
+    return Side(
+        claims=len(claims),
+        supported=counted["supported"],
+        unverified=counted["unverified"],
+        contradicted=counted["contradicted"],
+        unsupported=counted["unsupported"],
+        supported_share=_share(counted["supported"], len(claims)),
+        answers_right=_share(sum(_right(gold, answer) for gold, answer in answers), len(answers)),
+        citations=sum(map(len, right)),
+        citations_right=sum(map(sum, right)),
+        answers_cited_right=_share(sum(map(any, right)), len(answers)),
+    )
+
+
+def _quotes(claims: Iterable[Claim]) -> list[tuple[str, str]]:
+    return [(citation["document_id"], citation["quote"]) for claim in claims for citation in claim["citations"]]
+
+
+def _proves(gold: Gold, quote: tuple[str, str]) -> bool:
+    return quote[0] == gold.document_id and _contains(quote[1], gold.answers)
+
+
+def _right(gold: Gold, answer: RepairAnswer) -> bool:
+    return _contains(answer.text, gold.answers)
+
+
+def _contains(text: str, answers: Sequence[str]) -> bool:
+    """Look for any gold answer in a text, case and white space aside."""
+    flat = "".join(text.casefold().split())
+    return any("".join(answer.casefold().split()) in flat for answer in answers)
+
+
+def _share(part: int, of: int) -> float:
+    return round(part / of, 4) if of else 0.0
+
+
+TOP_K = 4
+
+
+async def run_repair(
+    citewell: Citewell,
+    folder: Path,
+    *,
+    model: str,
+    per_language: int = 8,
+    settle: bool = False,
+    progress: Progress | None = None,
+) -> RepairReport:
+    """Ask a model questions of XQuAD's three languages, and judge its answers as first written and as finished.
+
+    Each language's paragraphs are a library of their own, each question a session of its own; questions are spread
+    evenly over the file. An answer is right where it contains a gold answer; a citation where its quote is of the gold
+    paragraph and contains one. ``settle`` lets the model settle claims that code leaves open. A run that fails is
+    counted and left out. Raises InvalidRequest where a file can't be read.
+    """
+    asked: list[RepairedQuestion] = []
+    failed = 0
+    total = per_language * len(LANGUAGES)
+    for language in LANGUAGES:
+        async with throwaway_workspace(citewell.library, f"repair-{language}") as identity:
+            for gold in await _ingest(citewell, identity, folder / f"{language}.json", language, per_language):
+                outcome = await _ask(citewell, identity, gold, model, settle)
+                if outcome is None:
+                    failed += 1
+                else:
+                    asked.append(outcome)
+                if progress is not None:
+                    progress(len(asked) + failed, total)
+    if not asked:
+        raise CitewellError("Every run failed; see the log.")
+    return repair_report(asked, failed, model)
+
+
+async def _ingest(citewell: Citewell, identity: Identity, path: Path, language: str, count: int) -> list[Gold]:
+    data = load_xquad(path)
+    titles = [f"Paragraph {number}" for number in range(1, len(data.paragraphs) + 1)]
+    ids = await ingest_texts(citewell.library, identity, data.paragraphs, titles)
+    stride = max(1, len(data.questions) // count)
+    chosen = data.questions[::stride][:count]
+    return [Gold(language, each.text, ids[each.paragraph], each.answers) for each in chosen]
+
+
+async def _ask(citewell: Citewell, identity: Identity, gold: Gold, model: str, settle: bool) -> RepairedQuestion | None:
+    context = Context(
+        workspace=identity.workspace,
+        user=identity.user,
+        model=model,
+        top_k=TOP_K,
+        max_seconds=None,
+        check_with_model=settle,
+    )
+    session = await citewell.library.sessions.create(identity)
+    began = time.perf_counter()
+    run = await citewell.runner.start(session.session_id, RunRequest(gold.question, context))
+    end = await run.finished()
+    if isinstance(end, RunFailed):
+        return None
+    before, revisions = first_written([envelope.event async for envelope in run.events()])
+    abstained = end.outcome == "abstained"
+    return RepairedQuestion(
+        gold=gold,
+        before=before,
+        after=RepairAnswer("", ()) if abstained else finished(end.message),
+        abstained=abstained,
+        revised=sum(bool(event.text) for event in revisions),
+        withdrawn=sum(not event.text for event in revisions),
+        calls=sum(spent["calls"] for spent in end.spent.values()),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def first_written(events: Iterable[AnyEvent]) -> tuple[RepairAnswer, list[SectionRevised]]:
+    """Read a run's events for the sections that were checked first, and for what became of them.
+
+    What follows where sources disagree are the run's own words, not the model's.
+    """
+    texts: dict[int, str] = {}
+    claims: dict[int, list[Claim]] = {}
+    revisions: list[SectionRevised] = []
+    for event in events:
+        match event:
+            case SectionFinished(section_index=index, text=text):
+                texts.setdefault(index, text)
+            case SectionChecked(section_index=index, claims=checked):
+                claims.setdefault(index, checked)
+            case SectionRevised() as revised:
+                revisions.append(revised)
+            case SourcesDisagree():
+                break
+    written = [index for index in sorted(texts) if index in claims]
+    return RepairAnswer(
+        "\n\n".join(texts[index] for index in written), tuple(claim for index in written for claim in claims[index])
+    ), revisions
+
+
+def finished(message: Message) -> RepairAnswer:
+    """Give the finished answer without the last sections, in which the run says that sources disagree."""
+    standing = len(message["sections"]) - len(message.get("disagreements", []))
+    claims = (claim for claim in message.get("claims", []) if claim["section_index"] < standing)
+    return RepairAnswer(answer_text(message["sections"][:standing]), tuple(claims))

@@ -1,0 +1,365 @@
+"""Numbers as people write them, in digits, words or Chinese numerals, and the page numbers that a question names."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+_SEPARATED = re.compile(r"\d{1,3}(?:([.,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?\Z")
+
+
+def _in_order(text: str) -> list[str]:
+    return text.split()
+
+
+EN_UNITS: Mapping[str, int] = {
+    word: value
+    for value, word in enumerate(
+        _in_order(
+            """
+        zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen
+        """
+        )
+    )
+}
+EN_TENS: Mapping[str, int] = {
+    word: 10 * value
+    for value, word in enumerate(_in_order("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
+}
+EN_SCALES: Mapping[str, int] = {
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "bn": 10**9,
+    "mn": 10**6,
+}
+EN_ORDINALS: Mapping[str, int] = {
+    **{
+        word: value
+        for value, word in enumerate(
+            _in_order(
+                """
+        first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+        fifteenth sixteenth seventeenth eighteenth nineteenth
+        """
+            ),
+            start=1,
+        )
+    },
+    **{
+        word: 10 * value
+        for value, word in enumerate(
+            _in_order("twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"),
+            start=2,
+        )
+    },
+    "hundredth": 100,
+    "thousandth": 1000,
+}
+VI_UNITS: Mapping[str, int] = {
+    "không": 0,
+    "một": 1,
+    "mốt": 1,
+    "hai": 2,
+    "ba": 3,
+    "bốn": 4,
+    "tư": 4,
+    "năm": 5,
+    "lăm": 5,
+    "nhăm": 5,
+    "sáu": 6,
+    "bảy": 7,
+    "bẩy": 7,
+    "tám": 8,
+    "chín": 9,
+}
+VI_SCALES: Mapping[str, int] = {
+    "trăm": 100,
+    "nghìn": 1000,
+    "ngàn": 1000,
+    "triệu": 10**6,
+    "tỷ": 10**9,
+    "tỉ": 10**9,
+}
+ZH_DIGITS: Mapping[str, int] = {
+    **{digit: value for value, digit in enumerate("零一二三四五六七八九")},
+    **{digit: value for value, digit in enumerate("〇壹贰叁肆伍陆柒捌玖")},
+    "○": 0,
+    "两": 2,
+    "兩": 2,
+}
+ZH_SCALES: Mapping[str, int] = {
+    "十": 10,
+    "拾": 10,
+    "百": 100,
+    "佰": 100,
+    "千": 1000,
+    "仟": 1000,
+    "万": 10**4,
+    "萬": 10**4,
+    "亿": 10**8,
+    "億": 10**8,
+}
+
+
+def read_digits(text: str) -> float:
+    """Read digits with either notation of thousands and decimals: "1,345.5", "1.345.595", "28,5", "5 000".
+
+    A single separator before exactly three digits is taken for thousands, since both notations occur in one library.
+    """
+    if _SEPARATED.match(text) and text[0] != "0":
+        separators = [sign for sign in text if not sign.isdigit()]
+        if len(set(separators)) > 1:
+            whole, _, fraction = text.rpartition(separators[-1])
+            return float(_digits(whole) + "." + fraction)
+        return float(_digits(text))
+    plain = text.replace("'", "").replace(" ", "")
+    plain = plain.replace(",", "." if plain.count(",") == 1 and "." not in plain else "")
+    return float(plain) if plain.count(".") <= 1 else float(_digits(plain))
+
+
+def _digits(text: str) -> str:
+    return "".join(sign for sign in text if sign.isdigit())
+
+
+def spell(value: float) -> str:
+    """Give the key of a number: the same for every notation of one value."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e18 else f"{value:.10g}"
+
+
+def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | None:
+    """Read a number in English words that begins at a word: its value, how many words, and whether it is an ordinal.
+
+    A word alone is read too; "one" and "second" alone are left, being more often something else.
+    """
+    total, current, end, seen = 0.0, 0.0, at, ""
+    if list(words[at : at + 1]) == ["second"]:
+        return None
+    while end < len(words):
+        word = words[end]
+        if word == "and" and seen in ("hundred", "thousand", "million") and _small(words, end + 1):
+            end += 1
+            continue
+        if word in EN_UNITS and seen != "unit" and (seen != "tens" or 0 < EN_UNITS[word] < 10):
+            current += EN_UNITS[word]
+            seen = "unit"
+        elif word in EN_TENS and seen not in ("unit", "tens"):
+            current += EN_TENS[word]
+            seen = "tens"
+        elif word == "hundred" and seen == "unit":
+            current *= 100
+            seen = word
+        elif word in EN_SCALES and seen and EN_SCALES[word] >= 1000:
+            total += current * EN_SCALES[word]
+            current = 0.0
+            seen = word
+        elif word in EN_ORDINALS and seen != "unit" and not (seen == "tens" and EN_ORDINALS[word] > 9):
+            return total + current + EN_ORDINALS[word], end + 1 - at, True
+        else:
+            break
+        end += 1
+    nothing = end == at or (end - at == 1 and words[at] == "one")
+    return None if nothing else (total + current, end - at, False)
+
+
+def _small(words: Sequence[str], at: int) -> bool:
+    return at < len(words) and (words[at] in EN_UNITS or words[at] in EN_TENS or words[at] in EN_ORDINALS)
+
+
+def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
+    """Read a number in Vietnamese words that begins at a word: its value and how many words it takes.
+
+    "một", "năm", "không" and "tư" alone are left, being more often an article, a year, a negation or "private".
+    """
+    total, current, end, seen = 0.0, 0.0, at, ""
+    while end < len(words):
+        word = words[end]
+        if word in ("mười", "chục") and not seen.startswith(("unit", "tens")):
+            current += 10
+            seen = "tens"
+        elif word in ("mươi", "chục") and seen == "unit":
+            ones = current % 10
+            current += 9 * ones
+            seen = "tens"
+        elif word in ("lẻ", "linh") and seen == "trăm" and VI_UNITS.keys() & set(words[end + 1 : end + 2]):
+            pass
+        elif word in VI_UNITS and seen != "unit" and _is_unit(words, end, seen):
+            current += VI_UNITS[word]
+            seen = "unit"
+        elif word == "trăm" and seen == "unit":
+            current = current - current % 10 + (current % 10) * 100
+            seen = word
+        elif word in VI_SCALES and seen and word != "trăm":
+            total += current * VI_SCALES[word]
+            current = 0.0
+            seen = word
+        elif word == "rưỡi" and seen in VI_SCALES:
+            total += VI_SCALES[seen] / 2
+            return total + current, end + 1 - at
+        else:
+            break
+        end += 1
+    nothing = end == at or (end - at == 1 and words[at] in ("một", "chục"))
+    return None if nothing else (total + current, end - at)
+
+
+def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
+    """Tell a digit's word from the same word meaning something else: several only mean one behind "mươi"."""
+    if words[at] in ("lăm", "nhăm", "mốt", "tư"):
+        return seen == "tens"
+    return words[at] != "không" and (words[at] != "năm" or _is_five(words, at))
+
+
+def _is_five(words: Sequence[str], at: int) -> bool:
+    """Tell the number "năm" from the year: it is followed by a scale, or fills a gap ("một trăm lẻ năm")."""
+    following = words[at + 1] if at + 1 < len(words) else ""
+    return following in VI_SCALES or following == "mươi" or (at > 0 and words[at - 1] in ("lẻ", "linh"))
+
+
+def read_chinese(text: str) -> float | None:
+    """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万"); None if it is none."""
+    if all(sign in ZH_DIGITS for sign in text):
+        return float("".join(str(ZH_DIGITS[sign]) for sign in text))
+    total, section, digit = 0, 0, 0
+    last = 10**16
+    for sign in text:
+        if sign in ZH_DIGITS:
+            digit = ZH_DIGITS[sign]
+            continue
+        scale = ZH_SCALES[sign]
+        if scale < 10**4:
+            section += (digit or 1) * scale
+        else:
+            if not section and not digit and not total:
+                digit = 1
+            total = (total + section + digit) * scale if scale > last else total + (section + digit) * scale
+            section = 0
+            last = scale
+        digit = 0
+    return float(total + section + digit)
+
+
+# Before the number, in languages that put it there. A title such as "Page 3" counts; a bare "p 3" does not.
+_BEFORE = (
+    r"\b(?:pages?|pgs?\.?|pp\.?|seiten?|páginas?|paginas?|pagin[ae]|págs?\.|страниц\w*|стр\.|(?:các )?trang|tr\.)\s*"
+    r"(?:number\s+|no\.?\s*|nr\.?\s*|n[º°]\s*|số\s+|thứ\s+|№\s*|#\s*)?|\bp\.\s*"
+)
+_AGAIN = r"(?:(?:pages?|trang|seite|página|pagina|страниц\w*)\s+(?:số\s+|thứ\s+)?)?"
+_THROUGH = r"\s*(?:-|–|—|~|～|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\bbis\b|\bđến\b|\btới\b)\s*"
+_AND = r"\s*(?:,\s*(?:and\b|or\b|và\b)?|&|\band\b|\bor\b|\bund\b|\bet\b|\by\b|\bvà\b|\bhoặc\b|\bhay\b)\s*"
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_UNITS = _words(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
+_ENGLISH = {word: value for value, word in enumerate(_UNITS, 1)} | {
+    word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)
+}
+_ENGLISH |= {f"{ten}{by}{unit}": _ENGLISH[ten] + _ENGLISH[unit] for ten in _TENS for unit in _UNITS[:9] for by in "- "}
+_ORDINAL_WORDS = _words(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, 1)}
+_VIETNAMESE_UNITS = _words("một hai ba bốn năm sáu bảy tám chín")
+_VIETNAMESE = {word: value for value, word in enumerate(_VIETNAMESE_UNITS, 1)} | {"tư": 4, "bẩy": 7, "mười": 10}
+_VIETNAMESE |= {"đầu": 1, "đầu tiên": 1, "nhất": 1, "nhì": 2}
+_AFTER_TEN = _VIETNAMESE | {"lăm": 5, "mốt": 1}
+_VIETNAMESE |= {f"mười {unit}": 10 + _AFTER_TEN[unit] for unit in [*_VIETNAMESE_UNITS, "lăm"]}
+_VIETNAMESE |= {
+    f"{ten} mươi{unit and ' '}{unit}": 10 * _VIETNAMESE[ten] + (_AFTER_TEN[unit] if unit else 0)
+    for ten in _VIETNAMESE_UNITS[1:]
+    for unit in ["", *_VIETNAMESE_UNITS, "lăm", "mốt", "tư"]
+}
+_WORDS = _ENGLISH | _VIETNAMESE
+_LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
+# "trang năm 2020" is a page of the year 2020, "page 3.5" no page at all.
+_NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
+_LIST = re.compile(
+    rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
+_ORDINAL_PAGE = re.compile(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
+
+_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+_HAN_NUMBER = rf"(?:\d{{1,5}}|[{''.join(_HAN_DIGITS)}{''.join(_HAN_UNITS)}]{{1,7}})"
+_HAN_LIST = re.compile(
+    rf"第\s*({_HAN_NUMBER}(?:\s*(?:[页頁]?\s*[-–—~～至到、,，和与與及]\s*第?)\s*{_HAN_NUMBER})*)\s*(?:[页頁]|ページ|페이지)"
+)
+_HAN_SPAN = re.compile(rf"({_HAN_NUMBER})(?:\s*[页頁]?\s*[-–—~～至到]\s*第?\s*({_HAN_NUMBER}))?")
+# Japanese and Korean count "3ページ" without a prefix.
+_COUNTED = re.compile(r"(\d{1,5})(?:\s*[-–—~～]\s*(\d{1,5}))?\s*(?:ページ目?|페이지|쪽)")
+
+
+def page_references(question: str) -> tuple[range, ...]:
+    """Read the pages that a question names, in the order it names them; none where it names none.
+
+    Each range counts from 1 and includes both ends of what was said: "pages 3-5" is ``range(3, 6)``.
+    """
+    text = unicodedata.normalize("NFC", question)
+    found: list[tuple[int, range]] = []
+    for match in _LIST.finditer(text):
+        found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
+    for match in _ORDINAL_PAGE.finditer(text):
+        value = _ORDINALS[match[1].lower()] if match[1] else int(match[2])
+        found.append((match.start(), _pages(value, None)))
+    for match in _HAN_LIST.finditer(text):
+        found += [(match.start(), _pages(_han(a), _han(b))) for a, b in _HAN_SPAN.findall(match[1])]
+    for match in _COUNTED.finditer(text):
+        found.append((match.start(), _pages(int(match[1]), int(match[2]) if match[2] else None)))
+    ordered = [pages for _, pages in sorted(found, key=lambda pair: pair[0]) if pages.start > 0]
+    return tuple(dict.fromkeys(ordered))
+
+
+def without_page_references(question: str) -> str:
+    """Leave out of a question the pages that it names, so that what it asks of them is left."""
+    text = unicodedata.normalize("NFC", question)
+    for pattern in (_HAN_LIST, _COUNTED, _LIST, _ORDINAL_PAGE):
+        text = pattern.sub(" ", text)
+    return " ".join(text.split())
+
+
+def names_page(references: tuple[range, ...], page_idx: int | None) -> bool:
+    """Tell whether a 0-based page is among those named."""
+    return page_idx is not None and any(page_idx + 1 in pages for pages in references)
+
+
+def _pages(first: int | None, last: int | None) -> range:
+    if first is None:
+        return range(0)
+    ends = sorted((first, first if last is None else last))
+    return range(ends[0], ends[1] + 1)
+
+
+def _number(text: str) -> int | None:
+    if not text:
+        return None
+    return int(text) if text.isdecimal() else _WORDS[" ".join(text.lower().split())]
+
+
+def _han(text: str) -> int | None:
+    """Read a number in Chinese numerals below ten thousand, or in digits."""
+    if not text:
+        return None
+    if text.isdecimal():
+        return int(text)
+    if not any(letter in _HAN_UNITS for letter in text):
+        return int("".join(str(_HAN_DIGITS[letter]) for letter in text))
+    total, digit = 0, None
+    for letter in text:
+        if letter in _HAN_UNITS:
+            total += (1 if digit is None else digit) * _HAN_UNITS[letter]
+            digit = None
+        else:
+            digit = _HAN_DIGITS[letter] or None
+    return total + (digit or 0)

@@ -1,0 +1,153 @@
+"""Split text into sentences that partition it exactly, in any language, without a model."""
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Followed by a name or a number, never the end of a sentence.
+_TITLES = _words(
+    "mr mrs ms mx dr prof rev hon st ste mt ft gen lt col capt cmdr sgt maj adm gov sen rep pres jr sr fr bro no nos "
+    "vol vols fig figs eq sec ch pp p art cf vs v viz e.g i.e eg ie al approx ca c dept est ed eds trans bros messrs "
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd "
+    "tp ths ts gs pgs tr nr bzw z.b d.h ggf u.a s.o vgl mme mlle sra srta dra ud uds núm pág"
+)
+# May end a sentence: only a word that commonly opens one tells.
+_AMBIGUOUS = _words("etc inc ltd co corp u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a v.v")
+_OPENERS = _words(
+    "The A An It Its In On At By He She They We You I This That These Those There Here When While Where Who What Why "
+    "How If As After Before Since Until Although Though Because But And Or So Yet However For From To With Without "
+    "His Her Their Our My Your One Some Many Most Each Every Both All No Not During Under Over Also Then Thus "
+    "Moreover Furthermore Meanwhile Finally Today Later Now"
+)
+_STOP = re.compile(r"[.!?…]+|[。！？｡।॥؟۔][。！？；｡!?]*|\n\s*")
+_CLOSERS = re.compile(r"(?:[ \t]?''|[\"'”’»)\]}」』）】》〉*_`]|\[\^?\d{1,4}\])*")
+_TOKENISED_CLOSERS = re.compile(r"(?:[ \t](?:''|[”’)\]](?=\s|$)))+")
+_SPACE = re.compile(r"\s*")
+_OPENING = re.compile(r"[\s\"'“‘«(\[{「『（【《*_`]*")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_BLOCK_LINE = re.compile(r"(?:[-*+•‣▪·–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]|#{1,6}[ \t]|\||>|```|~~~|[=-]{3,}")
+_LINE_UNIT = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|[=-]{3,}[ \t]*$)")
+_ENUMERATOR = re.compile(r"[ \t]*(?:[-*+>#]+[ \t]+)?\(?(?:\d{1,3}|[a-zA-Z])\Z")
+_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)[^\n]*", re.MULTILINE)
+_CELLS = " | "  # between the cells of a table row, as our parsers write them
+_LONGEST_ABBREVIATION = 12
+_TITLE_LINE = 60
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Give the spans of the sentences of a text, in order; joined they are the text.
+
+    Offsets count code points, end exclusive. White space after a sentence belongs to it, so that only the first
+    sentence may begin with white space. An empty text has no sentence. Takes time linear in the text.
+    """
+    if not text:
+        return []
+    fences = _fences(text)
+    starts = [fence[0] for fence in fences]
+    cuts = [0]
+    line_start = 0
+    for stop in _STOP.finditer(text):
+        if stop[0][0] == "\n":
+            cut = _line_cut(text, line_start, stop)
+            line_start = stop.end()
+        else:
+            cut = _stop_cut(text, line_start, stop)
+        within = bisect_right(starts, cut) - 1
+        in_code = within >= 0 and starts[within] < cut < fences[within][1]
+        if cuts[-1] < cut < len(text) and not (in_code and stop[0].count("\n") < 2) and text[cuts[-1] : cut].strip():
+            cuts.append(cut)
+    return list(pairwise([*cuts, len(text)]))
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Shrink a span of a text to leave white space out at both ends; a blank span becomes empty at its start."""
+    piece = text[start:end]
+    kept = piece.strip()
+    if not kept:
+        return start, start
+    first = start + len(piece) - len(piece.lstrip())
+    return first, first + len(kept)
+
+
+def _fences(text: str) -> list[tuple[int, int]]:
+    """Find fenced code blocks; a fence that nothing closes opens none."""
+    blocks: list[tuple[int, int]] = []
+    opened: int | None = None
+    for fence in _FENCE.finditer(text):
+        bare = not fence[0].strip(" \t\r`~")
+        if opened is not None and bare:
+            blocks.append((opened, fence.end()))
+            opened = None
+        else:
+            opened = fence.start()
+    return blocks
+
+
+def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
+    """Give where the next sentence begins if this line end ends one, else 0."""
+    after = stop.end()
+    if stop[0].count("\n") > 1 or "\f" in stop[0] or _BLOCK_LINE.match(text, after):
+        return after
+    if _LINE_UNIT.match(text[line_start : min(stop.start(), line_start + 80)]):
+        return after
+    if text.find(_CELLS, line_start, stop.start()) >= 0:
+        return after
+    length = stop.start() - line_start
+    if length >= _TITLE_LINE or not text[after : after + 1].isupper():
+        return 0
+    # A short line before a longer one that opens with a capital: a title, or a verse.
+    next_end = text.find("\n", after)
+    next_length = (len(text) if next_end < 0 else next_end) - after
+    return after if length * 2 < next_length else 0
+
+
+def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
+    """Give where the next sentence begins if this stop ends one, else 0."""
+    closed = _closed(text, stop.end())
+    after = _SPACE.match(text, closed).end()  # type: ignore[union-attr]
+    if stop[0][0] not in ".!?…" or after >= len(text):
+        return after
+    spaced = after > closed
+    ahead = text[_OPENING.match(text, after).end() :][:1]  # type: ignore[union-attr]
+    if not spaced:
+        # Without a space only scripts that use none can begin a sentence, and only a strong stop before them.
+        return after if "\u3040" <= ahead <= "\uffef" and stop[0][-1] in "!?" else 0
+    if ahead.islower():
+        return 0
+    if stop[0] == "." and not _period_ends(text, line_start, stop.start(), after):
+        return 0
+    return after
+
+
+def _closed(text: str, at: int) -> int:
+    """Give where the closing quotes, brackets and reference marks after a stop end."""
+    end = _CLOSERS.match(text, at).end()  # type: ignore[union-attr]
+    spaced = _TOKENISED_CLOSERS.match(text, end)
+    return spaced.end() if spaced else end
+
+
+def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
+    """Tell a full stop from the dot of an abbreviation, an initial or a list number."""
+    before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
+    if stop - line_start <= _LONGEST_ABBREVIATION and _ENUMERATOR.match(before):
+        return False
+    pieces = before.split()
+    token = pieces[-1].lstrip("\"'“‘«([{*_`") if pieces and not before[-1:].isspace() else ""
+    word = token.casefold()
+    if word in _TITLES and not (word in {"no", "v", "sun", "mar", "sat", "dec", "art", "p", "c"} and token.islower()):
+        return False
+    if word in _AMBIGUOUS or (len(token) == 1 and token.isalpha() and token.isupper()) or _dotted(token):
+        opener = _WORD.search(text, after, after + 40)
+        return opener is None or opener[0] in _OPENERS
+    return True
+
+
+def _dotted(token: str) -> bool:
+    """Tell whether a token is letters with a dot between each, as in ``U.S`` before its last dot."""
+    letters = token.split(".")
+    return len(letters) > 1 and all(len(letter) == 1 and letter.isalpha() for letter in letters)

@@ -1,0 +1,200 @@
+"""Weighted terms of the lexical index, from text of any language."""
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+TERM_SPACE = 999_999_937  # the largest prime below 10^9, which is the widest sparse vector pgvector stores
+UNSPACED_TERM = TERM_SPACE + 1  # of every segment with a script without spaces: how many there are weighs its bigrams
+K1 = 1.2
+B = 0.75
+MEAN_LENGTH = 140.0  # a constant of the index: a running mean would change every stored weight
+TITLE_COUNT = 2
+PREFIX_LETTERS = 5
+SIDE_WEIGHT = 0.5  # of prefixes, pairs and interrogatives in a question
+ACROSS = 0.5  # of terms that may cross from word to word, the share expected in a good match
+
+# Han, kana, bopomofo, Hangul, and the scripts of South-East Asia that put no spaces between words.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowel signs of Indic scripts and of the pointed Semitic ones are marks, which \w leaves out.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0dff"
+_WORDS = re.compile(f"[{UNSPACED}]+|(?:[^\\W_{UNSPACED}]|[{_MARKS}])+")
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
+# What is asked with these is told without them, so their bigrams are rare and would pull as if they told something.
+_INTERROGATIVES = re.compile(
+    "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
+    "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
+)
+_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters that decomposition leaves whole
+
+
+@dataclass(frozen=True, slots=True)
+class TermVector:
+    """Distinct term ids, ascending, int32 in 1..UNSPACED_TERM, with a float32 weight each."""
+
+    ids: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """The terms of a question, as a TermVector's, and how far each is expected in a good match, from 0 to 1.
+
+    A word is. Of a run without spaces about half of the bigrams are: the others cross from word to word, and so do
+    pairs. Prefixes and folded copies add to a match, but a question is not less answered for the lack of them.
+    ``unspaced`` tells which terms are of a script without spaces.
+    """
+
+    ids: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    expected: NDArray[np.float32]
+    unspaced: NDArray[np.bool_]
+
+
+def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVector:
+    """Give the BM25 weight of each term of a segment, all but the IDF, which belongs to the question.
+
+    Weights are in (0, K1 + 1). The title counts ``TITLE_COUNT`` times, the heading path once. Term-frequency
+    saturation and length normalisation after Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009),
+    with a fixed mean length, so that a stored weight never goes stale.
+    """
+    counts: Counter[int] = Counter()
+    length, unspaced = _count(text, counts)
+    if heading:
+        length += _count(heading, counts)[0]
+    if title:
+        ids, title_length = _of_short(title)
+        length += TITLE_COUNT * title_length
+        for term in ids:
+            counts[term] += TITLE_COUNT
+    if unspaced:
+        counts[UNSPACED_TERM] = 1
+    size = len(counts)
+    ids_array = np.fromiter(counts.keys(), np.int32, size)
+    frequency = np.fromiter(counts.values(), np.float32, size)
+    order = np.argsort(ids_array)
+    frequency = frequency[order]
+    norm = K1 * (1.0 - B + B * length / MEAN_LENGTH)
+    return TermVector(ids_array[order], frequency * np.float32(K1 + 1) / (frequency + np.float32(norm)))
+
+
+def weigh_question(question: str) -> QueryTerms:
+    """Give the terms to look for and the weight of each kind: 1 for words, ``SIDE_WEIGHT`` for prefixes and pairs.
+
+    Bigrams that touch an interrogative weigh ``SIDE_WEIGHT`` too.
+
+    Accent-folded copies are looked for only where the question has no accented letter at all, as somebody types who
+    leaves accents out; otherwise they would match words that the question does not mean.
+    """
+    words = split_words(question)
+    unaccented = all(_entry(word).folded is None for word in words)
+    found: dict[int, tuple[float, float]] = {}
+    unspaced: set[int] = set()
+    for word in words:
+        entry = _entry(word)
+        if not entry.unspaced:
+            found[entry.main[0]] = (1.0, 1.0)
+            continue
+        unspaced.update(entry.main)
+        asking = {at for match in _INTERROGATIVES.finditer(word) for at in range(match.start() - 1, match.end())}
+        for at, term in enumerate(entry.main):
+            weight = SIDE_WEIGHT if at in asking else 1.0
+            found[term] = max(found.get(term, (0.0, 0.0)), (weight, ACROSS if len(word) > 1 else 1.0))
+    for left, right in pairwise(words):
+        if not (left.isascii() and right.isascii()) and (pair := _pair(left, right)):
+            found.setdefault(pair, (SIDE_WEIGHT, ACROSS))
+    for word in words:
+        entry = _entry(word)
+        for term in entry.side:
+            found.setdefault(term, (SIDE_WEIGHT, 0.0))
+        if unaccented and not entry.unspaced:
+            found.setdefault(_hash("~" + word), (1.0, 0.0))
+    ids = sorted(found)
+    return QueryTerms(
+        np.array(ids, np.int32),
+        np.array([found[term][0] for term in ids], np.float32),
+        np.array([found[term][1] for term in ids], np.float32),
+        np.array([term in unspaced for term in ids], np.bool_),
+    )
+
+
+def split_words(text: str) -> list[str]:
+    """Split text into case-folded words; a run of a script without spaces is one word here."""
+    folded = text.lower() if text.isascii() else _normal(text)
+    return _WORDS.findall(folded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What one word contributes: ``main`` terms, which make up its length, ``side`` terms, and its folded copy."""
+
+    main: tuple[int, ...]
+    side: tuple[int, ...]
+    folded: int | None
+    unspaced: bool
+    all: tuple[int, ...]
+
+
+def _normal(text: str) -> str:
+    # Case folding can undo NFKC (and NFKC of folded text can bring new capitals), so it is normalised again.
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _hash(key: str) -> int:
+    return crc32(key.encode()) % TERM_SPACE + 1
+
+
+def _fold(word: str) -> str:
+    plain = unicodedata.normalize("NFD", word).translate(_STROKES)
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+@lru_cache(maxsize=1 << 17)
+def _entry(word: str) -> _Entry:
+    if _IS_UNSPACED.match(word):
+        grams = [word] if len(word) == 1 else [a + b for a, b in pairwise(word)]
+        main = tuple(map(_hash, grams))
+        return _Entry(main, (), None, True, main)
+    main = (_hash(word),)
+    side = (_hash("^" + word[:PREFIX_LETTERS]),) if len(word) > PREFIX_LETTERS and word.isalpha() else ()
+    folded = None
+    if not word.isascii():
+        plain = _fold(word)
+        folded = _hash("~" + plain) if plain and plain != word else None
+    return _Entry(main, side, folded, False, (*main, *side, *(() if folded is None else (folded,))))
+
+
+@lru_cache(maxsize=1 << 17)
+def _pair(left: str, right: str) -> int:
+    """Hash two adjacent words; 0 where either is of a script without spaces, whose bigrams already join words."""
+    if _IS_UNSPACED.match(left) or _IS_UNSPACED.match(right):
+        return 0
+    return _hash(f"{left}_{right}")
+
+
+def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
+    """Count the terms of a text, and give its length and whether any of it is of a script without spaces."""
+    words = split_words(text)
+    entries = [_entry(word) for word in words]
+    counts.update([term for entry in entries for term in entry.all])
+    if not text.isascii():
+        pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
+        counts.update([pair for pair in pairs if pair])
+    return sum([len(entry.main) for entry in entries]), any([entry.unspaced for entry in entries])
+
+
+@lru_cache(maxsize=1024)
+def _of_short(text: str) -> tuple[tuple[int, ...], int]:
+    counts: Counter[int] = Counter()
+    length, _ = _count(text, counts)
+    return tuple(counts.elements()), length

@@ -1,0 +1,1 @@
+"""Who asks: API keys, tokens and the keys that sign them."""

@@ -1,0 +1,135 @@
+"""API keys: 256 random bits that identify a workspace and a user, shown once and stored as a hash.
+
+A key is too long to be guessed, so a plain SHA-256 of it is as good as a slow hash, and one indexed read finds it. The
+first 64 bits of that hash are the key's id: they name it in lists and logs, and reveal nothing of the key.
+"""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.rows import class_row
+
+from graph.errors import InvalidRequest, NotFound
+from graph.evidence import Identity
+from tools.auth.identities import checked_identity
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+
+PREFIX = "cw_"
+KEY_BYTES = 32
+LONGEST_LABEL = 200
+USE_NOTED_SECONDS = 60
+_KEY = re.compile(rf"{PREFIX}[\w-]{{43}}", re.ASCII)
+_ID = re.compile(r"[0-9a-f]{16}")
+
+_KEY_ID = "encode(substring(key_hash FOR 8), 'hex')"
+_INSERT = """
+INSERT INTO api_keys (key_hash, workspace, "user", label)
+VALUES (%(key_hash)s, %(workspace)s, %(user)s, %(label)s)
+"""
+_FIND = """
+SELECT name, "user",
+       last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(noted)s) AS unnoted
+FROM api_keys JOIN workspaces ON number = workspace
+WHERE key_hash = %(key_hash)s AND revoked_at IS NULL
+"""
+# Asked again here, so that of many requests at once only the first writes.
+_NOTE_USE = """
+UPDATE api_keys SET last_used_at = now()
+WHERE key_hash = %(key_hash)s AND (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(noted)s))
+"""
+_LIST = f"""
+SELECT {_KEY_ID} AS key_id, name AS workspace, "user", label, api_keys.created_at, last_used_at, revoked_at
+FROM api_keys JOIN workspaces ON number = workspace
+WHERE %(workspace)s::integer IS NULL OR workspace = %(workspace)s
+ORDER BY api_keys.created_at, key_hash
+"""
+_REVOKE = f"UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE {_KEY_ID} = %s"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is listed. ``last_used_at`` is true to the minute."""
+
+    key_id: str
+    workspace: str
+    user: str
+    label: str
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+def key_id(key: str) -> str:
+    """Give the id under which a key is listed and revoked."""
+    return _hash(key)[:8].hex()
+
+
+class ApiKeys:
+    """The keys of a deployment. Nothing of them is cached, so a revoked key is refused at once, in every process."""
+
+    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+        self._database = database
+        self._workspaces = workspaces
+
+    async def create(self, workspace: str, user: str, *, label: str = "") -> str:
+        """Make a key, and return it: this is the only time that it can be seen.
+
+        Raises NotFound where there is no such workspace, InvalidRequest where a name or the label can't be one.
+        """
+        try:
+            identity = checked_identity(workspace, user)
+        except ValueError as error:
+            raise InvalidRequest(f"{error}.") from None
+        if len(label) > LONGEST_LABEL or not label.isprintable():
+            raise InvalidRequest(f"label: it has at most {LONGEST_LABEL} characters, all of them printable.")
+        key = PREFIX + secrets.token_urlsafe(KEY_BYTES)
+        row = {
+            "key_hash": _hash(key),
+            "workspace": await self._workspaces.number(identity.workspace),
+            "user": identity.user,
+            "label": label,
+        }
+        async with self._database.connection() as connection:
+            await connection.execute(_INSERT, row)
+        return key
+
+    async def find(self, key: str) -> Identity | None:
+        """Give whom a key stands for; None where there is no such key, or it is revoked.
+
+        That it was used is noted at most once a minute.
+        """
+        if not _KEY.fullmatch(key):
+            return None
+        row = {"key_hash": _hash(key), "noted": USE_NOTED_SECONDS}
+        async with self._database.connection() as connection:
+            found = await (await connection.execute(_FIND, row)).fetchone()
+            if found is None:
+                return None
+            workspace, user, unnoted = found
+            if unnoted:
+                await connection.execute(_NOTE_USE, row)
+        return Identity(workspace, user)
+
+    async def list(self, workspace: str | None = None) -> list[ApiKey]:
+        """List the keys, those that are revoked among them, the oldest first; those of one workspace where it is named.
+
+        Raises NotFound.
+        """
+        number = None if workspace is None else await self._workspaces.number(workspace)
+        async with self._database.connection() as connection, connection.cursor(row_factory=class_row(ApiKey)) as rows:
+            return await (await rows.execute(_LIST, {"workspace": number})).fetchall()
+
+    async def revoke(self, key_id: str) -> None:
+        """Refuse a key from now on; one that is revoked stays so. Raises NotFound."""
+        async with self._database.connection() as connection:
+            if _ID.fullmatch(key_id) and (await connection.execute(_REVOKE, [key_id])).rowcount:
+                return
+        raise NotFound(f"There is no key {key_id!r}.", suggestion="See `citewell keys list`.")
+
+
+def _hash(key: str) -> bytes:
+    return hashlib.sha256(key.encode()).digest()

@@ -1,0 +1,27 @@
+"""Validate the names of a workspace and a user, whether they come from an API key or a token's claims."""
+
+import re
+
+from graph.evidence import Identity
+from tools.storage.tenants import LONGEST_NAME
+
+LONGEST_USER = 200
+# Control characters end lines of logs and break columns; PostgreSQL stores neither NUL nor half a surrogate pair.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def checked_identity(workspace: object, user: object) -> Identity:
+    """Make an identity of the names given, a workspace of 1 to 100 characters and a user of 1 to 200.
+
+    Raises ValueError, whose message says which of the two can't be one.
+    """
+    return Identity(
+        _checked("workspace", workspace, LONGEST_NAME),
+        _checked("user", user, LONGEST_USER),
+    )
+
+
+def _checked(what: str, name: object, longest: int) -> str:
+    if not isinstance(name, str) or not name.strip() or len(name) > longest or _UNFIT.search(name):
+        raise ValueError(f"{what}: it has 1 to {longest} characters, none of them a control character")
+    return name

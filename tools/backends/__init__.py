@@ -1,0 +1,1 @@
+"""Backends that answer, chosen by model name."""

@@ -1,0 +1,245 @@
+"""Split a sentence into tokens that are equal if two sentences say the same thing in another notation."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from text.normal_forms import fold
+from text.numbers import ZH_DIGITS, ZH_SCALES, read_chinese, read_digits, spell
+
+Kind = Literal["word", "letter", "number", "date", "unit", "symbol"]
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowel signs of Indic and pointed Semitic scripts are marks, which \w leaves out.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0dff"
+_LETTER = f"(?:[^\\W\\d_{_UNSPACED}]|[{_MARKS}])"
+_ZH_NUMERALS = "".join((*ZH_DIGITS, *ZH_SCALES))
+_ZH_SCALE = "".join(ZH_SCALES)
+_ZH_ONES = "一二两三四五六七八九"
+_NOT_TENTHS = "为员立功本长就果都熟年语分品绩份人型套对群双片形因效婚交全名家千百天堆团"
+_DIGITS = r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+_TOKEN = re.compile(
+    rf"(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\2\d{{1,2}}(?!\d))"
+    rf"|(?P<slashed>(?<!\d)\d{{1,2}}([-/.])\d{{1,2}}\4\d{{4}}(?!\d))"
+    r"|(?P<clock>(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d))"
+    rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}})"
+    rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
+    rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
+    r"|(?P<spaced>(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]))"
+    rf"|(?P<number>{_DIGITS})(?P<tail>{_LETTER}+)?"
+    rf"|(?P<numerals>[{_ZH_NUMERALS}]+)"
+    rf"|(?P<dotted>(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![^\W_]))?)"
+    r"|(?P<tail_alone>(?<!\w)(?:'(?:s|re|ve|ll|d|m)|n't)(?!\w))"  # as tokenised texts write them
+    rf"|(?P<word>{_LETTER}(?:{_LETTER}|\d)*(?:'{_LETTER}+)*'?)"
+    rf"|(?P<letter>[{_UNSPACED}])"
+    r"|(?P<symbol>[^\w\s])"
+)
+_MINUS = re.compile(r"(?:^|[\s(\"=<>:])[-]\Z")
+# After these, a single Chinese numeral counts something.
+_COUNTED = frozenset(
+    "个個位名人岁歲年月日天周週星期小时時点點秒次届屆种種条條只隻座架辆輛艘家所间間层層章节節部本支队隊组組项項件块塊"
+    "米公里千克吨噸元美欧英平立度倍成代级級世号號分码毫厘海光场場颗顆份枚张張句篇"
+)
+_NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
+_KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
+LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
+_ORDINAL_TAILS = frozenset(("st", "nd", "rd", "th"))
+_CONTRACTED = {"'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "'d", "'s": "'s"}
+_WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "gonna": "going to"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One unit of comparison. ``start`` and ``end`` are offsets into the folded sentence.
+
+    ``key`` is what is compared; ``value`` is a number's value; ``capital`` says that it was written with a capital.
+    """
+
+    key: str
+    start: int
+    end: int
+    kind: Kind
+    capital: bool = False
+    value: float | None = None
+
+
+def tokens_of(folded: str) -> list[Token]:
+    """Cut a folded text into tokens; punctuation is left out, symbols that carry meaning are kept."""
+    found: list[Token] = []
+    for match in _TOKEN.finditer(folded):
+        start, end = match.span()
+        piece = match[0]
+        if match["word"] is not None:
+            _add_word(found, piece, start)
+        elif match["tail_alone"] is not None:
+            found.append(Token(_CONTRACTED.get(piece.casefold(), "not"), start, end, "word"))
+        elif match["letter"] is not None:
+            found.append(Token(piece, start, end, "letter"))
+        elif match["number"] is not None:
+            _add_number(found, match, folded)
+        elif match["symbol"] is not None:
+            found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
+        elif match["numerals"] is not None:
+            _add_numerals(found, piece, start, folded)
+        elif match["share"] is not None or match["tenths"] is not None:
+            _add_share(found, piece, start)
+        elif match["dotted"] is not None:
+            found.append(Token(piece.replace(".", "").casefold(), start, end, "word", piece[0].isupper()))
+        else:
+            found.append(_written(match, start, end))
+    return found
+
+
+def _written(match: re.Match[str], start: int, end: int) -> Token:
+    """Read a number or date that one pattern knows as a whole."""
+    if match["clock"] is not None:
+        return Token("#" + match[0].removeprefix("0"), start, end, "number")
+    if match["scaled"] is None and match["spaced"] is None:
+        return _written_date(match, start, end)
+    value = _scaled(match[0]) if match["scaled"] is not None else read_digits(match[0].replace(" ", ""))
+    return Token("#" + spell(value), start, end, "number", value=value)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Give the keys of a phrase, as a lexicon holds it."""
+    return tuple(token.key for token in tokens_of(fold(text)))
+
+
+def _carries(sign: str) -> bool:
+    return sign in _KEPT_MARKS or (unicodedata.category(sign) in ("So", "Sc", "Sm") and sign not in "|~")
+
+
+def _add_word(found: list[Token], piece: str, start: int) -> None:
+    capital = piece[0].isupper()
+    word = piece.casefold().strip("'")
+    end = start + len(piece)
+    if word in _WHOLE:
+        first, second = _WHOLE[word].split()
+        found.append(Token(first, start, end, "word", capital))
+        found.append(Token(second, start, end, "word"))
+        return
+    if word.endswith("n't") and len(word) > 3:
+        found.append(Token({"ai": "is"}.get(word[:-3], word[:-3]), start, end, "word", capital))
+        found.append(Token("not", start, end, "word"))
+        return
+    stem, mark, tail = word.rpartition("'")
+    if mark and "'" + tail in _CONTRACTED and stem:
+        found.append(Token(stem, start, end - len(tail) - 1, "word", capital))
+        found.append(Token(_CONTRACTED["'" + tail], end - len(tail) - 1, end, "word"))
+        return
+    capital = capital or (not piece.islower() and any(sign.isupper() for sign in piece[1:]))
+    found.append(Token(word or piece, start, end, "word", capital))
+
+
+def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
+    start, end = match.span("number")
+    if len(match["number"]) > LONGEST_NUMBER:
+        found.append(Token("#" + match["number"], start, match.end(), "number"))
+        return
+    value = read_digits(match["number"])
+    if _ends_years(found, match, folded):
+        value += _century(found[-1])
+    if _MINUS.search(folded[max(0, start - 2) : start]):
+        value, start = -value, start - 1
+    key = "#" + spell(value)
+    tail = (match["tail"] or "").casefold()
+    if tail in _ORDINAL_TAILS:
+        found.append(Token(key, start, match.end(), "number", value=value))
+        return
+    if tail == "s" and value >= 10:
+        found.append(Token(key + "s", start, match.end(), "number", value=value))
+        return
+    found.append(Token(key, start, end, "number", value=value))
+    if tail:
+        found.append(Token(tail, end, match.end(), "word", match["tail"][0].isupper()))
+
+
+def _ends_years(found: list[Token], match: re.Match[str], folded: str) -> bool:
+    """Tell the "19" of "2018-19" from other numbers."""
+    start, end = match.span("number")
+    if not found or len(match["number"]) != 2 or folded[start - 1 : start] not in ("-", "/"):
+        return False
+    past = found[-1]
+    if past.end != start - 1 or past.value is None or not 1000 <= past.value <= 2200 or folded[end : end + 1] == "-":
+        return False
+    return past.end - past.start == 4 and past.value % 100 < read_digits(match["number"])
+
+
+def _century(year: Token) -> float:
+    return (year.value or 0.0) // 100 * 100
+
+
+def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> None:
+    end = start + len(piece)
+    after = folded[end : end + 2].lstrip()
+    before = folded[max(0, start - 1) : start]
+    around = piece + after
+    counts = len(piece) > 1 or (after[:1] and after[0] in _COUNTED) or before in ("第", "十")
+    if len(piece) > LONGEST_NUMBER:
+        found.append(Token("#" + piece, start, end, "number"))
+        return
+    if counts and not any(around.startswith(phrase) for phrase in _NO_NUMBER):
+        value = read_chinese(piece)
+        if value is not None:
+            found.append(Token("#" + spell(value), start, end, "number", value=value))
+            return
+    found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
+
+
+def _add_share(found: list[Token], piece: str, start: int) -> None:
+    """Read "百分之二十五" as 25 per cent, "七成" as 70, and "三分之二" as two thirds."""
+    if piece.endswith("成"):
+        piece = f"百分之{10 * (_plain(piece[:-1]) or read_chinese(piece[:-1]) or 0.0):g}"
+        _add_share_of(found, piece, start, start + 2)
+        return
+    _add_share_of(found, piece, start, start + len(piece))
+
+
+def _add_share_of(found: list[Token], piece: str, start: int, end: int) -> None:
+    whole, _, part = piece.partition("分之")
+    values = [
+        read_chinese(text) if all(sign in _ZH_NUMERALS for sign in text) else _plain(text) for text in (whole, part)
+    ]
+    if whole == "百" and values[1] is not None:
+        found.append(Token("#" + spell(values[1]), start, end, "number", value=values[1]))
+        found.append(Token("u:%", start, end, "unit"))
+    elif values[0] and values[1] is not None:
+        value = values[1] / values[0]
+        found.append(Token("#" + spell(value), start, end, "number", value=value))
+    else:
+        found.extend(Token(sign, start + at, start + at + 1, "letter") for at, sign in enumerate(piece))
+
+
+def _plain(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d+(?:\.\d+)?", text) else None
+
+
+def _scaled(piece: str) -> float:
+    """Read digits with Chinese scales: "3.5万", "1亿2000万"."""
+    total = 0.0
+    if len(piece) > 2 * LONGEST_NUMBER:
+        return float(sum(map(ord, piece)))  # no number that anybody means
+    for digits, scales in re.findall(rf"(\d[\d,.]*)\s?([{_ZH_SCALE}]+)", piece):
+        value = read_digits(digits.rstrip(".,"))
+        for scale in scales:
+            value *= ZH_SCALES[scale]
+        total += value
+    return total
+
+
+def _written_date(match: re.Match[str], start: int, end: int) -> Token:
+    parts = [int(part) for part in re.split(r"[-/.]", match[0])]
+    year, month, day = parts if match["iso"] is not None else reversed(parts)
+    if month > 12 >= day:
+        month, day = day, month  # as Americans write it
+    unsure = match["slashed"] is not None and month <= 12 and day <= 12 and month != day
+    return Token(date_key(year, month, day) + ("?" if unsure else ""), start, end, "date")
+
+
+def date_key(year: int | None, month: int | None, day: int | None) -> str:
+    """Give the key of a date; a part that is not known is left empty, "?" says that day and month may be swapped."""
+    return "@" + "-".join("" if part is None else str(part) for part in (year, month, day))

@@ -1,0 +1,130 @@
+"""Detect that two sources disagree: nearly the same sentence with another number, date, name or polarity."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.evidence import Segment
+from graph.ports import Dispute
+from tools.claims.diff_spans import common_in_order
+from tools.claims.sentence_comparison import compare
+from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
+from tools.claims.source_sentences import Content, Sources, SourceSentence, content_of, parse_source
+
+ALIKE = 0.7  # share of the longer sentence's content that both must have in order
+HALF = 0.5
+FEWEST = 3  # content tokens in common
+_WORD = re.compile(r"\w+(?:\.\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConflict:
+    """Two sentences of two segments that can't both hold, in offsets of their canonical texts."""
+
+    one: Segment
+    one_start: int
+    one_end: int
+    other: Segment
+    other_start: int
+    other_end: int
+    reason: str
+
+
+def find_disputes(
+    claim: str, places: Sequence[tuple[int, int, int]], sources: Sources, others: Sequence[Segment]
+) -> tuple[Dispute, ...]:
+    """Give the sentences of other sources that conflict with a claim or with the sentence that proves it."""
+    texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
+    said = [(reading, content_of(reading)) for reading in map(parse_sentence, dict.fromkeys(texts))]
+    proving = [sources.segments[at] for at, _, _ in places]
+    found: list[Dispute] = []
+    for other in others:
+        if not any(same_subject(one, other) for one in proving):
+            continue
+        for sentence in parse_source(other.text).sentences:
+            theirs = sentence.reading, sentence.content
+            reason = next((reason for ours in said if (reason := _conflict(*ours, *theirs))), None)
+            if reason is not None:
+                found.append(
+                    Dispute(other.segment_id, other.start + sentence.start, other.start + sentence.end, reason)
+                )
+    return tuple(found)
+
+
+def find_conflicts(segments: Sequence[Segment]) -> list[SourceConflict]:
+    """Find every pair of sentences, of two different segments, that conflict though they are nearly the same."""
+    found: list[SourceConflict] = []
+    for at, one in enumerate(segments):
+        for other in segments[at + 1 :]:
+            if same_subject(one, other):
+                found.extend(_between(one, other))
+    return found
+
+
+def same_subject(one: Segment, other: Segment) -> bool:
+    """Tell whether two segments can contradict each other, as far as their documents tell.
+
+    Titles are the same but for a word or two where they have as many words and more than half of them in common, place
+    by place: "Visitor guide of the museum, 2024" and "... 2025".
+    """
+    if one.document_id == other.document_id:
+        return False
+    ours, theirs = _WORD.findall(one.title.casefold()), _WORD.findall(other.title.casefold())
+    if len(ours) != len(theirs) or ours == theirs:
+        return True
+    shared = [mine == yours for mine, yours in zip(ours, theirs, strict=True)].count(True)
+    return 2 * shared <= len(ours)
+
+
+def _between(one: Segment, other: Segment) -> list[SourceConflict]:
+    rivals = parse_source(other.text).sentences
+    said = {rival.reading.keys for rival in rivals}
+    found: list[SourceConflict] = []
+    for sentence in parse_source(one.text).sentences:
+        if sentence.reading.keys in said:
+            continue
+        for rival in rivals:
+            reason = _conflict(sentence.reading, sentence.content, rival.reading, rival.content)
+            if reason is not None:
+                found.append(_disagreement(one, sentence, other, rival, reason))
+    return found
+
+
+def _disagreement(
+    one: Segment, sentence: SourceSentence, other: Segment, rival: SourceSentence, reason: str
+) -> SourceConflict:
+    return SourceConflict(
+        one,
+        one.start + sentence.start,
+        one.start + sentence.end,
+        other,
+        other.start + rival.start,
+        other.start + rival.end,
+        reason,
+    )
+
+
+def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> str | None:
+    """Say in what two sentences conflict if they are nearly the same, else None."""
+    shorter, longer = sorted((len(ours.keys), len(theirs.keys)))
+    if shorter < FEWEST or shorter < HALF * longer:
+        return None
+    if len(ours.distinct & theirs.distinct) < max(FEWEST, HALF * shorter):
+        return None
+    shared = common_in_order(ours.keys, theirs.keys)
+    if shared < FEWEST or (shared < ALIKE * longer and _around(one.keys, other.keys) < ALIKE):
+        return None
+    comparison = compare(one, other, copies=True)
+    if comparison.finding != "conflict":
+        return None
+    return (
+        comparison.reasons[0].replace("the source says", "another source says").replace("the answer says", "this one")
+    )
+
+
+def _around(one: Sequence[str], other: Sequence[str]) -> float:
+    """Give the share of the longer of two sequences that both begin and end with."""
+    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
+    head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
+    tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)
+    return (head + tail) / longest

@@ -1,0 +1,1 @@
+"""Embedding models, and moving a library from one to another."""

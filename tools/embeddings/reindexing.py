@@ -1,0 +1,174 @@
+"""Embed every segment anew with another model, while search and ingestion go on.
+
+The new vectors are collected in a separate table, workspace by workspace; that takes most of the time and blocks
+nobody. Then one transaction takes the writers' locks of all workspaces, embeds what was ingested meanwhile, swaps the
+new vectors in and records the new model. Readers see the library of one model or of the other; if the work is cut short
+before that transaction ends, the library is unchanged and the collected vectors wait for the next attempt.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg import sql
+
+from graph.errors import InvalidRequest
+from tools.embeddings.embedder import Embedder
+from tools.retrieval.indexing import lock_library, vector_as_text
+from tools.retrieval.maintenance import maintain
+from tools.retrieval.partitions import partition_name, vectors_name
+from tools.storage.database import Connection, Database
+
+LOCK = 0x7265696E  # "rein", the advisory lock of the one reindexing process
+PAGE = 512
+FIRST = ("00000000-0000-0000-0000-000000000000", -1)
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reindexed:
+    """What was done: the model and dimension of all vectors now, and how many there are."""
+
+    model: str
+    dimension: int
+    segments: int
+
+
+async def reindex(database: Database, embedder: Embedder, progress: Progress | None = None) -> Reindexed:
+    """Embed the whole library anew and record the embedder as its model.
+
+    ``progress`` hears how many segments are embedded and how many there are. Processes that still hold the old
+    embedder search by words alone where the dimension changed, and cannot ingest: start them anew.
+
+    Raises InvalidRequest where another reindex is running, EmbeddingUnavailable, DatabaseUnavailable.
+    """
+    async with database.connection() as connection, _only_one(connection):
+        model = f"{embedder.model}/{embedder.dimension}"
+        await connection.execute("DELETE FROM reindexed_segments WHERE model <> %s", [model])
+        workspaces = await _workspaces(connection)
+        total = await _count(connection)
+        done = 0
+        for workspace in workspaces:
+            async for embedded in _gather(connection, workspace, embedder, model):
+                done += embedded
+                if progress is not None:
+                    progress(min(done, total), total)
+        for workspace in workspaces:
+            await _drop_vector_indexes(connection, workspace, "DROP INDEX CONCURRENTLY IF EXISTS {}")
+        segments = await _swap(connection, embedder, model)
+        await connection.execute("TRUNCATE reindexed_segments")
+        for workspace in workspaces:
+            await maintain(connection, workspace)
+    return Reindexed(embedder.model, embedder.dimension, segments)
+
+
+async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
+    segments = 0
+    async with connection.transaction():
+        for workspace in await _workspaces(connection):
+            await lock_library(connection, workspace)
+            async for _ in _gather(connection, workspace, embedder, model):
+                pass
+            await _drop_vector_indexes(connection, workspace, "DROP INDEX IF EXISTS {}")
+            done = await connection.execute(
+                sql.SQL(_REPLACE).format(sql.Identifier(vectors_name(workspace))), [workspace]
+            )
+            segments += done.rowcount
+        await connection.execute(_RECORD, {"model": embedder.model, "dimension": embedder.dimension})
+    return segments
+
+
+async def _gather(connection: Connection, workspace: int, embedder: Embedder, model: str) -> AsyncIterator[int]:
+    """Embed the segments that lack a new vector or have another text by now; tell how many were seen, page by page."""
+    page = sql.SQL(_PAGE).format(sql.Identifier(partition_name(workspace)))
+    document, index = FIRST
+    while True:
+        bound = {"workspace": workspace, "document": document, "index": index, "limit": PAGE, "model": model}
+        found = await connection.execute(page, bound, prepare=False)
+        rows = await found.fetchall()
+        if not rows:
+            return
+        stale = [row for row in rows if row[3] is not None]
+        vectors = await embedder.embed([body for *_, body in stale])
+        await connection.execute(
+            _KEEP,
+            {
+                "workspace": workspace,
+                "model": model,
+                "documents": [row[0] for row in stale],
+                "indexes": [row[1] for row in stale],
+                "hashes": [row[2] for row in stale],
+                "vectors": await asyncio.to_thread(lambda rows: [vector_as_text(row) for row in rows], vectors),
+            },
+        )
+        document, index = rows[-1][:2]
+        yield len(rows)
+
+
+@asynccontextmanager
+async def _only_one(connection: Connection) -> AsyncIterator[None]:
+    found = await connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
+    row = await found.fetchone()
+    if row is None or not row[0]:
+        raise InvalidRequest("Another reindex is running.", suggestion="Wait for it to end.")
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            await connection.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+
+
+async def _workspaces(connection: Connection) -> list[int]:
+    # In the order of their numbers, in which any two processes would take their locks.
+    found = await connection.execute("SELECT workspace FROM library_statistics ORDER BY workspace")
+    return [int(row[0]) for row in await found.fetchall()]
+
+
+async def _count(connection: Connection) -> int:
+    found = await connection.execute("SELECT coalesce(sum(segments), 0)::integer FROM library_statistics")
+    row = await found.fetchone()
+    return 0 if row is None else int(row[0])
+
+
+async def _drop_vector_indexes(connection: Connection, workspace: int, statement: LiteralString) -> None:
+    # An index on vectors of the old dimension refuses the new, and any index takes them in one by one, slowly.
+    found = await connection.execute(_VECTOR_INDEXES, [vectors_name(workspace)])
+    for (name,) in await found.fetchall():
+        await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+
+
+_VECTOR_INDEXES = """
+SELECT c.relname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS a ON a.oid = c.relam
+WHERE i.indrelid = to_regclass(%s) AND a.amname IN ('hnsw', 'ivfflat')
+"""
+_PAGE = """
+WITH page AS MATERIALIZED (
+    SELECT document_id, segment_index, body, hashtextextended(body, 0) AS body_hash FROM {}
+    WHERE workspace = %(workspace)s AND (document_id, segment_index) > (%(document)s::uuid, %(index)s)
+    ORDER BY document_id, segment_index LIMIT %(limit)s
+)
+SELECT p.document_id, p.segment_index, p.body_hash,
+    CASE WHEN r.model = %(model)s AND r.body_hash = p.body_hash THEN NULL ELSE p.body END
+FROM page AS p LEFT JOIN reindexed_segments AS r
+    ON r.workspace = %(workspace)s AND r.document_id = p.document_id AND r.segment_index = p.segment_index
+ORDER BY p.document_id, p.segment_index
+"""
+_KEEP = """
+INSERT INTO reindexed_segments (workspace, document_id, segment_index, model, body_hash, embedding)
+SELECT %(workspace)s, document_id, segment_index, %(model)s, body_hash, embedding::halfvec
+FROM unnest(%(documents)s::uuid[], %(indexes)s::integer[], %(hashes)s::bigint[], %(vectors)s::text[])
+    AS new (document_id, segment_index, body_hash, embedding)
+ON CONFLICT (workspace, document_id, segment_index)
+DO UPDATE SET model = excluded.model, body_hash = excluded.body_hash, embedding = excluded.embedding
+"""
+_REPLACE = """
+UPDATE {} AS s SET embedding = r.embedding FROM reindexed_segments AS r
+WHERE r.workspace = %s AND r.document_id = s.document_id AND r.segment_index = s.segment_index
+"""
+_RECORD = """
+INSERT INTO embedding_models (model, dimension) VALUES (%(model)s, %(dimension)s)
+ON CONFLICT (only_one) DO UPDATE SET model = excluded.model, dimension = excluded.dimension, recorded_at = now()
+"""

@@ -1,0 +1,160 @@
+"""The model inside the ``wordllama`` wheel: a vector for each token, and their mean as a text's embedding.
+
+No context reaches a vector, so it weighs words rather than sentences, and it knows the words of English: in other
+languages its tokenizer falls back to syllables and bytes, which ``coverage`` measures.
+"""
+
+import asyncio
+import logging
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+CONFIG = "l2_supercat"
+WIDTH = 256
+TRUNCATED_WIDTHS = (64, 128, WIDTH)
+WORD = re.compile(r"[^\W_]+")
+KNOWN_WORD_CHARACTERS_PER_TOKEN = 3
+INLINE_CHARACTERS = 2_000  # below this, tokenizing takes less than a thread's hand-over
+BATCH_TEXTS = 256
+
+
+class StaticEmbedder:
+    """Embeds on this machine, at some thousands of paragraphs a second. ``load`` makes one."""
+
+    def __init__(self, tokenizer: "Tokenizer", weights: NDArray[np.float32]) -> None:
+        self._tokenizer = tokenizer
+        self._weights = weights
+        self.dimension = weights.shape[1]
+        self.model = f"wordllama-{CONFIG}-{self.dimension}"
+
+    @classmethod
+    async def load(cls, dimension: int = WIDTH) -> "StaticEmbedder":
+        """Load tokenizer and weights from the wheel, once a process; a smaller dimension cuts the vectors off.
+
+        Raises ConfigurationError for a dimension that the model wasn't trained to be cut at.
+        """
+        if dimension not in TRUNCATED_WIDTHS:
+            raise ConfigurationError(
+                f"embedding.dimension is {dimension}; the static model has {', '.join(map(str, TRUNCATED_WIDTHS))}.",
+                suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={WIDTH}.",
+            )
+        tokenizer = await asyncio.to_thread(bundled_tokenizer)
+        weights = await asyncio.to_thread(_bundled_weights)
+        return cls(tokenizer, np.ascontiguousarray(weights[:, :dimension]))
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts as unit vectors, shape (n, dimension); a text without a token is the zero vector."""
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for start in range(0, len(texts), BATCH_TEXTS):
+            batch = list(texts[start : start + BATCH_TEXTS])
+            short = sum(map(len, batch)) <= INLINE_CHARACTERS
+            vectors[start : start + len(batch)] = (
+                self.pooled(batch) if short else await asyncio.to_thread(self.pooled, batch)
+            )
+        return vectors
+
+    async def close(self) -> None:
+        """Do nothing: the weights belong to the process."""
+
+    def coverage(self, text: str) -> float:
+        """Measure the share of the text's word characters in words that the tokenizer knows.
+
+        Known is a word that it keeps at three characters a token or more, or an ASCII word that is one token. About
+        0.9 for English, 0.1 for Vietnamese, 0 for Chinese; 0 where there is no word.
+        """
+        ends = [end for _, end in self._tokenizer.encode(text, add_special_tokens=False).offsets]
+        known = total = 0
+        for word in WORD.finditer(text):
+            length = word.end() - word.start()
+            tokens = bisect_right(ends, word.end()) - bisect_right(ends, word.start())
+            whole = tokens <= 1 and word.group().isascii()
+            total += length
+            known += length if whole or length >= KNOWN_WORD_CHARACTERS_PER_TOKEN * tokens else 0
+        return known / total if total else 0.0
+
+    def pooled(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed a few texts on the calling thread; see ``embed``."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return self.pooled_tokens([encoding.ids for encoding in encodings])
+
+    def tokens(self, text: str) -> list[int]:
+        """Give the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b"."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def pooled_tokens(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Embed a few texts that are given by their tokens, on the calling thread."""
+        pooled = np.zeros((len(texts), self.dimension), np.float32)
+        for row, tokens in enumerate(texts):
+            ids = np.asarray(tokens, np.intp)
+            pooled[row] = np.ones(len(ids), np.float32) @ self._weights.take(ids, axis=0, mode="clip")
+        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+        np.divide(pooled, norms, out=pooled, where=norms > 0)
+        return pooled
+
+
+@cache
+def bundled_embedder() -> StaticEmbedder:
+    """Give the whole bundled model, once a process, whatever embeds the library. Blocks for 0.1 s the first time."""
+    return StaticEmbedder(bundled_tokenizer(), _bundled_weights())
+
+
+def count_tokens(texts: Sequence[str]) -> list[int]:
+    """Count each text's tokens by the bundled tokenizer (LLaMA 2's), about 3,000 paragraphs a second. Blocks."""
+    encodings = bundled_tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
+    return [len(encoding.ids) for encoding in encodings]
+
+
+@cache
+def bundled_tokenizer() -> "Tokenizer":
+    """Read the tokenizer from the wheel, without padding or truncation. Blocks for 0.1 s the first time."""
+    from tokenizers import Tokenizer
+
+    tokenizer: Tokenizer = Tokenizer.from_file(str(_wheel() / "tokenizers" / f"{CONFIG}_tokenizer_config.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+@cache
+def _bundled_weights() -> NDArray[np.float32]:
+    with _root_logger_untouched():
+        from wordllama import WordLlama
+    # The default cache folder is in the user's home, where the files are not, and then it would download.
+    weights: NDArray[np.float32] = WordLlama.load(
+        CONFIG, cache_dir=_wheel(), dim=WIDTH, disable_download=True
+    ).embedding
+    return weights
+
+
+def _wheel() -> Path:
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise ConfigurationError("The static embeddings are not installed.", suggestion="Install wordllama.")
+    return Path(spec.origin).parent
+
+
+@contextmanager
+def _root_logger_untouched() -> Iterator[None]:
+    """Undo ``logging.basicConfig``, which wordllama calls when it is imported."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)

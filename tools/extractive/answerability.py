@@ -1,0 +1,87 @@
+"""Features for estimating whether the candidates answer a question at all, one row of numbers a question."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from text.normal_forms import QuestionTerms
+from tools.extractive.question_analysis import names_in
+from tools.extractive.sentence_features import FeatureTable
+from tools.extractive.similarity import Floats, Similarity, log_odds
+
+FOUND_SIGNALS = (
+    "search_odds",  # log odds of the best search score
+    "small_grams",  # the best sentence's cover by small and by middle grams
+    "middle_grams",
+    "segment_grams",  # log of the best segment's cover by middle grams
+    "question_terms",  # log of how many terms the question has
+    "spread",  # entropy of the reader's choice among the candidates
+    "best_score",  # the reader's score of the sentence that it puts first, and what that sentence looks like
+    "best_terms",
+    "best_terms_in_place",
+    "best_small_grams",
+    "best_title",
+    "best_numbers_missing",
+    "best_names_missing",
+    "best_search_odds",
+    "titled",  # whether that sentence's title shares anything with the question
+    "title",  # the best cover by any title
+    "names",  # whether the question names anything
+)
+_OF_BEST = ("terms", "terms_in_place", "small_grams", "title", "numbers_missing", "names_missing")
+PAGE_SIGNALS = (
+    "small_grams",
+    "segment_share",  # the largest share of the question's middle grams in one segment and its headings, unweighted
+    "missing_terms",  # how many of the question's terms no candidate has
+    "question_terms",
+    "question_grams",  # log of how many middle grams the question has
+    "spread",
+    "likeness",  # cosine of the most similar sentence, and how far the embeddings know the language
+    "coverage",
+)
+LEAST_COVER = 0.05
+
+
+def found_signals(
+    question: str, asked: QuestionTerms, found: FeatureTable, scores: Floats, relevance: Sequence[float]
+) -> Floats:
+    """Sum up what a search found, in the order of FOUND_SIGNALS; ``scores`` are the reader's."""
+    best = int(np.argmax(scores))
+    odds = log_odds(np.asarray(relevance, dtype=np.float64))
+    of_best = {f"best_{name}": float(found.column(name)[best]) for name in _OF_BEST}
+    values = {
+        **of_best,
+        "best_score": float(scores[best]),
+        "best_search_odds": float(odds[found.owner[best]]),
+        "titled": float(of_best["best_title"] > 0),
+        "title": found.column("title").max(),
+        "names": float(bool(names_in(question))),
+        "search_odds": float(odds.max()),
+        "small_grams": found.small_grams.max(),
+        "middle_grams": found.middle_grams.max(),
+        "segment_grams": np.log(found.segment_grams.max() + LEAST_COVER),
+        "question_terms": np.log1p(len(asked.terms)),
+        "spread": _entropy(scores),
+    }
+    return np.array([values[name] for name in FOUND_SIGNALS], dtype=np.float64)
+
+
+def page_signals(asked: QuestionTerms, found: FeatureTable, scores: Floats, alike: Similarity) -> Floats:
+    """Sum up what stands in selected pages, in the order of PAGE_SIGNALS."""
+    values = {
+        "small_grams": found.small_grams.max(),
+        "segment_share": found.segment_share.max(),
+        "missing_terms": found.missing_terms,
+        "question_terms": np.log1p(len(asked.terms)),
+        "question_grams": np.log1p(len(asked.grams[1])),
+        "spread": _entropy(scores),
+        "likeness": alike.sentences.max(),
+        "coverage": alike.coverage,
+    }
+    return np.array([values[name] for name in PAGE_SIGNALS], dtype=np.float64)
+
+
+def _entropy(scores: Floats) -> float:
+    share = np.exp(scores - scores.max())
+    share = share / share.sum()
+    return -float((share * np.log(share + 1e-12)).sum())

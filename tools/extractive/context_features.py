@@ -1,0 +1,191 @@
+"""Features of a candidate sentence from its context: title, heading, table header, and what it adds to them."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.evidence import Segment
+from text.normal_forms import QuestionTerms, comparable_text, flatten
+from tools.extractive.question_analysis import asked_quantity, names_in, numbers_in, quantities_in, share_missing
+from tools.extractive.similarity import Bools, Floats, cover, cover_beyond, idf, measure_similarity, presence
+from tools.rules.candidate_sentences import CandidateSentence, Shape
+
+
+class SentenceContext(NamedTuple):
+    """The document's title, the nearest heading above, and the header row of its table, "" where there is none."""
+
+    title: str
+    heading: str
+    header: str
+
+    @property
+    def text(self) -> str:
+        return " ".join(part for part in self if part)
+
+
+class ContextTable(NamedTuple):
+    """The surroundings of some candidates without repeats, and which of them each candidate stands in."""
+
+    around: tuple[SentenceContext, ...]
+    of: NDArray[np.int_]  # (candidates,)
+
+
+def find_contexts(segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> ContextTable:
+    """Find what stands around each candidate. A table's first row is its header, and has none itself."""
+    known: dict[SentenceContext, int] = {}
+    of: list[int] = []
+    segment, heading, header = -1, "", ""
+    for candidate in pool:
+        if candidate.segment != segment:
+            segment, header = candidate.segment, ""
+            heading = segments[segment].heading
+        if candidate.shape == "heading":
+            heading = candidate.text
+        if candidate.shape != "row":
+            header = ""
+        here = SentenceContext(segments[segment].title, heading, header)
+        of.append(known.setdefault(here, len(known)))
+        if candidate.shape == "row":
+            header = header or candidate.text
+    return ContextTable(tuple(known), np.array(of, dtype=np.int_))
+
+
+CONTEXT_FEATURES = (
+    "heading_line",  # is a heading
+    "row",  # is a row of a table, below its header row
+    "terms_beyond_title",  # share of the weight of the terms which the title lacks
+    "terms_in_place",  # share of all terms, surroundings read along
+    "heading_beyond_title",  # middle grams, which the title lacks, in the heading and in the header row
+    "header_beyond_title",
+    "title_repeated",  # share of the title's middle grams of the question that the sentence says again
+    "title",  # middle gram cover by the title
+    "numbers_missing",  # share of the question's numbers that stand neither in the sentence nor around it
+    "names_missing",  # share of the question's names that nothing read of the document holds
+    "likeness",  # by static embeddings, of the sentence and of it in its place
+    "likeness_in_place",
+    "quantity",  # holds the quantity asked for, the more the fewer others do, and how near to words of the question
+    "quantity_near",
+)
+_NEAR = 40.0  # characters over which nearness falls to a third
+
+
+@dataclass(frozen=True, slots=True)
+class TermPresence:
+    """Which candidate holds which of the question's terms and of its middle grams: (units, candidates)."""
+
+    terms: Bools
+    middle: Bools
+
+
+def context_features(
+    question: str,
+    asked: QuestionTerms,
+    segments: Sequence[Segment],
+    pool: Sequence[CandidateSentence],
+    held: TermPresence,
+) -> dict[str, Floats]:
+    """Compute the columns of PLACED."""
+    standing = find_contexts(segments, pool)
+    return {
+        "heading_line": _shaped(pool, "heading"),
+        "row": _shaped(pool, "row") * np.array([bool(place.header) for place in standing.around])[standing.of],
+        **_words(asked, held, standing),
+        "numbers_missing": _numbers_missing(question, pool, standing),
+        "names_missing": _names_missing(question, segments, pool),
+        **_likeness(question, pool, standing),
+        **_quantities(question, asked, pool),
+    }
+
+
+def _shaped(pool: Sequence[CandidateSentence], shape: Shape) -> Floats:
+    return np.array([candidate.shape == shape for candidate in pool], dtype=np.float64)
+
+
+def _words(asked: QuestionTerms, held: TermPresence, standing: ContextTable) -> Mapping[str, Floats]:
+    """Compare the question's words with what stands around each sentence, and with what the sentence adds to it."""
+
+    def around(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
+        return presence(units, texts)[:, standing.of]
+
+    terms, middle = asked.terms, asked.grams[1]
+    title_terms = around(terms, [comparable_text(place.title).vocabulary for place in standing.around])
+    surrounding_terms = around(terms, [comparable_text(place.text).vocabulary for place in standing.around])
+    titles = around(middle, [comparable_text(place.title).flat for place in standing.around])
+    headings = around(middle, [comparable_text(place.heading).flat for place in standing.around])
+    headers = around(middle, [comparable_text(place.header).flat for place in standing.around])
+    term_weight, weight = idf(held.terms), idf(held.middle)
+    return {
+        "terms_beyond_title": cover_beyond(term_weight, held.terms, title_terms),
+        "terms_in_place": cover(term_weight, held.terms | surrounding_terms),
+        "heading_beyond_title": cover_beyond(weight, headings, titles),
+        "header_beyond_title": cover_beyond(weight, headers, titles),
+        "title_repeated": cover_beyond(weight, held.middle, ~titles),
+        "title": cover(weight, titles),
+    }
+
+
+def _numbers_missing(question: str, pool: Sequence[CandidateSentence], standing: ContextTable) -> Floats:
+    wanted = numbers_in(question)
+    if not wanted:
+        return np.zeros(len(pool))
+    around = [wanted & numbers_in(place.text) for place in standing.around]
+    return np.array(
+        [
+            share_missing(wanted, wanted & numbers_in(candidate.text) | around[place])
+            for candidate, place in zip(pool, standing.of.tolist(), strict=True)
+        ]
+    )
+
+
+def _names_missing(question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> Floats:
+    names = names_in(question)
+    if not names:
+        return np.zeros(len(pool))
+    read: dict[str, list[str]] = defaultdict(list)
+    for segment in segments:
+        read[segment.document_id].append(_flattened_whole(segment.title, segment.heading, segment.text))
+    missing = {
+        document_id: share_missing(names, frozenset(name for name in names if any(name in text for text in texts)))
+        for document_id, texts in read.items()
+    }
+    return np.array([missing[segments[candidate.segment].document_id] for candidate in pool])
+
+
+@lru_cache(maxsize=512)
+def _flattened_whole(title: str, heading: str, text: str) -> str:
+    return flatten(f"{title} {heading} {text}")
+
+
+def _likeness(question: str, pool: Sequence[CandidateSentence], standing: ContextTable) -> Mapping[str, Floats]:
+    texts = [candidate.text for candidate in pool]
+    openings = [f"{place.text}:" for place in standing.around]
+    return {
+        "likeness": measure_similarity(question, texts).sentences,
+        "likeness_in_place": measure_similarity(
+            question, texts, [openings[place] for place in standing.of.tolist()]
+        ).sentences,
+    }
+
+
+def _quantities(question: str, asked: QuestionTerms, pool: Sequence[CandidateSentence]) -> Mapping[str, Floats]:
+    """Tell which sentences hold the quantity asked for, and how near it stands to words of the question."""
+    holds, near = np.zeros(len(pool)), np.zeros(len(pool))
+    quantity = asked_quantity(question)
+    spans = [quantities_in(candidate.text, quantity, question) if quantity else [] for candidate in pool]
+    for index, found in enumerate(spans):
+        if found:
+            folded = pool[index].text.casefold()
+            holds[index] = 1.0
+            near[index] = max(_nearness(span, folded, asked.terms) for span in found)
+    return {"quantity": holds * (1.0 - holds.mean()), "quantity_near": near}
+
+
+def _nearness(span: tuple[int, int], text: str, terms: Sequence[str]) -> float:
+    find_contexts = [text.find(term) for term in terms if term in text]
+    near = sum(np.exp(-max(0, span[0] - place, place - span[1]) / _NEAR) for place in find_contexts)
+    return float(near) / max(1, len(terms))

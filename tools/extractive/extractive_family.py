@@ -1,0 +1,135 @@
+"""Ports of the extractive backend: a grader by the reader's scores, and a writer that quotes whole source sentences."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from itertools import zip_longest
+
+from graph.evidence import Hit, Intent
+from graph.ports import (
+    ClaimChecker,
+    Draft,
+    DraftClosed,
+    DraftOpened,
+    DraftText,
+    Family,
+    FaultySection,
+    Grading,
+    Revision,
+)
+from graph.state import Turn
+from graph.usage import Meter
+from prompts import lines
+from tools.extractive.quote_selection import select_quotes
+from tools.extractive.reader import RankedSentences, rank_by_part
+from tools.extractive.reader_weights import fitted_weights
+from tools.rules.question_rules import RulePreparer, RuleRewriter
+from tools.rules.small_talk_rules import small_talk, small_talk_phrases
+from tools.rules.title_rules import RuleTitler
+
+# Below this chance that the answer is there, all candidates are dropped; ADR 0006 has what other points keep.
+ANSWERABLE = 0.5
+# A segment is dropped where its best sentence is this far behind the best of all, in log odds of the reader.
+KEPT_WITHIN = 6.0
+KEPT_AT_MOST = 5
+
+
+class ExtractiveGrader:
+    """RelevanceGrader over the reader's scores; no model."""
+
+    def __init__(self, *, refuse_below: float = ANSWERABLE) -> None:
+        self._refuse_below = refuse_below
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Judge all candidates together; the kept stay in the order of their search scores."""
+        return await asyncio.to_thread(_grade, question, candidates, self._refuse_below)
+
+
+def _grade(question: str, hits: Sequence[Hit], refuse_below: float) -> Grading:
+    ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
+    readings = rank_by_part(question, ranked)
+    answered = [reading for reading in readings if reading.answerable >= refuse_below]
+    ids = [hit.segment.segment_id for hit in ranked]
+    if not answered:
+        return Grading((), tuple((segment_id, "no sentence in it answers the question") for segment_id in ids))
+    keep: set[int] = set()
+    for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
+        keep.update(index for index in row if index is not None and len(keep) < KEPT_AT_MOST)
+    return Grading(
+        tuple((hit.segment.segment_id, hit.score) for index, hit in enumerate(ranked) if index in keep),
+        tuple(
+            (segment_id, "other segments answer the question better")
+            for index, segment_id in enumerate(ids)
+            if index not in keep
+        ),
+    )
+
+
+def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
+    """Give the segments that hold a sentence near the best one, by search score, then by that sentence."""
+    best: dict[int, float] = {}
+    for candidate, score in zip(reading.candidates, reading.scores, strict=True):
+        best.setdefault(candidate.segment, score)
+    within = [index for index in best if best[index] >= reading.scores[0] - KEPT_WITHIN]
+    return sorted(within, key=lambda index: (-ranked[index].score, -best[index]))
+
+
+class ExtractiveWriter:
+    """AnswerWriter that adds no word of its own."""
+
+    async def write(
+        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Quote up to three sentences, five of selected pages; no section where there is nothing to quote."""
+        readings = await asyncio.to_thread(rank_by_part, question, sources)
+        for quote in select_quotes(readings, sources):
+            for draft in _section(quote.text, (quote.segment_id,)):
+                yield draft
+
+    async def revise(
+        self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
+    ) -> list[Revision]:
+        """Quote what answers best and stands in no faulty section yet, a quote a section; withdraw what is left."""
+        readings = await asyncio.to_thread(rank_by_part, question, sources)
+        fresh = [
+            quote for quote in select_quotes(readings, sources) if all(quote.text not in each.text for each in faulty)
+        ]
+        return [
+            Revision(section.section_index, quote.text if quote else "", (quote.segment_id,) if quote else ())
+            for section, quote in zip_longest(faulty, fresh[: len(faulty)])
+        ]
+
+    async def converse(
+        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+    ) -> AsyncIterator[Draft]:
+        """Reply to small talk with a fixed line; a question gets none, since only the library is quoted."""
+        if intent == "small_talk":
+            text: str = getattr(lines(language), small_talk(question) or "acknowledgement")
+            for draft in _section(text, ()):
+                yield draft
+
+
+def _section(text: str, source_ids: tuple[str, ...]) -> tuple[Draft, ...]:
+    return DraftOpened(), DraftText(text), DraftClosed(text, source_ids)
+
+
+MODEL = "extractive"
+
+
+def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE) -> Family:
+    """Make the family over a claim checker.
+
+    A question whose chance of an answer among the candidates is below ``refuse_below``, in [0, 1], is refused. Raises
+    ValueError where the shipped weights are not this reader's.
+    """
+    fitted_weights()
+    small_talk_phrases()  # read now, so that no run waits for it
+    return Family(
+        name="extractive",
+        model=MODEL,
+        preparer=RulePreparer(),
+        grader=ExtractiveGrader(refuse_below=refuse_below),
+        writer=ExtractiveWriter(),
+        checker=checker,
+        rewriter=RuleRewriter(),
+        titler=RuleTitler(),
+    )

@@ -1,0 +1,190 @@
+"""Features of each candidate sentence of a question, a row of numbers each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.evidence import Segment
+from text.normal_forms import flatten, question_terms
+from tools.extractive.context_features import CONTEXT_FEATURES, TermPresence, context_features
+from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, presence
+from tools.rules.answer_types import answer_spans, asked_type
+from tools.rules.candidate_sentences import CandidateSentence
+
+# Whether there is an answer must mean the same in a library of five sentences, all on one subject, as in one of
+# thousands: rarity is counted as if this many sentences on other subjects stood among the candidates.
+OTHER_SENTENCES = 20
+
+WORDED = (
+    "terms",  # share of the question's term weight in the sentence
+    "small_grams",  # the same over small and large character grams
+    "large_grams",
+    "bm25",
+    "before",  # middle gram cover of the sentence before, and after
+    "after",
+    "with_context",  # middle gram cover that the sentence before, the first one and the heading add
+    "only_here",  # middle grams that neither neighbour has
+    "search_score",  # the segment's search score by the best segment's
+    "search_odds",  # the log of their odds ratio
+    "search_rank",  # reciprocal of the segment's place by that score
+    "asked_type",  # holds a thing of the kind that is asked for, which the question does not name
+    "asked_type_near",  # and how near it stands to words of the question
+    "untyped_grams",  # middle gram cover where the question asks for no kind that can be found by form
+    "first",  # opens its segment
+)
+FEATURES = (*WORDED, *CONTEXT_FEATURES)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """The candidates of one question by their features, and the covers that tell whether it has an answer."""
+
+    features: Floats  # (candidates, FEATURES)
+    owner: NDArray[np.int_]  # (candidates,) the segment of each
+    small_grams: Floats  # (candidates,) cover by small and by middle grams, steadied
+    middle_grams: Floats
+    segment_grams: Floats  # (segments,) cover by middle grams of whole segments, steadied
+    segment_share: Floats  # (segments,) share of the middle grams in whole segments and their headings, unweighted
+    missing_terms: int  # how many of the question's terms no candidate has
+
+    def column(self, name: str) -> Floats:
+        """Give a feature of every candidate."""
+        return np.asarray(self.features[:, FEATURES.index(name)])
+
+
+def compute_features(
+    question: str, segments: Sequence[Segment], relevance: Sequence[float], pool: Sequence[CandidateSentence]
+) -> FeatureTable:
+    """Compute the features of a question's candidates, of which there must be one at least.
+
+    ``relevance`` holds the search score of each segment in [0, 1].
+    """
+    asked = question_terms(question)
+    owner = np.array([candidate.segment for candidate in pool])
+    terms = presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
+    flats = [candidate.wording.flat for candidate in pool]
+    small, middle, large = (presence(grams, flats) for grams in asked.grams)
+    term_weight, middle_weight = idf(terms), idf(middle)
+    term_cover, grams = cover(term_weight, terms), cover(middle_weight, middle)
+    follows = np.r_[False, owner[1:] == owner[:-1]]
+    before = np.where(follows, np.roll(middle, 1, axis=1), False)
+    after = np.where(np.r_[follows[1:], False], np.roll(middle, -1, axis=1), False)
+    heads = presence(asked.grams[1], [flatten(f"{segment.title} {segment.heading}") for segment in segments])
+    context = middle | before | middle[:, np.searchsorted(owner, owner)] | heads[:, owner]
+    score = np.asarray(relevance, dtype=np.float64)
+    odds = log_odds(score)
+    place = (score[None, :] > score[:, None]).sum(axis=1)
+    lengths = np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64)
+    typed, near = _type_features(question, asked.terms, term_weight, pool)
+    columns: dict[str, Floats] = {
+        "terms": term_cover,
+        "small_grams": cover(idf(small), small),
+        "large_grams": cover(idf(large), large),
+        "bm25": _bm25(asked.terms, term_weight, pool, lengths),
+        "before": cover(middle_weight, before),
+        "after": cover(middle_weight, after),
+        "with_context": cover(middle_weight, context) - grams,
+        "only_here": cover(middle_weight, middle & ~before & ~after),
+        "search_score": (score / max(score.max(), 1e-9))[owner],
+        "search_odds": (odds - odds.max())[owner],
+        "search_rank": (1.0 / (1.0 + place))[owner],
+        "asked_type": typed,
+        "asked_type_near": near,
+        "untyped_grams": grams * (asked_type(question) == "other"),
+        "first": (~follows).astype(np.float64),
+        **context_features(question, asked, segments, pool, TermPresence(terms, middle)),
+    }
+    by_segment = _by_segment(middle, owner, len(segments))
+    steady = idf(middle, OTHER_SENTENCES)
+    return FeatureTable(
+        features=np.column_stack([columns[name] for name in FEATURES]),
+        owner=owner,
+        small_grams=cover(idf(small, OTHER_SENTENCES), small),
+        middle_grams=cover(steady, middle),
+        segment_grams=cover(steady, by_segment),
+        segment_share=(by_segment | heads).mean(axis=0) if len(middle) else np.zeros(len(segments)),
+        missing_terms=int((~terms.any(axis=1)).sum()),
+    )
+
+
+def _by_segment(present: Bools, owner: NDArray[np.int_], count: int) -> Bools:
+    held = np.zeros((present.shape[0], count), dtype=bool)
+    for segment in range(count):
+        held[:, segment] = present[:, owner == segment].any(axis=1)
+    return held
+
+
+def _bm25(terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence], lengths: Floats) -> Floats:
+    counts = np.array(
+        [[c.wording.terms.count(term) if term in c.wording.vocabulary else 0 for c in pool] for term in terms]
+    )
+    counts = counts.reshape(len(terms), len(pool)).astype(np.float64)
+    slack = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
+    total = weight.sum()
+    score: Floats = weight @ (counts * 2.2 / (counts + slack)) / total if total > 0 else np.zeros(len(pool))
+    return score
+
+
+def _type_features(
+    question: str, terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence]
+) -> tuple[Floats, Floats]:
+    """Tell whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
+    kind = asked_type(question)
+    present, near = np.zeros(len(pool)), np.zeros(len(pool))
+    if kind == "other":
+        return present, near
+    asked = flatten(question)
+    total = weight.sum() or 1.0
+    for index, candidate in enumerate(pool):
+        spans = [
+            span
+            for span in answer_spans(kind, candidate.text)
+            if flatten(candidate.text[slice(*span)]).strip() not in asked
+        ]
+        if not spans:
+            continue
+        present[index] = 1.0
+        folded = candidate.text.casefold()
+        places = [(folded.find(term), mass) for term, mass in zip(terms, weight, strict=True) if term in folded]
+        near[index] = max(
+            sum(mass * np.exp(-_gap(place, span) / 40.0) for place, mass in places) / total for span in spans
+        )
+    return present, near
+
+
+def _gap(place: int, span: tuple[int, int]) -> int:
+    return max(0, span[0] - place, place - span[1])
+
+
+MEMBERSHIP_FEATURES = (
+    "behind_best",  # the reader's score less the best one
+    "likeness",  # cosine with the question less the mean
+    "likeness_behind_best",
+    "grams_behind_best",  # cover by small grams less the best one
+    "length",  # log of characters less its mean
+    "first",  # opens its segment
+    "likeness_after",  # likeness of the sentence behind, and of the one before
+    "likeness_before",
+)
+
+
+def membership_features(
+    pool: Sequence[CandidateSentence], found: FeatureTable, scores: Floats, alike: Similarity
+) -> Floats:
+    """Compute the features, shape (candidates, MEMBERSHIP); ``scores`` are the reader's."""
+    deviation = alike.sentences - alike.sentences.mean()
+    lengths = np.log([len(candidate.text) for candidate in pool])
+    grams = found.features[:, FEATURES.index("small_grams")]
+    columns: dict[str, Floats] = {
+        "behind_best": scores - scores.max(),
+        "likeness": deviation,
+        "likeness_behind_best": alike.sentences - alike.sentences.max(),
+        "grams_behind_best": grams - grams.max(),
+        "length": lengths - lengths.mean(),
+        "first": found.features[:, FEATURES.index("first")],
+        "likeness_after": np.r_[deviation[1:], 0.0],
+        "likeness_before": np.r_[0.0, deviation[:-1]],
+    }
+    return np.column_stack([columns[name] for name in MEMBERSHIP_FEATURES])

@@ -1,0 +1,1 @@
+"""Documents: ingested, listed, cited and kept fresh."""

@@ -1,0 +1,281 @@
+"""The documents of a library: their rows, and how they are listed, read back, deleted and purged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+from typing_extensions import TypedDict
+
+from graph.errors import InvalidRequest, NotFound
+from graph.evidence import Identity, Space
+from tools.library.new_documents import DocumentFields, ReadyDocument
+from tools.retrieval.indexing import drop_segments, lock_library
+from tools.retrieval.scope import LASTING, VISIBLE, as_uuid
+from tools.storage.database import Connection, Database
+from tools.storage.pagination import decode_cursor, encode_cursor
+from tools.storage.tenants import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """What is stored of a document, as far as a new version is compared with it."""
+
+    content_hash: str
+    deleted: bool
+    segments: int
+    fields: DocumentFields
+
+    def holds(self, document: ReadyDocument) -> bool:
+        """Tell whether the document's segments are those of the new version."""
+        return self.content_hash == document.content_hash
+
+    def is_same(self, document: ReadyDocument) -> bool:
+        """Tell whether the new version would change nothing at all."""
+        return self.holds(document) and self.fields == document.fields and not self.deleted
+
+
+async def read_stored_documents(
+    connection: Connection, workspace: int, document_ids: Sequence[str]
+) -> dict[str, StoredDocument]:
+    """Read what is stored under these ids in a workspace, deleted documents and those of others too."""
+    found = await connection.execute(_READ, {"workspace": workspace, "ids": list(document_ids)})
+    return {
+        str(document_id): StoredDocument(content_hash, deleted, segments, DocumentFields(*values))
+        for document_id, content_hash, deleted, segments, *values in await found.fetchall()
+    }
+
+
+async def write_document_rows(connection: Connection, workspace: int, documents: Sequence[ReadyDocument]) -> None:
+    """Insert documents, or update everything of theirs but the date of their making; a deleted one is back."""
+    rows = [
+        [workspace, document.document_id, document.content_hash, *_values(document.fields)] for document in documents
+    ]
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_WRITE, rows)
+
+
+def _values(values: DocumentFields) -> list[Any]:
+    inner = [getattr(values, name) for name in _FIELDS]
+    return [Jsonb(value) if isinstance(value, dict) else value for value in inner]
+
+
+_FIELDS = [field.name for field in fields(DocumentFields)]
+_READ = f"""
+SELECT document_id, content_hash, deleted_at IS NOT NULL,
+       (SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id),
+       {", ".join(_FIELDS)}
+FROM documents AS d WHERE workspace = %(workspace)s AND document_id = ANY(%(ids)s::uuid[])
+"""
+_WRITTEN = ["content_hash", *_FIELDS]
+_WRITE = f"""
+INSERT INTO documents (workspace, document_id, {", ".join(_WRITTEN)})
+VALUES (%s, %s, {", ".join(["%s"] * len(_WRITTEN))})
+ON CONFLICT (workspace, document_id) DO UPDATE
+SET {", ".join(f"{name} = excluded.{name}" for name in _WRITTEN)}, updated_at = now(), deleted_at = NULL
+"""
+
+LONGEST_PAGE = 200
+PURGED_AT_ONCE = 200
+
+_COLUMNS = """
+d.document_id::text, d.title, d.slug,
+CASE WHEN num_nonnulls(d.space_id, d.space_slug) > 0
+     THEN json_build_object('id', d.space_id, 'slug', d.space_slug) END AS space,
+d.url, d.source_type, d.owner, d.metadata, d.media_type, d.page_count,
+(SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
+d.created_at, d.updated_at, d.expires_at
+"""
+_REACHED = f"d.workspace = %(workspace)s AND {VISIBLE}"
+_GET = f"SELECT {_COLUMNS} FROM documents AS d WHERE d.document_id = %(document_id)s AND {_REACHED}"
+_LIST = f"""
+SELECT {_COLUMNS} FROM documents AS d
+WHERE {_REACHED}
+  AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
+  AND (%(title)s::text IS NULL OR d.title ILIKE %(title)s)
+  AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
+  AND (NOT %(lasting)s OR {LASTING})
+  AND (%(before)s::timestamptz IS NULL OR d.updated_at < %(before)s
+       OR d.updated_at = %(before)s AND d.document_id > %(after_id)s::uuid)
+ORDER BY d.updated_at DESC, d.document_id LIMIT %(limit)s
+"""
+_RAW_TEXT = f"""
+SELECT d.title, s.segment_index, s.page_idx, s.start_offset, s.end_offset, s.body
+FROM documents AS d JOIN segments AS s USING (document_id)
+WHERE d.document_id = %(document_id)s AND s.workspace = %(workspace)s AND {_REACHED}
+ORDER BY s.segment_index
+"""
+_DELETE = f"UPDATE documents AS d SET deleted_at = now() WHERE d.document_id = %(document_id)s AND {_REACHED}"
+_GONE = """
+SELECT document_id::text FROM documents
+WHERE workspace = %(workspace)s AND (deleted_at <= now() - %(older_than)s OR expires_at <= now())
+LIMIT %(limit)s
+"""
+_REMOVE = "DELETE FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is known of a document, without its text. ``segments`` is how many it has."""
+
+    document_id: str
+    title: str
+    slug: str | None
+    space: Space | None
+    url: str | None
+    source_type: str
+    owner: str | None
+    metadata: dict[str, Any]
+    media_type: str
+    page_count: int | None
+    segments: int
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """Documents, the last changed first. ``next_cursor`` asks for those that follow, and is None at the end."""
+
+    documents: list[Document]
+    next_cursor: str | None
+
+
+class RawSegment(TypedDict):
+    """A segment of canonical text; ``start`` and ``end`` count its code points, end exclusive."""
+
+    segment_index: int
+    page_idx: int | None
+    start: int
+    end: int
+    text: str
+
+
+class RawText(TypedDict):
+    """A document's canonical text: its segments, which joined in order are it."""
+
+    document_id: str
+    title: str
+    segments: list[RawSegment]
+
+
+class Documents:
+    """The documents of a deployment. What an identity may not read is not there for it: NotFound."""
+
+    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+        self._database = database
+        self._workspaces = workspaces
+
+    async def list(
+        self,
+        identity: Identity,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        space: str | None = None,
+        title: str | None = None,
+        document_ids: Sequence[str] | None = None,
+        lasting: bool = False,
+    ) -> DocumentPage:
+        """List documents, at most 200 a page; ``space`` is an id or a slug, ``title`` a part of the title in any case.
+
+        ``document_ids`` limits the list to these; what is no UUID names none. ``lasting`` leaves out what runs brought
+        for a time: pages of the web, and passages that a reader marked.
+
+        Raises NotFound for an unknown workspace, InvalidRequest for a limit out of range or a foreign cursor.
+        """
+        if not 1 <= limit <= LONGEST_PAGE:
+            raise InvalidRequest(f"limit: from 1 to {LONGEST_PAGE}.")
+        before, after_id = decode_cursor(cursor)
+        row = {
+            **await self._reach(identity),
+            "space": space,
+            "title": None if title is None else f"%{_literally(title)}%",
+            "ids": None if document_ids is None else [each for each in map(as_uuid, document_ids) if each is not None],
+            "lasting": lasting,
+            "before": before,
+            "after_id": after_id,
+            "limit": limit + 1,
+        }
+        async with (
+            self._database.connection() as connection,
+            connection.cursor(row_factory=class_row(Document)) as rows,
+        ):
+            found = await (await rows.execute(_LIST, row)).fetchall()
+        shown = found[:limit]
+        return DocumentPage(
+            shown, encode_cursor(shown[-1].updated_at, shown[-1].document_id) if len(found) > limit else None
+        )
+
+    async def get(self, identity: Identity, document_id: str) -> Document:
+        """Read what is known of a document. Raises NotFound."""
+        row = await self._named(identity, document_id)
+        async with (
+            self._database.connection() as connection,
+            connection.cursor(row_factory=class_row(Document)) as rows,
+        ):
+            found = await (await rows.execute(_GET, row)).fetchone()
+        if found is None:
+            raise _unknown(document_id)
+        return found
+
+    async def raw_text(self, identity: Identity, document_id: str) -> RawText:
+        """Read a document's canonical text by its segments. Raises NotFound."""
+        row = await self._named(identity, document_id)
+        async with self._database.connection() as connection:
+            found = await (await connection.execute(_RAW_TEXT, row)).fetchall()
+        if not found:
+            raise _unknown(document_id)
+        segments = [RawSegment(segment_index=i, page_idx=page, start=a, end=b, text=t) for _, i, page, a, b, t in found]
+        return RawText(document_id=row["document_id"], title=found[0][0], segments=segments)
+
+    async def delete(self, identity: Identity, document_id: str) -> None:
+        """Take a document out of sight at once; ``purge`` removes it later. Raises NotFound."""
+        row = await self._named(identity, document_id)
+        async with self._database.connection() as connection:
+            if (await connection.execute(_DELETE, row)).rowcount == 0:
+                raise _unknown(document_id)
+
+    async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
+        """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
+
+        Returns how many went. Whose they were does not matter: this is for those who run the deployment. Raises
+        NotFound for an unknown workspace.
+        """
+        row = {"workspace": await self._workspaces.number(workspace), "older_than": older_than, "limit": PURGED_AT_ONCE}
+        purged = 0
+        async with self._database.connection() as connection:
+            while gone := await self._purge_some(connection, row):
+                purged += gone
+        return purged
+
+    async def _purge_some(self, connection: Connection, row: dict[str, Any]) -> int:
+        async with connection.transaction():
+            await lock_library(connection, row["workspace"])
+            gone = [found[0] for found in await (await connection.execute(_GONE, row)).fetchall()]
+            if gone:
+                await drop_segments(connection, row["workspace"], gone)
+                await connection.execute(_REMOVE, [row["workspace"], gone])
+        return len(gone)
+
+    async def _reach(self, identity: Identity) -> dict[str, Any]:
+        return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
+
+    async def _named(self, identity: Identity, document_id: str) -> dict[str, Any]:
+        """Name a document within reach; what is no UUID is the id of none."""
+        try:
+            return {**await self._reach(identity), "document_id": str(UUID(document_id))}
+        except ValueError:
+            raise _unknown(document_id) from None
+
+
+def _unknown(document_id: str) -> NotFound:
+    return NotFound(f"There is no document {document_id}.")
+
+
+def _literally(part: str) -> str:
+    return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,255 @@
+"""Check whether the quotes of an old answer still hold in today's text, and where they moved to."""
+
+import asyncio
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.evidence import Citation, Freshness, Identity, Page, Place, Segment
+from graph.ports import SegmentReader
+from text.words import cuts_word, is_whole
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PlacedQuote:
+    """A quote, where it stood, and the headings that it stood under, which tell repeated quotes apart."""
+
+    start: int
+    quote: str
+    heading: str = field(default="", compare=False)
+
+
+def relocate_quotes(
+    quotes: Collection[PlacedQuote],
+    text: str,
+    *,
+    edges: Collection[int] = (),
+    heading_at: Callable[[int], str] = lambda _: "",
+) -> dict[PlacedQuote, int]:
+    """Give the offset at which each quote stands in ``text``; one that does not stand there is left out.
+
+    The same quote at its old place has stayed. Elsewhere it has moved; where its words stand in several places, what is
+    around it tells: the nearest quote whose place is certain has gone as far, else the heading is the same, else quotes
+    of the same words keep their order and go no farther than they must. They share no place while there are enough.
+    White space counts: a quote stands where every character of it does. A place within a longer word or number is
+    none, unless the text is cut there: ``edges`` are offsets where it is.
+    """
+    cuts = frozenset(edges)
+    alike: dict[str, list[PlacedQuote]] = defaultdict(list)
+    for quoted in sorted(set(quotes)):
+        alike[quoted.quote].append(quoted)
+    places = {words: _occurrences(words, text, cuts) for words in alike}
+    found = {quoted: quoted.start for words in alike for quoted in alike[words] if _holds(places[words], quoted.start)}
+    for words, same in alike.items():
+        if len(same) == 1 and len(places[words]) == 1:
+            found.setdefault(same[0], places[words][0])
+    anchors = sorted((quoted.start, at - quoted.start) for quoted, at in found.items())
+    for words, same in alike.items():
+        moved = [quoted for quoted in same if quoted not in found]
+        taken = {found.get(quoted) for quoted in same}
+        free = [at for at in places[words] if at not in taken] or places[words]
+        if moved and free:
+            found |= _tell_apart(moved, free, anchors, heading_at)
+    return found
+
+
+def _tell_apart(
+    moved: Sequence[PlacedQuote],
+    free: Sequence[int],
+    anchors: Sequence[tuple[int, int]],
+    heading_at: Callable[[int], str],
+) -> dict[PlacedQuote, int]:
+    """Give each of some quotes of the same words one of the places that are free."""
+    shifts = {quoted: _shift(quoted, anchors) for quoted in moved}
+    found = {quoted: at for quoted in moved if anchors and _holds(free, at := quoted.start + shifts[quoted])}
+    under: dict[str, list[int]] = defaultdict(list)
+    for at in free:
+        if at not in found.values():
+            under[heading_at(at)].append(at)
+    for heading, places in under.items():
+        same = [quoted for quoted in moved if quoted not in found and quoted.heading == heading != ""]
+        if len(same) <= len(places):
+            found |= _in_order(same, places, shifts)
+    rest = [quoted for quoted in moved if quoted not in found]
+    return found | _in_order(rest, [at for at in free if at not in found.values()] or free, shifts)
+
+
+def _shift(quoted: PlacedQuote, anchors: Sequence[tuple[int, int]]) -> int:
+    """Tell how far the nearest quote whose place is certain has gone."""
+    return min(anchors, key=lambda anchor: abs(anchor[0] - quoted.start))[1] if anchors else 0
+
+
+def _occurrences(quote: str, text: str, cuts: frozenset[int]) -> list[int]:
+    """Give every offset at which a quote stands by itself, in order; overlapping ones too."""
+    found: list[int] = []
+    at = text.find(quote) if quote else -1
+    while at >= 0:
+        end = at + len(quote)
+        if (at in cuts or not cuts_word(text, at)) and (end in cuts or not cuts_word(text, end)):
+            found.append(at)
+        at = text.find(quote, at + 1)
+    return found
+
+
+def _holds(places: Sequence[int], at: int) -> bool:
+    place = bisect_left(places, at)
+    return place < len(places) and places[place] == at
+
+
+def _in_order(
+    quotes: Sequence[PlacedQuote], places: Sequence[int], shifts: Mapping[PlacedQuote, int]
+) -> dict[PlacedQuote, int]:
+    """Give each quote a place so that the places rise and are the least way off; with too few, each its nearest."""
+    costs = [[abs(at - quoted.start - shifts[quoted]) for at in places] for quoted in quotes]
+    if len(quotes) > len(places):
+        return {quoted: places[row.index(min(row))] for quoted, row in zip(quotes, costs, strict=True)}
+    # best[q][p]: the least that the first q quotes cost within the first p places
+    best: list[list[float]] = [[0.0] * (len(places) + 1)]
+    for q, row in enumerate(costs):
+        line = [float("inf")] * (len(places) + 1)
+        for p in range(q, len(places)):
+            line[p + 1] = min(line[p], best[q][p] + row[p])
+        best.append(line)
+    found: dict[PlacedQuote, int] = {}
+    p = len(places)
+    for q in range(len(quotes), 0, -1):
+        while best[q][p - 1] <= best[q][p]:
+            p -= 1
+        p -= 1
+        found[quotes[q - 1]] = places[p]
+    return found
+
+
+QuoteStatus = tuple[Freshness, Place | None]
+DELETED: QuoteStatus = ("deleted", None)
+
+
+class CurrentText:
+    """A document as it is today, in which the quotes of answers are looked for."""
+
+    def __init__(self, page: Page) -> None:
+        self._segments = page.segments
+        self._starts = [segment.start for segment in page.segments]
+        self._text = "".join(segment.text for segment in page.segments)
+
+    def locate(self, quotes: Sequence[PlacedQuote]) -> dict[PlacedQuote, QuoteStatus]:
+        """Tell of the quotes of one answer whether each is fresh, has moved or has changed, and where it stands.
+
+        They are of one version of the document, so those that stayed tell where the text around the others has gone.
+        """
+        found = relocate_quotes(quotes, self._text, edges=self._starts, heading_at=self._heading)
+        return {quoted: self._standing(quoted, found.get(quoted)) for quoted in quotes}
+
+    def _standing(self, quoted: PlacedQuote, at: int | None) -> QuoteStatus:
+        if at is None:
+            return "changed", None
+        segment = self._holding(at)
+        place = Place(
+            segment_id=segment.segment_id,
+            segment_index=segment.segment_index,
+            page_idx=segment.page_idx,
+            start=at,
+            end=at + len(quoted.quote),
+        )
+        return "fresh" if at == quoted.start else "moved", place
+
+    def _heading(self, at: int) -> str:
+        return self._holding(at).heading
+
+    def _holding(self, at: int) -> Segment:
+        return self._segments[bisect_right(self._starts, at) - 1]
+
+
+async def check_freshness(
+    bodies: Sequence[dict[str, Any]], reader: SegmentReader, identity: Identity
+) -> list[dict[str, Any]]:
+    """Give bodies of stored messages with ``freshness``, and where it differs ``now``, in each of their citations.
+
+    Two reads at most, however many citations there are: of the segments cited, and of the documents in which a quote
+    no longer stands where it did. A document that is gone, expired or out of the identity's reach is deleted to it.
+    """
+    cited = [citation for body in bodies for citation in _citations(body)]
+    if not cited:
+        return list(bodies)
+    wanted = list(dict.fromkeys(citation["segment_id"] for citation in cited))
+    segments = {segment.segment_id: segment for segment in await reader.read_segments(wanted, identity)}
+    stays = _SectionMapping(segments)
+    stale = list(dict.fromkeys(citation["document_id"] for citation in cited if not stays(citation)))
+    pages = await reader.read_pages(stale, identity) if stale else []
+    texts = {page.document_id: CurrentText(page) for page in pages}
+    if not stale:
+        return [_with_freshness(body, None, texts) for body in bodies]
+    return await asyncio.to_thread(lambda: [_with_freshness(body, stays, texts) for body in bodies])
+
+
+class _SectionMapping:
+    """Tells whether a quote stands where it stood, and looks at each once: an answer names every citation twice."""
+
+    def __init__(self, segments: Mapping[str, Segment]) -> None:
+        self._segments = segments
+        self._seen: dict[tuple[str, int, int, str], bool] = {}
+
+    def __call__(self, citation: Citation) -> bool:
+        key = (citation["segment_id"], citation["start"], citation["end"], citation["quote"])
+        if (seen := self._seen.get(key)) is None:
+            seen = self._seen[key] = _is_unchanged(citation, self._segments)
+        return seen
+
+
+def _with_freshness(
+    body: dict[str, Any], stays: _SectionMapping | None, texts: Mapping[str, CurrentText]
+) -> dict[str, Any]:
+    """Tell of an answer's citations how they stand; without ``stays`` all of them stayed."""
+    headings = {source["index"]: source["heading"] for source in body.get("sources", [])}
+    quotes: dict[str, set[PlacedQuote]] = defaultdict(set)
+    moving: set[str] = set()
+    if stays is not None:
+        moving = {citation["document_id"] for citation in _citations(body) if not stays(citation)}
+    if moving:  # all quotes of a document tell where the text around the others has gone
+        for citation in _citations(body):
+            quotes[citation["document_id"]].add(_quoted(citation, headings))
+    located = {
+        document_id: texts[document_id].locate(sorted(quotes[document_id]))
+        for document_id in moving
+        if document_id in texts
+    }
+
+    def checked(citation: Citation) -> Citation:
+        document_id = citation["document_id"]
+        if document_id not in moving:
+            return {**citation, "freshness": "fresh"}
+        freshness, place = located.get(document_id, {}).get(_quoted(citation, headings), DELETED)
+        told: Citation = {**citation, "freshness": freshness}
+        if place is not None and (freshness == "moved" or place["segment_id"] != citation["segment_id"]):
+            told["now"] = place
+        return told
+
+    told = dict(body)
+    if "citations" in body:
+        told["citations"] = [checked(citation) for citation in body["citations"]]
+    if "claims" in body:
+        told["claims"] = [
+            {**claim, "citations": [checked(citation) for citation in claim["citations"]]} for claim in body["claims"]
+        ]
+    return told
+
+
+def _citations(body: dict[str, Any]) -> Iterator[Citation]:
+    """Give every citation of an answer, those in its list of claims too."""
+    yield from body.get("citations", [])
+    for claim in body.get("claims", []):
+        yield from claim["citations"]
+
+
+def _quoted(citation: Citation, headings: Mapping[int, str]) -> PlacedQuote:
+    return PlacedQuote(citation["start"], citation["quote"], headings.get(citation["source_index"], ""))
+
+
+def _is_unchanged(citation: Citation, segments: Mapping[str, Segment]) -> bool:
+    segment = segments.get(citation["segment_id"])
+    if segment is None or not segment.start <= citation["start"] < citation["end"] <= segment.end:
+        return False
+    start, end = citation["start"] - segment.start, citation["end"] - segment.start
+    return segment.text[start:end] == citation["quote"] and is_whole(segment.text, start, end)

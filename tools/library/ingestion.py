@@ -1,0 +1,298 @@
+"""Ingest documents: read, compare, segment, embed, and write what changed in one transaction.
+
+Parsing and embedding happen before the transaction. Writers of one workspace take turns at its lock, so that of two
+ingestions one waits for the other, and they never deadlock. What is compared before the lock is compared again under
+it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal
+
+from psycopg import errors
+
+from graph.errors import CitewellError, InvalidRequest, NotFound
+from graph.evidence import Identity, Space
+from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
+from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
+from tools.library.new_documents import NewDocument, ReadyDocument, make_ready
+from tools.library.segmenting import SegmentSize, segment
+from tools.library.source_files import DocumentBatches, DocumentReader, FoundFile, ReadSource, find_files
+from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library
+from tools.retrieval.maintenance import maintain
+from tools.settings import Settings
+from tools.storage.database import Connection, Database
+from tools.storage.tenants import Workspaces
+
+Status = Literal["created", "updated", "unchanged"]
+Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """A document that is in the library now. ``segments`` is how many it has."""
+
+    document_id: str
+    name: str
+    title: str
+    status: Status
+    segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedDocument:
+    """A document beside what is stored of it."""
+
+    document: ReadyDocument
+    change: Change
+    segments: int
+
+    @property
+    def writes(self) -> bool:
+        """Tell whether anything of it has to be written."""
+        return self.change in ("created", "replaced", "updated")
+
+    def is_new_text(self, drafts: Mapping[str, IndexedDocument]) -> bool:
+        """Tell whether its segments have to be made, and are not among the drafts."""
+        return self.change in ("created", "replaced") and self.document.document_id not in drafts
+
+    def outcome(self, drafts: Mapping[str, IndexedDocument]) -> Ingested | NotFound:
+        """Tell how it ended, once what ``writes`` is written."""
+        document = self.document
+        if self.change == "foreign":
+            return NotFound(f"There is no document {document.document_id} that you may change.")
+        status: Status = "updated" if self.change == "replaced" else self.change
+        cut = self.change in ("created", "replaced")
+        segments = len(drafts[document.document_id].spans) if cut else self.segments
+        return Ingested(document.document_id, document.name, document.fields.title, status, segments)
+
+
+async def compare_documents(
+    connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+) -> list[ComparedDocument]:
+    """Compare documents with what is stored of them now, as the identity may change it."""
+    stored = await read_stored_documents(connection, workspace, [document.document_id for document in documents])
+    return [_compared(document, stored.get(document.document_id), identity.user) for document in documents]
+
+
+def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str) -> ComparedDocument:
+    if stored is None:
+        return ComparedDocument(document, "created", 0)
+    change: Change = "updated"
+    if stored.fields.owner not in (None, user):
+        change = "foreign"
+    elif stored.is_same(document):
+        change = "unchanged"
+    elif not stored.holds(document):
+        change = "replaced"
+    return ComparedDocument(document, change, stored.segments)
+
+
+async def write_changes(
+    connection: Connection, workspace: int, changes: Sequence[ComparedDocument], drafts: Mapping[str, IndexedDocument]
+) -> None:
+    """Write what is to be written, within the caller's transaction; ``drafts`` are the segments of new texts."""
+    replaced = [each.document.document_id for each in changes if each.change == "replaced"]
+    if replaced:
+        await drop_segments(connection, workspace, replaced)
+    await write_document_rows(connection, workspace, [each.document for each in changes if each.writes])
+    cut = [drafts[each.document.document_id] for each in changes if each.change in ("created", "replaced")]
+    await index_documents(connection, workspace, cut)
+
+
+__all__ = ["Ingested", "Ingestor", "NewDocument", "Refused", "Report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document that was left out, and why."""
+
+    name: str
+    code: str
+    reason: str
+    suggestion: str
+    status: Literal["refused"] = "refused"
+
+
+Report = Ingested | Refused
+Progress = Callable[[int, int], None]
+
+
+class Ingestor:
+    """Takes documents in, one by one or many at a time."""
+
+    def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder, settings: Settings) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._embedder = embedder
+        self._max_bytes = settings.max_document_bytes
+        self._size = SegmentSize.parse(settings.segment_size)
+
+    async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
+        """Store a document, or its new version; an unchanged one writes nothing.
+
+        Raises InvalidRequest, UnreadableDocument, NotFound (an unknown workspace, or an id that is another user's),
+        EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is as it was.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        ready = await asyncio.to_thread(self._ready, document)
+        [report] = await self._store(workspace, identity, [ready])
+        if isinstance(report, NotFound):
+            raise report
+        await self._maintain(workspace, [report])
+        return report
+
+    async def ingest_many(
+        self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
+    ) -> AsyncGenerator[Report]:
+        """Store documents in their order, many in a transaction; one that cannot be read is refused, the rest go in.
+
+        ``progress`` hears how many are done and how many there are. Raises as ``ingest`` does where the fault is not
+        of a single document; batches before that stay stored.
+        """
+        items = list(documents)
+        sources = [(document.name, partial(self._ready, document)) for document in items]
+        async with aclosing(self._run(identity, sources, progress)) as reports:
+            async for report in reports:
+                yield report
+
+    async def ingest_paths(
+        self,
+        identity: Identity,
+        paths: Sequence[Path],
+        *,
+        owner: str | None = None,
+        space: Space | None = None,
+        progress: Progress | None = None,
+    ) -> AsyncGenerator[Report]:
+        """Store the files below paths, in order, as ``ingest_many`` does.
+
+        A file's id comes from the workspace and its path below the root given, so that it is updated when it is
+        ingested again; a file that is gone stays stored. Two files that would share an id are told apart by refusing
+        the second.
+        """
+        files = await asyncio.to_thread(find_files, paths)
+        seen: dict[str, FoundFile] = {}
+        sources: list[tuple[str, DocumentReader]] = []
+        for file in files:
+            first = seen.setdefault(file.key, file)
+            read = partial(self._read_file, identity.workspace, owner, space)
+            sources.append((file.name, partial(read, file) if first is file else partial(_refuse_twin, first)))
+        async with aclosing(self._run(identity, sources, progress)) as reports:
+            async for report in reports:
+                yield report
+
+    def _ready(self, document: NewDocument) -> ReadyDocument:
+        return make_ready(document, self._size, max_bytes=self._max_bytes)
+
+    def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
+        ready = self._ready(
+            NewDocument(
+                data=file.read(self._max_bytes),
+                name=file.key,
+                document_id=file.document_id(workspace),
+                owner=owner,
+                space=space,
+                source_type="file",
+            )
+        )
+        metadata = {"file_path": file.key} | ready.fields.metadata
+        return replace(ready, fields=replace(ready.fields, metadata=metadata))
+
+    async def _run(
+        self, identity: Identity, sources: Sequence[tuple[str, DocumentReader]], progress: Progress | None
+    ) -> AsyncGenerator[Report]:
+        workspace = await self._workspaces.number(identity.workspace)
+        reports: list[Report] = []
+        async with aclosing(_ahead(DocumentBatches(sources))) as batches:
+            async for batch in batches:
+                stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
+                for item in batch:
+                    report = _report(item.name, item.fault or next(stored))
+                    reports.append(report)
+                    if progress is not None:
+                        progress(len(reports), len(sources))
+                    yield report
+        await self._maintain(workspace, reports)
+
+    async def _store(
+        self, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+    ) -> list[Ingested | NotFound]:
+        """Write what changed of some documents, no two of one id; NotFound stands for one that is another user's."""
+        drafts: dict[str, IndexedDocument] = {}
+        while documents:
+            async with self._database.connection() as connection:
+                before = await compare_documents(connection, workspace, identity, documents)
+            drafts |= await self._drafts([each.document for each in before if each.is_new_text(drafts)])
+            if not any(each.writes for each in before):
+                return [each.outcome(drafts) for each in before]
+            with _workspace_deleted(identity):
+                async with self._database.connection() as connection, connection.transaction():
+                    await lock_library(connection, workspace)
+                    now = await compare_documents(connection, workspace, identity, documents)
+                    if not any(each.is_new_text(drafts) for each in now):
+                        await check_recorded(connection, self._embedder)
+                        await write_changes(connection, workspace, now, drafts)
+                        return [each.outcome(drafts) for each in now]
+        return []
+
+    async def _drafts(self, documents: Sequence[ReadyDocument]) -> dict[str, IndexedDocument]:
+        """Cut and embed documents."""
+        if not documents:
+            return {}
+        async with self._database.connection() as connection:
+            await check_recorded(connection, self._embedder)
+        spans = await asyncio.to_thread(lambda: [segment(each.parsed, self._size, count_tokens) for each in documents])
+        texts = [
+            each.parsed.text[span.start : span.end] for each, cut in zip(documents, spans, strict=True) for span in cut
+        ]
+        vectors = await self._embedder.embed(texts)
+        ends = list(accumulate(map(len, spans)))
+        return {
+            each.document_id: IndexedDocument(
+                each.document_id, each.fields.title, cut, each.parsed.text, vectors[end - len(cut) : end]
+            )
+            for each, cut, end in zip(documents, spans, ends, strict=True)
+        }
+
+    async def _maintain(self, workspace: int, reports: Sequence[Report]) -> None:
+        if any(report.status in ("created", "updated") for report in reports):
+            async with self._database.connection() as connection:
+                await maintain(connection, workspace)
+
+
+@contextmanager
+def _workspace_deleted(identity: Identity) -> Iterator[None]:
+    try:
+        yield
+    except (errors.ForeignKeyViolation, errors.UndefinedTable) as error:
+        raise NotFound(f"The workspace {identity.workspace!r} was deleted meanwhile.") from error
+
+
+def _refuse_twin(first: FoundFile) -> ReadyDocument:
+    raise InvalidRequest(
+        f"The file would have the id of {first.name}: both lie at {first.key}.",
+        suggestion="Rename one of the folders, or ingest one of the files through the API with an id of its own.",
+    )
+
+
+async def _ahead(batches: DocumentBatches) -> AsyncGenerator[list[ReadSource]]:
+    """Read each batch in a thread while the one before is stored."""
+    upcoming = asyncio.create_task(asyncio.to_thread(batches.next))
+    try:
+        while batch := await upcoming:
+            upcoming = asyncio.create_task(asyncio.to_thread(batches.next))
+            yield batch
+    finally:
+        upcoming.cancel()
+
+
+def _report(name: str, outcome: Ingested | CitewellError) -> Report:
+    if isinstance(outcome, Ingested):
+        return replace(outcome, name=name)
+    return Refused(name, outcome.code, outcome.message, outcome.advice)

@@ -1,0 +1,86 @@
+"""Open the library of a process: the database and everything that reads and writes it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from answers.support import question_coverage
+from graph.ports import Families, Resources
+from tools.backends.backend_registry import configured_families
+from tools.embeddings.embedder import Embedder, open_embedder, refuse_mismatch
+from tools.library.catalogue import Documents
+from tools.library.ingestion import Ingestor
+from tools.library.passages import MarkedPassages
+from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.segment_store import SegmentStore
+from tools.sessions.session_store import Sessions
+from tools.settings import Settings
+from tools.storage.database import Database
+from tools.storage.startup import open_database
+from tools.storage.tenants import Workspaces
+from tools.web.web_library import WebLibrary, open_web
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Everything stored, and what reads and writes it."""
+
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    workspaces: Workspaces
+    documents: Documents
+    ingestor: Ingestor
+    sessions: Sessions
+    searcher: HybridSearcher
+    reader: SegmentStore
+    families: Families
+    passages: MarkedPassages
+    web: WebLibrary | None
+
+    @property
+    def resources(self) -> Resources:
+        """The ports that the graph is built over."""
+        return Resources(
+            searcher=self.searcher,
+            reader=self.reader,
+            families=self.families,
+            passages=self.passages,
+            web=self.web,
+            coverage=question_coverage,
+        )
+
+
+@asynccontextmanager
+async def open_library(settings: Settings) -> AsyncIterator[Library]:
+    """Open the database and the ports over it.
+
+    Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
+    """
+    async with open_database(settings) as database:
+        embedder = await open_embedder(settings)
+        workspaces = Workspaces(database)
+        ingestor = Ingestor(database, workspaces, embedder, settings)
+        searcher = HybridSearcher(database, workspaces, embedder)
+        reader = SegmentStore(database, workspaces)
+        families = configured_families(settings)
+        try:
+            async with database.connection() as connection:
+                await refuse_mismatch(connection, embedder)
+            async with open_web(settings, ingestor, searcher) as web:
+                yield Library(
+                    settings=settings,
+                    database=database,
+                    embedder=embedder,
+                    workspaces=workspaces,
+                    documents=Documents(database, workspaces),
+                    ingestor=ingestor,
+                    sessions=Sessions(database, workspaces, families),
+                    searcher=searcher,
+                    reader=reader,
+                    families=families,
+                    passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
+                    web=web,
+                )
+        finally:
+            await embedder.close()

@@ -1,0 +1,185 @@
+"""A document as the caller submits it: validated, parsed and ready to be stored."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID, uuid4
+
+from graph.errors import InvalidRequest, UnreadableDocument
+from graph.evidence import Space
+from tools.library.segmenting import SegmentSize
+from tools.parsers import Parsed, parse
+from tools.parsers.canonical_text import storable
+
+HASH_EPOCH = b"1"  # raise it where parsing or segmenting changes: every document is then cut anew on re-ingestion
+MOST_METADATA_BYTES = 16_384
+MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
+_NAMED_BY_TEXT = 80
+_URL = re.compile(r"https?://[^\s/]|/(?!/)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDocument:
+    """A document to ingest: its ``text``, or the ``data`` of a file. What is None the file may tell, or stays unset.
+
+    ``text`` is plain unless ``media_type`` or the suffix of ``name`` says otherwise. ``owner`` is the only user who may
+    read it; None is for the whole workspace. ``metadata`` is given back unread, 16 KB of JSON at most.
+    """
+
+    text: str | None = None
+    data: bytes | None = None
+    name: str = ""
+    media_type: str | None = None
+    document_id: str | None = None
+    title: str | None = None
+    owner: str | None = None
+    space: Space | None = None
+    slug: str | None = None
+    url: str | None = None
+    source_type: str = "document"
+    metadata: dict[str, Any] | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFields:
+    """A document's row but for its id, hash and dates; compared as a whole to tell whether anything changed."""
+
+    title: str
+    slug: str | None
+    space_id: str | None
+    space_slug: str | None
+    url: str | None
+    source_type: str
+    owner: str | None
+    metadata: dict[str, Any]
+    media_type: str
+    page_count: int | None
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyDocument:
+    """A document read and checked, not yet segmented."""
+
+    document_id: str
+    name: str
+    fields: DocumentFields
+    content_hash: str
+    parsed: Parsed
+
+
+def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
+    """Check and parse a document. Takes CPU time: run it in a thread.
+
+    Raises InvalidRequest naming the field that is wrong, UnreadableDocument where the content cannot be read.
+    """
+    document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
+    new = replace(new, name=storable(new.name))
+    parsed = _read(new, max_bytes)
+    front = parsed.metadata
+    metadata = front if new.metadata is None else new.metadata
+    space: Space = new.space or {"id": None, "slug": None}
+    fields = DocumentFields(
+        title=_short("title", new.title) or _title(parsed, new.name),
+        slug=_short("slug", new.slug or _told(front, "slug")),
+        space_id=_short("space.id", space.get("id")),
+        space_slug=_short("space.slug", space.get("slug")),
+        url=_checked_url(_short("url", new.url or _told(front, "url"))),
+        source_type=_short("source_type", new.source_type) or "document",
+        owner=_short("owner", new.owner),
+        metadata=_checked_metadata(metadata),
+        media_type=parsed.media_type,
+        page_count=parsed.page_count,
+        expires_at=_checked_moment(new.expires_at),
+    )
+    return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
+
+
+def valid_id(document_id: str) -> str:
+    """Give a UUID in its canonical spelling. Raises InvalidRequest."""
+    try:
+        return str(UUID(document_id))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise InvalidRequest(f"document_id: {document_id!r} is no UUID.") from error
+
+
+def _read(new: NewDocument, max_bytes: int) -> Parsed:
+    if (new.text is None) == (new.data is None):
+        raise InvalidRequest("A document has either a text or a file.")
+    data = storable(new.text).encode() if new.text is not None else new.data or b""
+    if len(data) > max_bytes:
+        raise UnreadableDocument(
+            f"The file is too large: {len(data):,} bytes, and at most {max_bytes:,} are read.",
+            suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
+        )
+    media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
+    return parse(data, name=new.name, media_type=media_type)
+
+
+def _title(parsed: Parsed, name: str) -> str:
+    """Name a document that nobody named: by its own title, its file, or the words it begins with."""
+    stem = PurePath(name).stem
+    words = " ".join((parsed.title or stem or parsed.text.strip()[: _NAMED_BY_TEXT * 2].splitlines()[0]).split())
+    longest = MOST_CHARACTERS["title"] if parsed.title or stem else _NAMED_BY_TEXT
+    return words if len(words) <= longest else words[:longest].rsplit(" ", 1)[0]
+
+
+def _told(front: dict[str, Any], key: str) -> str | None:
+    value = front.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _short(field: str, value: str | None) -> str | None:
+    """Check a line of text; an empty one is none."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidRequest(f"{field}: must be text.")
+    line = " ".join(storable(value).split())
+    longest = MOST_CHARACTERS.get(field, 200)
+    if len(line) > longest:
+        raise InvalidRequest(f"{field}: at most {longest} characters.")
+    return line or None
+
+
+def _checked_url(url: str | None) -> str | None:
+    if url is not None and not _URL.match(url):
+        raise InvalidRequest("url: must begin with http://, https:// or a single slash.")
+    return url
+
+
+def _checked_moment(moment: datetime | None) -> datetime | None:
+    if moment is not None and moment.utcoffset() is None:
+        raise InvalidRequest("expires_at: must name its time zone.")
+    return moment
+
+
+def _checked_metadata(metadata: Any) -> dict[str, Any]:
+    if not isinstance(metadata, dict):
+        raise InvalidRequest("metadata: must be a JSON object.")
+    try:
+        encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        size = len(encoded.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequest("metadata: must be a JSON object.") from error
+    if "\\u0000" in encoded.replace("\\\\", ""):
+        raise InvalidRequest("metadata: must not hold the character U+0000.")
+    if size > MOST_METADATA_BYTES:
+        raise InvalidRequest(f"metadata: {size:,} bytes of JSON, and at most {MOST_METADATA_BYTES:,} are kept.")
+    restored: dict[str, Any] = json.loads(encoded)
+    return restored
+
+
+def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
+    """Hash what segments are made of: text, blocks, size, and the title, whose words count in every segment."""
+    digest = hashlib.sha256()
+    for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
+        digest.update(b"%d:" % len(part) + part)
+    for block in parsed.blocks:
+        digest.update(repr((block.start, block.end, block.kind, block.heading, block.page_idx)).encode())
+    return digest.hexdigest()

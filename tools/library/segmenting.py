@@ -1,0 +1,302 @@
+"""Cut canonical text into segments that partition it exactly.
+
+Sentences are packed up to a size. A segment never crosses a page end, prefers to end where a block or a headed part
+ends, and takes a heading together with what follows it. Nothing overlaps: retrieval reads the neighbours of its hits.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Literal, NamedTuple
+
+from graph.errors import ConfigurationError
+from text.sentences import sentences
+from text.words import count_words, cut_near, is_boundary
+from tools.parsers.canonical_text import Block, Parsed
+
+Count = Callable[[Sequence[str]], list[int]]
+_WORD = re.compile(r"\S+\s*|\s+")
+_LINE = re.compile(r"[^\n]*(?:\n\s*|\Z)")
+_SLACK = 32  # words counted one by one may add up to a little less than the whole
+_MOST_CHARACTERS = 16  # of a token or a word: a mile of dashes is a large piece, whatever it counts
+
+
+Span = tuple[int, int, Block, bool]
+
+
+class Piece(NamedTuple):
+    """A span that packing keeps whole. ``weight`` is its count, raised where it has very many characters."""
+
+    start: int
+    end: int
+    weight: float
+    block: Block
+    opens: bool  # it begins its block
+
+
+def pieces_of(parsed: Parsed, count: Count) -> list[Piece]:
+    """Give the sentences, headings, rows and lines of code of a text, in order; joined they are the text."""
+    return _measured(parsed.text, list(_untorn(parsed.text, _spans(parsed))), count)
+
+
+def fitted(text: str, pieces: Sequence[Piece], limit: float, count: Count) -> Iterator[Piece]:
+    """Share out the pieces that weigh more than ``limit``; a piece after headings leaves room for them."""
+    headed = 0.0
+    for piece in pieces:
+        room = limit - headed if 2 * headed < limit else limit
+        if piece.weight > room:
+            yield from _shares(text, piece, room, count)
+        else:
+            yield piece
+        headed = headed + piece.weight if piece.block.kind == "heading" else 0.0
+
+
+def _spans(parsed: Parsed) -> Iterator[Span]:
+    """Cut at blocks and sentences; white space between blocks goes with the block before it."""
+    text = parsed.text
+    blocks = parsed.blocks or (Block(0, len(text), "paragraph"),)
+    bounds = [0, *(block.start for block in blocks[1:]), len(text)]
+    for block, (start, end) in zip(blocks, pairwise(bounds), strict=True):
+        body = text[start:end]
+        if block.kind in ("heading", "table_row"):
+            inner = [(0, len(body))] if body else []
+        elif block.kind == "code":
+            inner = [line.span() for line in _LINE.finditer(body) if line[0]]
+        else:
+            inner = sentences(body)
+        for first, last in inner:
+            yield start + first, start + last, block, first == 0
+
+
+def _untorn(text: str, spans: Iterator[Span]) -> Iterator[Span]:
+    """Join spans on one page whose border would tear a grapheme: a mark may follow a stop, or a space."""
+    held: Span | None = None
+    for start, end, block, opens in spans:
+        if held is not None and held[2].page_idx == block.page_idx and not is_boundary(text, start):
+            held = (held[0], end, *held[2:])
+            continue
+        if held is not None:
+            yield held
+        held = (start, end, block, opens)
+    if held is not None:
+        yield held
+
+
+def _measured(text: str, spans: Sequence[Span], count: Count) -> list[Piece]:
+    # Tokenizers join a space to the word after it, so that the last one is counted there.
+    counts = count([text[start:end].removesuffix(" ") for start, end, _, _ in spans])
+    return [
+        Piece(start, end, max(number, (end - start) / _MOST_CHARACTERS), block, opens)
+        for (start, end, block, opens), number in zip(spans, counts, strict=True)
+    ]
+
+
+def _shares(text: str, piece: Piece, limit: float, count: Count) -> list[Piece]:
+    """Share a piece out in pieces up to a limit, at word ends, or at graphemes where a word is too large itself."""
+    words = _measured(text, [(*span, piece.block, False) for span in _words(text, piece.start, piece.end)], count)
+    atoms: list[Piece] = []
+    for word in words:
+        if word.weight <= limit:
+            atoms.append(word)
+        else:
+            cuts = _graphemes(text, word.start, word.end, max(1, int(limit // 8)))
+            atoms += _measured(text, [(*span, piece.block, False) for span in cuts], count)
+    total = sum(atom.weight for atom in atoms)
+    close = max(1, limit - limit // _SLACK)
+    even = total / -(-total // close)
+    shares: list[Piece] = []
+    for atom in atoms:
+        last = shares[-1] if shares else None
+        if last is None or last.weight + atom.weight > close or last.weight + atom.weight / 2 > even:
+            shares.append(atom)
+        else:
+            shares[-1] = last._replace(end=atom.end, weight=last.weight + atom.weight)
+    return [shares[0]._replace(opens=piece.opens), *shares[1:]]
+
+
+def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    opened = start
+    for word in _WORD.finditer(text, start, end):
+        if word.end() == end or is_boundary(text, word.end()):
+            yield opened, word.end()
+            opened = word.end()
+
+
+def _graphemes(text: str, start: int, end: int, length: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        cut = min(cut_near(text, start + length, start), end) if end - start > length else end
+        yield start, cut
+        start = cut
+
+
+_SHORT = 4  # below this fraction of the limit a run is short, and merges with its neighbour
+_FULL_BLOCK = 0.75  # of an even share: from here on the end of a block is a good place to cut
+
+PieceRun = list[Piece]
+
+
+def pack_pieces(pieces: Sequence[Piece], limit: float) -> list[PieceRun]:
+    """Pack the pieces of one page, in order; a run weighs ``limit`` at most unless a single unit weighs more.
+
+    A unit is a piece with the headings before it. Runs follow headed parts; a short part goes with the next, and a
+    part over the limit is shared out evenly, at block ends where one is near.
+    """
+    parts: list[list[PieceRun]] = []
+    filled = 0.0
+    for unit in _units(pieces, limit):
+        if parts and (unit[0].block.kind != "heading" or filled * _SHORT < limit):
+            parts[-1].append(unit)
+        else:
+            parts.append([unit])
+            filled = 0.0
+        filled += run_weight(unit)
+    return _merged([run for part in parts for run in _shared(part, limit)], limit)
+
+
+def _units(pieces: Sequence[Piece], limit: float) -> Iterator[PieceRun]:
+    headings: PieceRun = []
+    headed = 0.0
+    for piece in pieces:
+        if headings and headed + piece.weight > limit:
+            yield headings
+            headings, headed = [], 0.0
+        if piece.block.kind == "heading":
+            headings.append(piece)
+            headed += piece.weight
+        else:
+            yield [*headings, piece]
+            headings, headed = [], 0.0
+    if headings:
+        yield headings
+
+
+def _shared(units: list[PieceRun], limit: float) -> Iterator[PieceRun]:
+    left = sum(map(run_weight, units))
+    run: PieceRun = []
+    filled = 0.0
+    share = left / max(1, -(-left // limit))
+    for unit in units:
+        heavy = run_weight(unit)
+        if run and _cut_here(filled, heavy, unit[0].opens, share, limit):
+            yield run
+            left -= filled
+            share = left / max(1, -(-left // limit))
+            run, filled = [], 0.0
+        run.extend(unit)
+        filled += heavy
+    if run:
+        yield run
+
+
+def _cut_here(filled: float, heavy: float, opens: bool, share: float, limit: float) -> bool:
+    if filled + heavy > limit:
+        return True
+    if filled * _SHORT < limit or filled + heavy <= share * _FULL_BLOCK:
+        return False
+    return filled + heavy / 2 > share or (opens and filled >= share * _FULL_BLOCK)
+
+
+def _merged(runs: list[PieceRun], limit: float) -> list[PieceRun]:
+    merged: list[tuple[PieceRun, float]] = []
+    for run in runs:
+        heavy = run_weight(run)
+        if merged:
+            last, before = merged[-1]
+            if min(before, heavy) * _SHORT < limit and before + heavy <= limit:
+                last.extend(run)
+                merged[-1] = (last, before + heavy)
+                continue
+        merged.append((run, heavy))
+    return [run for run, _ in merged]
+
+
+def run_weight(run: Sequence[Piece]) -> float:
+    """Add up the weights of pieces."""
+    return sum(piece.weight for piece in run)
+
+
+_CLOSEST = 0.5  # below the weight of any letter: the run is then cut at every grapheme
+_CHARACTERS = 6  # of a token or a word, at the most that is usual
+_SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSpan:
+    """A segment before it is stored: where it lies in the canonical text, and what is known of its place."""
+
+    segment_index: int
+    start: int
+    end: int
+    page_idx: int | None
+    heading: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSize:
+    """How large a segment may become, in tokens of the bundled tokenizer or in words."""
+
+    limit: int
+    unit: Literal["tokens", "words"] = "tokens"
+
+    @classmethod
+    def parse(cls, text: str) -> "SegmentSize":
+        """Read "300 tokens" or "1000 words"; raises ConfigurationError for anything else."""
+        found = _SIZE.match(text)
+        if found is None:
+            raise ConfigurationError(f"A segment size reads like '300 tokens' or '1000 words', not {text!r}.")
+        return cls(int(found[1]), "words" if found[2] == "words" else "tokens")
+
+    def __str__(self) -> str:
+        return f"{self.limit} {self.unit}"
+
+
+def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[SegmentSpan]:
+    """Cut a parsed text into segments, in order; joined they are its text. Takes time linear in the text.
+
+    No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is counted in the segment as it is.
+    """
+    count = count_tokens if size.unit == "tokens" else count_words
+    if _may_be_one(parsed, size.limit):
+        [whole] = count([parsed.text])
+        if whole <= size.limit:
+            [tokens] = [whole] if size.unit == "tokens" else count_tokens([parsed.text])
+            first = parsed.blocks[0]
+            return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens)]
+    pages = groupby(pieces_of(parsed, count), key=lambda piece: piece.block.page_idx)
+    runs = [run for _, page in pages for run in _packed(parsed.text, list(page), size.limit, count)]
+    packed = _held_to_size(parsed.text, runs, size.limit, count)
+    if size.unit == "words":
+        counts = count_tokens([_text(parsed.text, run) for run, _ in packed])
+        packed = [(run, number) for (run, _), number in zip(packed, counts, strict=True)]
+    return [
+        SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number)
+        for index, (run, number) in enumerate(packed)
+    ]
+
+
+def _may_be_one(parsed: Parsed, limit: int) -> bool:
+    """Tell a text so short and plain that a look at the whole is likely to spare looking at its sentences."""
+    pages = {block.page_idx for block in parsed.blocks}
+    headed = any(block.kind == "heading" for block in parsed.blocks[1:])
+    return len(parsed.text) <= _CHARACTERS * limit and len(pages) == 1 and not headed
+
+
+def _packed(text: str, pieces: PieceRun, limit: float, count: Count) -> list[PieceRun]:
+    return pack_pieces(list(fitted(text, pieces, limit, count)), limit)
+
+
+def _held_to_size(text: str, runs: list[PieceRun], limit: int, count: Count) -> list[tuple[PieceRun, int]]:
+    """Pack anew, more loosely, the runs that are larger as a whole than their pieces add up to; give their sizes."""
+    held: list[tuple[PieceRun, int]] = []
+    for run, size in zip(runs, count([_text(text, run) for run in runs]), strict=True):
+        closer = [run]
+        if size > limit:
+            closer = _packed(text, run, max(_CLOSEST, run_weight(run) - (size - limit)), count)
+        held += _held_to_size(text, closer, limit, count) if len(closer) > 1 else [(run, size)]
+    return held
+
+
+def _text(text: str, run: PieceRun) -> str:
+    return text[run[0].start : run[-1].end]

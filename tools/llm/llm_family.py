@@ -1,0 +1,42 @@
+"""Ports of the language model backend, for one model of the settings."""
+
+from graph.errors import InvalidRequest
+from graph.ports import ClaimChecker, Family
+from tools.llm.adjudication import LlmAdjudicator
+from tools.llm.answer_writing import LlmWriter
+from tools.llm.grading import LlmAssessor, LlmGrader
+from tools.llm.model_endpoint import Endpoint, RetryPolicy
+from tools.llm.questions import LlmPreparer, LlmRewriter, LlmTitler
+from tools.settings import ModelSettings
+
+
+def llm_family(
+    model: ModelSettings, *, thinking: bool, checker: ClaimChecker, retry: RetryPolicy | None = None
+) -> Family:
+    """Make the family of a model. Nothing is imported, opened or asked before its first call.
+
+    Keep it for the life of the process: it remembers what its endpoint understands. With ``thinking`` the thinking
+    model writes; the other steps stay with the plain one, whose decisions nobody waits to see argued. Raises
+    InvalidRequest where the model has no thinking model.
+    """
+    plain = Endpoint(model, model.model, temperature=0.0, retry=retry)
+    writer = LlmWriter(plain)
+    if thinking:
+        if model.thinking_model is None:
+            raise InvalidRequest(
+                f"The model {model.name!r} has no thinking model.",
+                suggestion="Leave thinking out, or choose a model that has a thinking model.",
+            )
+        writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), thinks=True)
+    return Family(
+        name="llm",
+        model=model.name,
+        preparer=LlmPreparer(plain),
+        grader=LlmGrader(plain),
+        writer=writer,
+        checker=checker,
+        rewriter=LlmRewriter(plain),
+        settler=LlmAdjudicator(plain, checker),
+        assessor=LlmAssessor(plain),
+        titler=LlmTitler(plain),
+    )

@@ -1,0 +1,191 @@
+"""One attempt at a model call: streamed, bounded in time, its errors translated into ours."""
+
+import asyncio
+import json
+import math
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar, cast
+
+import httpx2
+import openai
+from langchain_core.messages import AIMessageChunk
+
+from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
+from graph.usage import Meter
+from tools.llm.chat_model import REASONING, REQUEST_ID, StreamRecords, open_chat
+from tools.llm.model_reply import (
+    AttemptFailed,
+    ReplyEnd,
+    ReplyPart,
+    ReplyText,
+    ReplyThinking,
+    SurrogateJoiner,
+    ThinkingSplitter,
+)
+from tools.llm.prompting import Messages, estimate_tokens
+from tools.settings import ModelSettings
+
+T = TypeVar("T")
+
+
+async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter: Meter) -> AsyncGenerator[T, None]:
+    """Give what comes, for as long as the meter has seconds left.
+
+    Raises TimeoutError where one thing takes longer than ``seconds``, BudgetExhausted where the meter's time is up
+    before. Each wait has a bound of its own, since a bound around them all would also cancel whoever reads the
+    stream, between two things. Not by ``asyncio.wait_for``: on Python 3.11 it loses a cancellation that comes together
+    with what it waits for.
+    """
+    while True:
+        left = meter.remaining()
+        if left == 0:
+            raise meter.spent("seconds")
+        try:
+            async with asyncio.timeout(seconds if left is None else min(seconds, left)) as bound:
+                found = await anext(stream)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            if bound.expired() and left is not None and left <= seconds:
+                raise meter.spent("seconds") from None
+            raise
+        yield found
+
+
+UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError)  # what the SDK makes of a chunk that is none
+FOREIGN = (openai.OpenAIError, httpx2.HTTPError, TimeoutError, *UNREADABLE)
+
+
+def translate_error(error: Exception) -> AttemptFailed:
+    """Say what a failed attempt means; the message names no host and no key."""
+    match error:
+        case openai.BadRequestError() | openai.UnprocessableEntityError():
+            words = json.dumps(error.body, ensure_ascii=False) if error.body else error.message
+            return AttemptFailed(_refused("refused the request", "Check the model's settings."), refused=words)
+        case openai.AuthenticationError() | openai.PermissionDeniedError():
+            return AttemptFailed(_refused("refused the API key", "Check the api_key of this model."))
+        case openai.NotFoundError():
+            return AttemptFailed(_refused("does not know the model", "Check the base_url and model settings."))
+        case openai.RateLimitError():
+            if error.code == "insufficient_quota":
+                return AttemptFailed(_refused("says that its quota is used up", "Check the account of this model."))
+            return AttemptFailed(_unavailable("is rate limited"), again=True, wait=_retry_after(error))
+        case openai.APIStatusError():
+            failed = _unavailable(f"answered with HTTP {error.status_code}")
+            return AttemptFailed(failed, again=error.status_code >= 500, wait=_retry_after(error))
+        case openai.APITimeoutError() | TimeoutError():
+            return AttemptFailed(_unavailable("did not answer in time"))
+        case openai.APIConnectionError() | httpx2.HTTPError():
+            return AttemptFailed(_unavailable("could not be reached, or broke the connection"), again=True)
+        case openai.APIError():
+            return AttemptFailed(_unavailable("reported an error in its reply"), again=True)
+        case _:
+            return AttemptFailed(ModelReplyInvalid("The model endpoint's reply is not a chat completion."))
+
+
+def _unavailable(what: str, suggestion: str | None = None) -> ModelUnavailable:
+    return ModelUnavailable(f"The model endpoint {what}.", suggestion=suggestion)
+
+
+def _refused(what: str, suggestion: str) -> ModelRefused:
+    return ModelRefused(f"The model endpoint {what}.", suggestion=suggestion)
+
+
+def _retry_after(error: openai.APIStatusError) -> float | None:
+    """Read Retry-After, in seconds or as a date. Never negative; None where it is absent or unreadable."""
+    value = error.response.headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+THINKING_CHARACTERS = 100_000
+HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # else LangGraph streams the raw reply of a node as messages
+
+
+@dataclass(slots=True)
+class _StreamEnd:
+    reason: str | None = None
+    tokens: int = 0
+
+
+class Caller:
+    """Makes calls to one upstream model."""
+
+    def __init__(self, model: ModelSettings, upstream: str) -> None:
+        self._witnesses = StreamRecords()
+        self._chat = open_chat(model, upstream, self._witnesses)
+        self._patience = model.timeout_seconds
+
+    async def attempt(
+        self, messages: Messages, fields: dict[str, Any], *, max_characters: int, meter: Meter
+    ) -> AsyncGenerator[ReplyPart, None]:
+        """Stream one reply; ``fields`` are those of ChatOpenAI's payload. Tokens go on the meter, however it ends.
+
+        ``max_characters`` bounds the reply; its thinking has a bound of its own. Raises AttemptFailed, and
+        BudgetExhausted where the meter's seconds end before the reply.
+        """
+        splitter, joiner, ending = ThinkingSplitter(), SurrogateJoiner(), _StreamEnd()
+        room = {ReplyText: max_characters, ReplyThinking: THINKING_CHARACTERS}
+        read = 0
+        try:
+            async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
+                async for said, thought in chunks:
+                    read += len(said) + len(thought)
+                    for part in [*([ReplyThinking(thought)] if thought else []), *splitter.feed(joiner.feed(said))]:
+                        if shown := part.text[: max(0, room[type(part)])]:
+                            yield type(part)(shown)
+                        room[type(part)] -= len(part.text)
+                    if min(room.values()) < 0:
+                        ending.reason = "length"
+                        break
+            for part in splitter.feed(joiner.end()) + splitter.end():
+                yield part
+            yield ReplyEnd(cut=ending.reason == "length")
+        finally:
+            meter.used(ending.tokens or _estimate(messages, read))
+
+    async def _chunks(
+        self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
+    ) -> AsyncGenerator[tuple[str, str], None]:
+        """Give texts of answer and thinking as they arrive, and note how the reply ended."""
+        request_id = uuid.uuid4().hex
+        witness = self._witnesses.attend(request_id)
+        stream = self._chat.astream(
+            list(messages),
+            HIDDEN_FROM_STREAM,  # type: ignore[arg-type]
+            extra_headers={REQUEST_ID: request_id},
+            **fields,
+        )
+        try:
+            async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
+                async for chunk in with_timeout(self._patience, chunks, meter=meter):
+                    ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
+                    if chunk.usage_metadata:
+                        ending.tokens = chunk.usage_metadata["total_tokens"]
+                    yield str(chunk.text), chunk.additional_kwargs.get(REASONING, "")
+        except FOREIGN as error:
+            raise translate_error(error) from error
+        finally:
+            self._witnesses.dismiss(request_id)
+            await witness.close()
+        if ending.reason == "content_filter":
+            raise AttemptFailed(ModelReplyInvalid("The model endpoint withheld the reply (content filter)."))
+        if ending.reason is None or not witness.done:
+            raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
+
+
+def _estimate(messages: Messages, read: int) -> int:
+    """Count tokens of a call whose endpoint reported none, so that a cap on tokens still binds."""
+    return sum(estimate_tokens(text) for _, text in messages) + read // 4 if read else 0

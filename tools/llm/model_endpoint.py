@@ -1,0 +1,144 @@
+"""Calls to one model of an OpenAI-compatible endpoint, retried within bounds, in the reply format it understands."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from graph.errors import ModelReplyInvalid
+from graph.usage import Meter
+from tools.llm.model_reply import AttemptFailed, ReplyEnd, ReplyPart, ReplyText
+from tools.llm.prompting import Messages
+from tools.llm.reply_schemas import FORMATS, ReplySchema
+from tools.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from tools.llm.model_call import Caller
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a call is attempted before any of its reply was given on, and how long to wait, in seconds."""
+
+    attempts: int = 3
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What an endpoint understands, as far as it is known. ``format``: index into FORMATS."""
+
+    format: int = 0
+    temperature: bool = True
+    stream_options: bool = True
+
+    def fields(self, schema: ReplySchema | None, temperature: float | None) -> dict[str, Any]:
+        fields: dict[str, Any] = {"stream_usage": self.stream_options}
+        if self.temperature and temperature is not None:
+            fields["temperature"] = temperature
+        if schema and (response_format := schema.response_format(FORMATS[self.format])):
+            # In extra_body: given as response_format, the SDK parses the whole reply again at every delta.
+            fields["extra_body"] = response_format
+        return fields
+
+    def simpler(self, refusal: str, *, has_schema: bool) -> "_Form | None":
+        """Give the form to try after a refusal: without the field that it names, else in a simpler format."""
+        if self.temperature and "temperature" in refusal:
+            return replace(self, temperature=False)
+        if self.stream_options and "stream_options" in refusal:
+            return replace(self, stream_options=False)
+        if has_schema and self.format + 1 < len(FORMATS):
+            return replace(self, format=self.format + 1)
+        return None
+
+
+class Endpoint:
+    """One model of one endpoint. Keep it for the life of the process: it remembers what the endpoint understands.
+
+    Nothing is opened before the first call, and nothing is left open between calls.
+    """
+
+    def __init__(
+        self, model: ModelSettings, upstream: str, *, temperature: float | None, retry: RetryPolicy | None = None
+    ) -> None:
+        self.name = model.name
+        self.context_tokens = model.context_tokens
+        self._model = model
+        self._upstream = upstream
+        self._temperature = temperature
+        self._retry = retry or RetryPolicy()
+        self._form = _Form()
+        self._caller: Caller | None = None
+
+    async def reply(
+        self, messages: Messages, *, schema: ReplySchema | None, max_characters: int, meter: Meter
+    ) -> AsyncGenerator[ReplyPart, None]:
+        """Stream a reply; its last part is ``Ended``. Closing the generator closes the connection at once.
+
+        A request refused over its form is sent again in a simpler one, which is remembered once it is accepted.
+        Neither a reply nor a wait between two attempts outlives the meter's seconds.
+        Raises ModelUnavailable, ModelReplyInvalid, BudgetExhausted.
+        """
+        if self._caller is None:
+            self._caller = await asyncio.to_thread(self._open)
+        caller = self._caller
+        form, failures = self._form, 0
+        while True:
+            meter.call()
+            given = False
+            fields = form.fields(schema, self._temperature)
+            attempt = caller.attempt(messages, fields, max_characters=max_characters, meter=meter)
+            try:
+                async with aclosing(attempt) as parts:
+                    async for part in parts:
+                        given, self._form = True, form
+                        yield part
+                return
+            except AttemptFailed as failed:
+                if given:
+                    raise failed.error from failed
+                if failed.refused is not None:
+                    form = self._simpler(form, failed, has_schema=schema is not None)
+                    continue
+                failures += 1
+                wait = self._wait(failed, failures, meter)
+            await asyncio.sleep(wait)
+
+    async def read(self, messages: Messages, *, schema: ReplySchema, max_characters: int, meter: Meter) -> str:
+        """Give a whole reply, without its thinking. Raises ModelReplyInvalid too where a limit cut it."""
+        said: list[str] = []
+        async with aclosing(self.reply(messages, schema=schema, max_characters=max_characters, meter=meter)) as parts:
+            async for part in parts:
+                if isinstance(part, ReplyText):
+                    said.append(part.text)
+                elif isinstance(part, ReplyEnd) and part.cut:
+                    raise ModelReplyInvalid("The model's reply was cut off by a limit.")
+        return "".join(said)
+
+    def _open(self) -> "Caller":
+        """Import langchain-openai and open its client: a second or two the first time, so off the event loop."""
+        from tools.llm.model_call import Caller
+
+        return Caller(self._model, self._upstream)
+
+    def _simpler(self, form: _Form, failed: AttemptFailed, *, has_schema: bool) -> _Form:
+        simpler = form.simpler(failed.refused or "", has_schema=has_schema)
+        if simpler is None:
+            raise failed.error from failed
+        log.info("Model %s refused %s; trying %s.", self.name, form, simpler)
+        return simpler
+
+    def _wait(self, failed: AttemptFailed, failures: int, meter: Meter) -> float:
+        wait = failed.wait if failed.wait is not None else self._retry.first_wait * 2 ** (failures - 1)
+        if not failed.again or failures >= self._retry.attempts or wait > self._retry.longest_wait:
+            raise failed.error from failed
+        remaining = meter.remaining()
+        if remaining is not None and wait >= remaining:
+            raise meter.spent("seconds") from failed
+        log.warning("Model %s: %s Next attempt in %.1f s.", self.name, failed.error.message, wait)
+        return wait

@@ -1,0 +1,118 @@
+"""JSON schemas of replies, the ways to request them from an endpoint, and the JSON object read back from a reply."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from graph.errors import ModelReplyInvalid
+
+Format = Literal["json_schema", "json_object", "text"]
+FORMATS: tuple[Format, ...] = ("json_schema", "json_object", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySchema:
+    """A named JSON schema for a whole reply."""
+
+    name: str
+    schema: dict[str, Any]
+
+    def response_format(self, form: Format) -> dict[str, Any]:
+        """Give the request fields that ask for this schema in one of the forms."""
+        match form:
+            case "json_schema":
+                strict = {"name": self.name, "schema": self.schema, "strict": True}
+                return {"response_format": {"type": "json_schema", "json_schema": strict}}
+            case "json_object":
+                return {"response_format": {"type": "json_object"}}
+            case "text":
+                return {}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+PREPARATION = ReplySchema(
+    "preparation",
+    _object(
+        intent={"type": "string", "enum": ["content_query", "small_talk"]},
+        standalone_question={"type": "string"},
+        needs_retrieval={"type": "boolean"},
+        reason={"type": "string"},
+    ),
+)
+
+
+REWRITING = ReplySchema("rewriting", _object(query={"type": "string"}, reason={"type": "string"}))
+TITLE = ReplySchema("title", _object(title={"type": "string"}))
+ASSESSMENT = ReplySchema("assessment", _object(utility={"type": "integer", "enum": list(range(11))}))
+
+
+def grading_schema(count: int) -> ReplySchema:
+    """Describe a grading: the numbers of the relevant passages, of ``count`` shown."""
+    number = {"type": "integer", "enum": list(range(1, count + 1))}
+    return ReplySchema("grading", _object(relevant={"type": "array", "items": number}))
+
+
+def answer_schema(segment_ids: Sequence[str]) -> ReplySchema:
+    """Describe an answer in sections that can cite these segments and no others."""
+    source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
+    section = _object(text={"type": "string"}, source_ids=source_ids)
+    return ReplySchema("answer", _object(sections={"type": "array", "items": section}))
+
+
+def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
+    """Describe sections written again, by their numbers of ``count`` shown; they can cite these segments alone."""
+    number = {"type": "integer", "enum": list(range(1, count + 1))}
+    source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
+    section = _object(section=number, text={"type": "string"}, source_ids=source_ids)
+    return ReplySchema("revision", _object(sections={"type": "array", "items": section}))
+
+
+def adjudication_schema(count: int, words: Sequence[str]) -> ReplySchema:
+    """Describe a comparison for each of ``count`` claims, under its number, that ends in one of the words.
+
+    An object and no array, so that each claim is judged once without ``minItems``, which not every endpoint knows.
+    """
+    text = {"type": "string"}
+    comparison = _object(claimed=text, quoted=text, verdict={"type": "string", "enum": list(words)})
+    return ReplySchema("settlement", _object(**{str(number): comparison for number in range(1, count + 1)}))
+
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+def first_json_object(text: str) -> dict[str, Any]:
+    """Give the first JSON object in a text.
+
+    Raises ModelReplyInvalid where there is none.
+    """
+    decoder = json.JSONDecoder(strict=False)
+    at = text.find("{")
+    if at < 0:
+        raise ModelReplyInvalid("The model's reply holds no JSON object.")
+    try:
+        value: dict[str, Any] = decoder.raw_decode(text, at)[0]
+    except (ValueError, RecursionError) as error:
+        raise ModelReplyInvalid("The model's reply is not valid JSON.") from error
+    return value
+
+
+def read_form(text: str, form: type[Form]) -> Form:
+    """Read the first JSON object in a text as the form that was asked for.
+
+    Raises ModelReplyInvalid where there is none, or it has another form.
+    """
+    try:
+        return form.model_validate(first_json_object(text))
+    except ValidationError as error:
+        raise ModelReplyInvalid("The model's reply does not have the form asked for.") from error

@@ -1,0 +1,240 @@
+"""Parse a writer's streaming reply into sections: clean text, and cited ids looked up among those offered."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from graph.errors import ModelReplyInvalid
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from tools.llm.json_stream import Closed, JsonReader, Literal, Part, Path, StringDelta, StringEnd
+
+
+def offered_ids(segment_ids: Iterable[str]) -> dict[str, str]:
+    """List the ways in which a model may write the ids offered to it, each with its id."""
+    return {written: i for i in segment_ids for written in (i, f"SEG={i}", f"[SEG={i}]")}
+
+
+class CitedIds:
+    """Collects the ids that one section cites, none twice."""
+
+    def __init__(self, offered: Mapping[str, str]) -> None:
+        self.unknown = 0
+        self._offered = offered
+        self._ids: dict[str, None] = {}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self._ids)
+
+    def cite(self, written: object) -> None:
+        """Take what the model wrote in the place of an id."""
+        segment_id = self._offered.get(written.strip()) if isinstance(written, str) else None
+        if segment_id is None:
+            self.unknown += 1
+        else:
+            self._ids.setdefault(segment_id)
+
+
+TAG = re.compile(r"\[SEG=([^\[\]\s]{1,200})\]")
+TAG_BEGUN = re.compile(r"\[(?:S(?:E(?:G(?:=[^\[\]\s]{0,200})?)?)?)?")
+LONGEST_TAG = 206
+UNWANTED = {c: None for c in range(0xA0) if unicodedata.category(chr(c)) == "Cc" and chr(c) not in "\n\t"}
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class SectionText:
+    """Clean a section's text while it arrives; what comes out does not depend on how it was cut.
+
+    A tag that the model wrote into the text is taken out and its id kept in ``tagged``.
+    """
+
+    def __init__(self) -> None:
+        self.tagged: list[str] = []
+        self._sent: list[str] = []
+        self._held = ""
+        self._space = ""
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._sent)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._sent)
+
+    def feed(self, delta: str) -> str:
+        """Give what can be shown now; the rest waits for more."""
+        self._held += SURROGATE.sub("\N{REPLACEMENT CHARACTER}", delta.translate(UNWANTED))
+        shown = ""
+        while tag := TAG.search(self._held):
+            shown += self._show(self._held[: tag.start()])
+            self._space = self._space.rstrip(" \t")
+            self._held = self._held[tag.end() :]
+            self.tagged.append(tag[1])
+        cut = self._held.rfind("[", max(0, len(self._held) - LONGEST_TAG))
+        if cut < 0 or not TAG_BEGUN.fullmatch(self._held, cut):
+            cut = len(self._held)
+        shown += self._show(self._held[:cut])
+        self._held = self._held[cut:]
+        return shown
+
+    def finish(self, mark: str = "") -> str:
+        """Give what was held back, then ``mark`` where there is any text; space at the end is dropped."""
+        shown = self._show(self._held)
+        self._held = self._space = ""
+        return shown + self._show(mark) if self._sent else shown
+
+    def _show(self, text: str) -> str:
+        text = self._space + text
+        if not self._sent:
+            text = text.lstrip()
+        shown = text.rstrip()
+        self._space = text[len(shown) :]
+        if shown:
+            self._sent.append(shown)
+        return shown
+
+
+PREAMBLE = 200  # characters of prose before the JSON that are passed over
+START = re.compile(r'\{\s{0,20}"sections"')
+LONGEST_START = 32
+FENCE = re.compile(r"```\w{0,10}[ \t]{0,10}\r?\n")
+LONGEST_FENCE = 26
+PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
+BROKEN_OFF = "…"
+
+
+class SectionReader:
+    """Turn the text of one reply into drafts; how the text was cut makes no difference to the sections."""
+
+    def __init__(self, offered: Iterable[str]) -> None:
+        self._offered = offered_ids(offered)
+        self._head: str | None = ""  # text not yet known to be JSON or prose
+        self._json: JsonReader | None = None
+        self._prose = ""
+        self._readable = False  # a list of sections, or a section, was there to be read
+        self._written = False  # a section with text has been given
+        self._path: Path | None = None
+        self._begin()
+
+    def feed(self, text: str) -> list[Draft]:
+        """Read on; give the drafts that became certain."""
+        if self._head is not None:
+            text = self._settle(text)
+        if not text:
+            return []
+        if self._json is not None:
+            return self._read(self._json.feed(text))
+        return self._paragraphs(text)
+
+    def end(self, *, cut: bool) -> list[Draft]:
+        """Close what is open. ``cut``: the reply ran into a limit.
+
+        Raises ModelReplyInvalid where nothing could be read: neither a section nor an empty list of them.
+        """
+        drafts: list[Draft] = []
+        if self._head is not None:
+            head, self._head = self._head.strip(), None
+            drafts += self._paragraphs(head)
+        whole = not cut
+        if self._json is not None:
+            drafts += self._read(self._json.end())
+            whole = self._json.complete
+        drafts += self._close("" if whole else BROKEN_OFF)
+        if not self._written and not (self._readable and whole):
+            raise ModelReplyInvalid("The model's reply holds no section that can be read.")
+        return drafts
+
+    def _settle(self, text: str) -> str:
+        """Find out whether the reply is JSON or prose; give what is to be read, "" while it is open."""
+        head = ((self._head or "") + text).lstrip()
+        self._head = head
+        if head.startswith("`") and len(head) < LONGEST_FENCE and "\n" not in head:
+            return ""
+        if fence := FENCE.match(head):
+            head = head[fence.end() :].lstrip()
+        start = START.search(head, 0, PREAMBLE + LONGEST_START)
+        if head.startswith("{") or re.match(r"\[\s*[{\]]", head):
+            return self._take_json(head)
+        if start and start.start() < PREAMBLE:
+            return self._take_json(head[start.start() :])
+        if len(head) < PREAMBLE + LONGEST_START:
+            return ""
+        self._head = None
+        return head
+
+    def _take_json(self, text: str) -> str:
+        self._head = None
+        self._json = JsonReader()
+        return text
+
+    def _read(self, parts: Iterable[Part]) -> list[Draft]:
+        drafts: list[Draft] = []
+        for part in parts:
+            match part:
+                case StringDelta(path=(*owner, "text"), delta=delta):
+                    drafts += self._turn_to(tuple(owner)) + self._say(delta)
+                case StringEnd(path=(*owner, "text")):
+                    drafts += self._turn_to(tuple(owner))
+                    self._readable = self._said = True
+                case StringEnd(path=(*owner, "source_ids", int()), text=text):
+                    drafts += self._turn_to(tuple(owner))
+                    self._cited.cite(text)
+                case StringEnd(path=(*owner, "source_ids"), text=text):
+                    drafts += self._turn_to(tuple(owner))
+                    self._cited.cite(text)
+                case Literal(path=(*owner, "source_ids", int())):
+                    drafts += self._turn_to(tuple(owner))
+                    self._cited.cite(None)
+                case Closed(path=path) if path == self._path:
+                    drafts += self._close()
+                case Closed(path=(*_, "sections"), size=0):
+                    self._readable = True
+        return drafts
+
+    def _turn_to(self, path: Path) -> list[Draft]:
+        if path == self._path:
+            return []
+        drafts = self._close()
+        self._path = path
+        return drafts
+
+    def _begin(self) -> None:
+        self._path = None
+        self._text = SectionText()
+        self._said = False
+        self._cited = CitedIds(self._offered)
+
+    def _say(self, delta: str) -> list[Draft]:
+        if self._said:
+            return []
+        begun = self._text.begun
+        shown = self._text.feed(delta)
+        if not shown:
+            return []
+        return [DraftText(shown)] if begun else [DraftOpened(), DraftText(shown)]
+
+    def _close(self, mark: str = "") -> list[Draft]:
+        begun = self._text.begun
+        rest = self._text.finish(mark)
+        for written in self._text.tagged:
+            self._cited.cite(written)
+        drafts: list[Draft] = []
+        if self._text.begun:
+            self._written = True
+            if rest:
+                drafts += [DraftText(rest)] if begun else [DraftOpened(), DraftText(rest)]
+            drafts.append(DraftClosed(self._text.text, self._cited.ids, self._cited.unknown))
+        self._begin()
+        return drafts
+
+    def _paragraphs(self, text: str) -> list[Draft]:
+        drafts: list[Draft] = []
+        self._prose += text
+        while end := PARAGRAPH_END.search(self._prose):
+            drafts += self._say(self._prose[: end.start()]) + self._close()
+            self._prose = self._prose[end.end() :]
+        settled = len(self._prose.rstrip())
+        drafts += self._say(self._prose[:settled])
+        self._prose = self._prose[settled:]
+        return drafts

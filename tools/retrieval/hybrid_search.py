@@ -1,0 +1,118 @@
+"""Search a workspace's segments by words and vectors at once."""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+
+from graph.errors import EmbeddingUnavailable
+from graph.ports import SearchQuery, SearchResult
+from text.terms import weigh_question
+from tools.embeddings.embedder import Embedder
+from tools.retrieval.indexing import vector_as_text
+from tools.retrieval.partitions import existing_partition
+from tools.retrieval.scope import Scope, find_scope
+from tools.retrieval.search_sql import Reach, ScoredHit, as_scored_hit, dense_coverage, search_statement
+from tools.retrieval.title_hop import follow_titles
+from tools.storage.database import Connection, Database
+from tools.storage.tenants import Workspaces
+
+log = logging.getLogger(__name__)
+
+SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
+NO_EMBEDDING = "The embedding endpoint did not answer; the words alone were searched for."
+NO_VECTORS = "Vector search failed; the words alone were searched for."
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundQuery:
+    """A query as the statements take it. ``embedding`` is None where the dense leg takes no part."""
+
+    workspace: int
+    query: SearchQuery
+    scope: Scope
+    coverage: float = 0.0
+    embedding: NDArray[np.float32] | None = None
+
+
+class HybridSearcher:
+    """Finds segments by BM25 over language-neutral terms, and by vectors as far as the model knows the language.
+
+    Documents that the question or the best hits name by their titles join what is found: see ``title_hop``.
+    """
+
+    def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder) -> None:
+        self._database = database
+        self._workspaces = workspaces
+        self._embedder = embedder
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
+
+        A question that the embedder does not answer for, or a dense leg that fails, leaves the lexical leg, and
+        ``degraded`` says so. A workspace that has nothing yet has no hits. Raises NotFound, DatabaseUnavailable.
+        """
+        workspace = await self._workspaces.number(query.identity.workspace)
+        coverage = dense_coverage(self._embedder.coverage(query.text))
+        embedding, degraded = None, None
+        if coverage > 0:
+            try:
+                embedding = (await self._embedder.embed([query.text]))[0]
+            except EmbeddingUnavailable as error:
+                log.warning("Searching by words alone: %s", error)
+                degraded = NO_EMBEDDING
+        async with self._database.connection() as conn, existing_partition(query.identity.workspace):
+            scope = await find_scope(conn, workspace, query)
+            if scope.document_ids == []:
+                return SearchResult((), degraded)
+            asked = _BoundQuery(workspace, query, scope)
+            if embedding is not None and embedding.any():
+                try:
+                    return await self._search(conn, replace(asked, coverage=coverage, embedding=embedding), None)
+                except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError):
+                    log.exception("Searching by words alone: the dense leg failed")
+                    degraded = NO_VECTORS
+            return await self._search(conn, asked, degraded)
+
+    async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+        async def search_documents(document_ids: list[UUID], least: float) -> list[ScoredHit]:
+            return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
+
+        first = await self._run(conn, asked, "library" if asked.scope.document_ids is None else "documents", {})
+        found = await follow_titles(conn, asked.workspace, asked.query, first, search_documents)
+        return SearchResult(tuple(each.hit for each in found), degraded)
+
+    async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[ScoredHit]:
+        statement = search_statement(
+            asked.workspace,
+            self._embedder.dimension,
+            leg=asked.query.top_k + SPARE,
+            dense=asked.embedding is not None,
+            reach=reach,
+        )
+        rows = await statement.execute(conn, _parameters(asked) | others)
+        return [as_scored_hit(row) for row in rows]
+
+
+def _parameters(asked: _BoundQuery) -> dict[str, Any]:
+    query, scope = asked.query, asked.scope
+    terms = weigh_question(query.text)
+    return {
+        "terms": terms.ids.tolist(),
+        "weights": terms.weights.tolist(),
+        "expected": terms.expected.tolist(),
+        "unspaced": terms.unspaced.tolist(),
+        "budget": scope.candidates,
+        "user": query.identity.user,
+        "spaces": list(query.spaces) or None,
+        "document_ids": scope.document_ids,
+        "top_k": query.top_k,
+        "min_score": query.min_score,
+        "expand": query.expand,
+        "coverage": asked.coverage,
+        "embedding": None if asked.embedding is None else vector_as_text(asked.embedding),
+    }

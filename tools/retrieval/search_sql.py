@@ -1,0 +1,364 @@
+"""The SQL of search: one statement that finds, scores, fuses, widens and reads, and its rows as hits.
+
+Built of fixed parts, by partition and by which legs take part; everything that a caller says is a bound parameter. The
+legs, both within the workspace's own partition:
+
+- lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by
+  all terms, as the inner product of its stored weights with the question's IDFs.
+- dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them.
+
+Documents are joined after the ordering, so a filter is looked at only until a leg is full, and a leg goes on past
+whatever it rejects. Where the caller names a few documents or a small space, their segments are all read and scored
+instead: no candidate is missed there. Of documents that texts name by their titles the best segments are found.
+
+Both legs' scores are computed for every candidate, whichever leg brought it, and become one score in [0, 1]. The order
+is the score's own, so nothing needs to be made monotone, and a score means the same in every library:
+docs/adr/0004-calibrated-score.md.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import psycopg
+
+from graph.evidence import Hit
+from graph.ports import SearchQuery
+from text.terms import UNSPACED_TERM
+from tools.retrieval.partitions import partition_name, vectors_name
+from tools.retrieval.scope import LASTING, NOT_EXPIRED, SEGMENT_COLUMNS, as_segment
+from tools.storage.database import Connection
+
+IDF_POWER = 1.3  # sharpens the IDF: question words are rarer in prose than they are telling
+CONTEXT = 0.3  # what the better neighbour adds to a segment's lexical score
+CONTEXT_NORM = 1 + 0.6 * CONTEXT  # so that a document in many segments has no advantage over one in one
+
+# Fitted by research/fitting/fit_score.py. A ratio of 1 is about a segment that holds every word of the question.
+INTERCEPT = -1.94
+LEXICAL = 7.41
+DENSE = 5.43
+DENSE_OFFSET = -2.44  # what similarity means nothing at all, times DENSE
+# How much the odds rise that a document bears on a question where what was found names it: docs/adr/0016.
+NAMED = 20.0
+
+SCORE = f"""1 / (1 + exp(-({INTERCEPT}
+        + {LEXICAL} * CASE WHEN beside IS NULL THEN own ELSE (own + {CONTEXT} * beside) / {CONTEXT_NORM} END
+            / greatest(attainable, 1e-6)
+        + %(coverage)s::float8 * ({DENSE} * similarity + {DENSE_OFFSET}))))"""
+
+
+def dense_coverage(coverage: float) -> float:
+    """Turn how far the embedding model understands a question into the weight of the dense leg, from 0 to 1.
+
+    The thresholds separate languages that the static model knows (0.9) from those it spells out (0.1 and less).
+    """
+    return min(max((coverage - 0.4) / 0.5, 0.0), 1.0)
+
+
+def with_odds(score: float, factor: float) -> float:
+    """Multiply the odds of a score in [0, 1]; factors above 1 raise it, the order of scores stays."""
+    return score * factor / (1 - score + score * factor)
+
+
+EXPLORED = 450  # neighbours that HNSW keeps while it looks
+# A plan made once for all parameters: planning takes longer than the search itself in a small workspace.
+_SETTINGS = (
+    "SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),"
+    f" set_config('hnsw.ef_search', '{EXPLORED}', true), set_config('hnsw.iterative_scan', 'strict_order', true)"
+)
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL with numbered parameters, and their names in order."""
+
+    text: str
+    parameters: tuple[str, ...]
+
+    async def execute(self, conn: Connection, bound: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Run it and fetch all rows, in one round trip and, up to its end, one transaction.
+
+        Within a pipeline of the caller's the transaction ends with that.
+        """
+        async with conn.pipeline():
+            await conn.execute(_SETTINGS, prepare=True)
+            cursor = psycopg.AsyncRawCursor(conn)
+            values = [bound[name] for name in self.parameters]
+            await cursor.execute(self.text, values, prepare=True, binary=True)
+            return await cursor.fetchall()
+
+
+def numbered(text: str) -> Statement:
+    """Give a statement's named parameters numbers.
+
+    Once for many searches: psycopg would translate the names of a long statement anew for every one.
+    """
+    names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
+    return Statement(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text), names)
+
+
+# Looked up for one document after another, by primary key. OFFSET 0 keeps the planner from joining everything before
+# anything is ordered, and num_nulls from the index that listings use, whose order is by date.
+_SEEN = """EXISTS (
+        SELECT 1 FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = c.document_id
+        AND num_nulls(d.deleted_at) = 1 AND (d.owner IS NULL OR d.owner = %(user)s) AND {lasting}
+        AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s)) OFFSET 0
+    )"""
+
+# Read once: as a parameter it would be cast anew for every vector that it is compared with.
+_VECTOR = """
+vector AS MATERIALIZED (SELECT %(embedding)s::halfvec({dimension}) AS embedding),"""
+
+_QUESTION = """
+asked AS MATERIALIZED (
+    SELECT a.term, a.weight, a.expected, l.segments, a.unspaced,
+        coalesce(
+            (SELECT segments FROM term_statistics AS t WHERE t.workspace = {workspace} AND t.term = a.term),
+            (SELECT count(*) FROM {partition} WHERE terms @> ARRAY[a.term])
+        ) AS df
+    FROM unnest(%(terms)s::integer[], %(weights)s::float4[], %(expected)s::float4[], %(unspaced)s::boolean[])
+        AS a (term, weight, expected, unspaced)
+    JOIN library_statistics AS l ON l.workspace = {workspace}
+), alike AS (
+    SELECT *, CASE WHEN unspaced THEN greatest(df, coalesce(
+            (SELECT segments FROM term_statistics WHERE workspace = {workspace} AND term = {unspaced_term}),
+            (SELECT nullif(count(*), 0) FROM {partition} WHERE terms @> ARRAY[{unspaced_term}]),
+            segments
+        )) ELSE segments END AS n
+    FROM asked
+), weighed AS MATERIALIZED (
+    SELECT term, expected, df, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) ^ {idf_power}::float8 AS idf FROM alike
+), ranked AS MATERIALIZED (
+    SELECT *, sum(df) OVER telling AS reach, row_number() OVER telling AS place,
+        sum(idf) OVER telling - idf AS told, sum(idf) OVER (PARTITION BY df > 0) AS total
+    FROM weighed WINDOW telling AS (PARTITION BY df > 0 ORDER BY idf DESC, term ROWS UNBOUNDED PRECEDING)
+), question AS MATERIALIZED (
+    SELECT
+        ('{{' || string_agg(term || ':' || idf::float4, ',') FILTER (WHERE df > 0) || '}}/1000000000')::sparsevec
+            AS vector,
+        array_agg(term) FILTER (
+            WHERE df > 0 AND (place <= 2 OR reach <= %(budget)s AND told < {told} * total)
+        ) AS picks,
+        sum(expected * idf) AS attainable
+    FROM ranked
+)"""
+
+_LEXICAL = (
+    """,
+lexical AS MATERIALIZED (
+    SELECT c.document_id, c.segment_index
+    FROM (
+        SELECT document_id, segment_index FROM {partition} WHERE terms && (SELECT picks FROM question)
+        ORDER BY weights <#> (SELECT vector FROM question) OFFSET 0
+    ) AS c
+    WHERE """
+    + _SEEN
+    + """
+    LIMIT {leg}
+)"""
+)
+
+_DENSE = (
+    """,
+bound AS MATERIALIZED (
+    SELECT max(c.distance) AS distance FROM (
+        SELECT c.distance FROM (
+            SELECT document_id, embedding <=> (SELECT embedding FROM vector) AS distance
+            FROM (SELECT document_id, embedding FROM {vectors} LIMIT {sample}) AS sample ORDER BY distance
+        ) AS c
+        WHERE """
+    + _SEEN
+    + """
+        LIMIT {leg}
+    ) AS c HAVING count(*) = {leg}
+), dense AS MATERIALIZED (
+    SELECT c.document_id, c.segment_index
+    FROM (
+        SELECT document_id, segment_index FROM {vectors}
+        WHERE (embedding <=> (SELECT embedding FROM vector)) <= coalesce((SELECT distance FROM bound), 'Infinity')
+        ORDER BY embedding::halfvec({dimension}) <=> (SELECT embedding FROM vector) LIMIT {near}
+    ) AS c
+    WHERE """
+    + _SEEN
+    + """
+    LIMIT {leg}
+)"""
+)
+
+_SCOPE = (
+    """,
+scope AS MATERIALIZED (
+    SELECT s.document_id, s.segment_index, s.weights <#> q.vector AS lexical_distance, {distance} AS dense_distance
+    FROM (
+        SELECT c.document_id FROM unnest(%(document_ids)s::uuid[]) AS c (document_id) WHERE """
+    + _SEEN
+    + """
+    ) AS d JOIN {partition} AS s ON s.workspace = {workspace} AND s.document_id = d.document_id {opening}
+    {with_vector} CROSS JOIN question AS q
+), lexical AS (
+    {lexical}
+), dense AS (
+    {nearest}
+)"""
+)
+_WHOLE = (
+    "SELECT document_id, segment_index FROM scope WHERE lexical_distance < 0 ORDER BY lexical_distance LIMIT {leg}",
+    "SELECT document_id, segment_index FROM scope ORDER BY dense_distance LIMIT {leg}",
+)
+_BEST = (
+    "SELECT DISTINCT ON (document_id) document_id, segment_index FROM scope"
+    " ORDER BY document_id, lexical_distance, segment_index",
+    "SELECT DISTINCT ON (document_id) document_id, segment_index FROM scope"
+    " ORDER BY document_id, dense_distance, segment_index",
+)
+
+_RANKED = (
+    """,
+pool AS MATERIALIZED (
+    SELECT s.document_id, s.segment_index, -(s.weights <#> q.vector) AS own, {similarity} AS similarity, q.attainable, (
+        SELECT max(-(x.weights <#> q.vector)) FROM {partition} AS x WHERE x.workspace = {workspace}
+        AND x.document_id = s.document_id AND x.segment_index IN (s.segment_index - 1, s.segment_index + 1)
+    ) AS beside
+    FROM ({legs}) AS found
+    JOIN {partition} AS s ON s.workspace = {workspace}
+        AND s.document_id = found.document_id AND s.segment_index = found.segment_index
+    {with_vector} CROSS JOIN question AS q
+), scored AS (
+    SELECT document_id, segment_index, """
+    + SCORE
+    + """ AS score FROM pool
+), top AS MATERIALIZED (
+    SELECT * FROM scored WHERE score >= %(min_score)s
+    ORDER BY score DESC, document_id, segment_index LIMIT %(top_k)s
+), widened AS (
+    SELECT document_id, near AS segment_index, max(score * {decay}::float8 ^ abs(near - segment_index)) AS score,
+        max(score) FILTER (WHERE near = segment_index) AS own
+    FROM top, generate_series(segment_index - %(expand)s::integer, segment_index + %(expand)s::integer) AS near
+    GROUP BY document_id, near
+)
+SELECT {columns}, w.own, w.score
+FROM widened AS w
+CROSS JOIN LATERAL (
+    SELECT * FROM {partition} AS s WHERE s.workspace = {workspace} AND s.document_id = w.document_id
+    AND s.segment_index = w.segment_index LIMIT 1
+) AS s
+CROSS JOIN LATERAL (
+    SELECT * FROM documents AS d WHERE d.workspace = {workspace} AND d.document_id = w.document_id LIMIT 1
+) AS d
+WHERE w.score >= %(min_score)s
+ORDER BY w.score DESC, w.document_id, w.segment_index"""
+)
+
+_WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
+        AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
+Reach = Literal["library", "documents", "titles"]
+
+NEIGHBOUR_DECAY = 0.9
+# The nearest of any few hundred vectors bound the nearest of all; what lies beyond the bound need not be sorted, which
+# takes as long as measuring.
+SAMPLE = 500
+TOLD = 0.9  # share of the question's weight that candidates are picked by; what holds only the rest ranks low
+OPENING = 50  # segments of a document that is named by its title which are read; a title tells what it begins with
+NEAR = 1000  # nearest vectors that are looked through for those that a filter lets pass
+
+
+@lru_cache(maxsize=4096)
+def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, reach: Reach) -> Statement:
+    """Build the statement for a workspace's partition, with or without the dense leg.
+
+    ``leg`` is how many candidates each leg brings. Reach ``documents`` reads every segment of the documents that are
+    named and pass the filters, those with a time limit too; ``titles`` brings of each its best segments alone, of the
+    first ``OPENING``. Parameters: terms, weights, expected, budget, user, spaces, document_ids, coverage, top_k,
+    min_score, expand, and with the dense leg embedding. Columns: those of a segment, the score that a segment was
+    found with or None for a neighbour, and the score that orders.
+    """
+    legs = "SELECT document_id, segment_index FROM lexical"
+    distance = similarity = "0::float8"
+    with_vector = ""
+    if dense:
+        legs += " UNION SELECT document_id, segment_index FROM dense"
+        with_vector = _WITH_VECTOR
+        distance = "v.embedding <=> (SELECT embedding FROM vector)"
+        similarity = f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)"  # a zero vector has no direction
+    question = _VECTOR + _QUESTION if dense else _QUESTION
+    found = [_SCOPE] if reach != "library" else [_LEXICAL, _DENSE] if dense else [_LEXICAL]
+    statement = "".join(["WITH", question, *found, _RANKED])
+    lexical, nearest = _BEST if reach == "titles" else _WHOLE
+    for slot, text in (
+        ("{similarity}", similarity),
+        ("{distance}", distance),
+        ("{legs}", legs),
+        ("{lexical}", lexical),
+        ("{nearest}", nearest),
+        ("{opening}", f"AND s.segment_index < {OPENING}" if reach == "titles" else ""),
+        ("{with_vector}", with_vector),
+    ):
+        statement = statement.replace(slot, text)
+    statement = statement.format(
+        partition=partition_name(workspace),
+        vectors=vectors_name(workspace),
+        near=NEAR,
+        sample=SAMPLE,
+        told=TOLD,
+        workspace=workspace,
+        lasting=LASTING if reach == "library" else NOT_EXPIRED,
+        dimension=dimension,
+        leg=leg,
+        decay=NEIGHBOUR_DECAY,
+        idf_power=IDF_POWER,
+        unspaced_term=UNSPACED_TERM,
+        columns=SEGMENT_COLUMNS,
+    )
+    return numbered(statement)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredHit:
+    """A hit. ``own`` is the score that it was found with, 0 for a neighbour that came along."""
+
+    hit: Hit
+    own: float
+
+    @property
+    def segment_id(self) -> str:
+        return self.hit.segment.segment_id
+
+
+def as_scored_hit(row: tuple[Any, ...]) -> ScoredHit:
+    """Read a row of ``search_statement``."""
+    *segment, own, score = row
+    return ScoredHit(Hit(as_segment(tuple(segment)), score), own or 0.0)
+
+
+def join_hits(first: Sequence[ScoredHit], more: Sequence[ScoredHit], query: SearchQuery) -> list[ScoredHit]:
+    """Put the finds of two searches in one order: the ``top_k`` best of both, and the neighbours of those.
+
+    Of two finds of one segment the better counts; of equal scores the first search's stands first.
+    """
+    best: dict[str, ScoredHit] = {}
+    for each in (*first, *more):
+        known = best.get(each.segment_id)
+        if known is None or each.own > known.own:
+            best[each.segment_id] = each
+    top = [each for each in sorted(best.values(), key=lambda each: -each.own) if each.own > 0][: query.top_k]
+    kept = {each.segment_id for each in top}
+    widened = [
+        ScoredHit(Hit(each.hit.segment, score), each.own if each.segment_id in kept else 0.0)
+        for each in best.values()
+        if (score := _widened_score(each, top, query.expand)) >= max(query.min_score, 1e-9)
+    ]
+    return sorted(widened, key=lambda each: -each.hit.score)
+
+
+def _widened_score(each: ScoredHit, top: Sequence[ScoredHit], expand: int) -> float:
+    segment = each.hit.segment
+    near = [
+        found.own * NEIGHBOUR_DECAY ** abs(found.hit.segment.segment_index - segment.segment_index)
+        for found in top
+        if found.hit.segment.document_id == segment.document_id
+        and abs(found.hit.segment.segment_index - segment.segment_index) <= expand
+    ]
+    return max(near, default=0.0)

@@ -1,0 +1,1 @@
+"""Rules without a model, which every backend shares and a model's backend falls back on."""

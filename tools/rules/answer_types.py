@@ -1,0 +1,85 @@
+"""Type of answer that a question asks for (date, person, reason, ...), and where a sentence contains one."""
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+AnswerType = Literal["number", "date", "person", "place", "reason", "other"]
+
+_ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
+    (
+        "date",
+        re.compile(
+            r"\bwhen\b|\b(?:what|which)\b(?: \w+){0,2} (?:year|years|date|day|month|decade|century)\b"
+            r"|什么时候|何时|哪(?:一)?年|哪(?:一)?天|几月|几年|哪个(?:世纪|年代|月)|什么(?:日期|年份|时间)|いつ"
+            r"|khi nào|năm nào|ngày nào|tháng nào|thế kỷ nào|thập niên nào|bao giờ|năm bao nhiêu|ngày bao nhiêu"
+            r"|\bwann\b|\bquand\b|\bcuándo\b"
+        ),
+    ),
+    (
+        "number",
+        re.compile(
+            r"\bhow (?:many|much|long|old|far|tall|large|big|high|often|fast|deep|wide|heavy|few)\b"
+            r"|\bwhat\b(?: \w+){0,3} (?:percentage|percent|number|amount|size|population|rate|score|average|total|cost"
+            r"|price|limit|port|temperature|distance|length|speed)\b"
+            r"|多少|几|多[大长高远久快深]|百分之几|百分比|数量|bao nhiêu|\bmấy\b|bao lâu|bao xa|tỷ lệ|tỉ lệ|số lượng"
+            r"|\bwie viele?\b|\bcombien\b|\bcuánt[oa]s?\b"
+        ),
+    ),
+    (
+        "person",
+        re.compile(r"\bwho\b|\bwhom\b|\bwhose\b|谁|何人|哪位|什么人|誰|\bai\b|người nào|\bwer\b|\bquién(?:es)?\b"),
+    ),
+    (
+        "place",
+        re.compile(
+            r"\bwhere\b|\b(?:what|which)\b(?: \w+){0,2} (?:country|city|state|place|region|continent|town|river|area"
+            r"|location)\b"
+            r"|哪里|哪儿|何处|何地|在哪|哪个(?:国家|城市|地区|州|省|地方|大学)|什么(?:地方|城市|国家)|どこ"
+            r"|ở đâu|nơi nào|đâu|nước nào|quốc gia nào|thành phố nào|vùng nào|\bwo\b|\bdónde\b"
+        ),
+    ),
+    ("reason", re.compile(r"\bwhy\b|为什么|为何|原因|なぜ|tại sao|vì sao|\bwarum\b|\bpourquoi\b|por qué")),
+)
+
+_NUMBER = (
+    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fifteen|twenty|thirty|forty"
+    r"|fifty|sixty|hundred|thousand|million|billion|half|third|quarter|dozen|twice|once|first|second)s?\b"
+    r"|[零〇一二两三四五六七八九十百千万亿半]+(?=[个名位人年月日天次家座所种项条支队场分米公吨岁倍层艘架辆本部万亿成])"
+    r"|\b(?:hai|ba|bốn|năm|sáu|bảy|tám|chín|mười|trăm|nghìn|ngàn|triệu|tỷ|nửa|chục)\b"
+)
+_DATE = (
+    r"\b1\d{3}s?\b|\b20\d\ds?\b|\d{3,4}年|\d+世纪|\d+月|[一二三四五六七八九十]+世纪"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b|\b\w+th century\b"
+    r"|\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\btháng \w+|\bnăm \d+|\bthế kỷ \w+|\bngày \d+"
+)
+_NAME = r"(?<![.!?:;\"“‘(]\s)(?<!^)(?<!\w)[A-ZÀ-ÝĐ][\w'’-]+(?:\s[A-ZÀ-ÝĐ][\w.'’-]+)*"
+_PERSON = r"[\u4e00-\u9fff]{1,6}[·・‧•][\u4e00-\u9fff·・‧•]{1,12}|(?<!\w)[A-ZÀ-ÝĐ][\w'’-]+(?:\s[A-ZÀ-ÝĐ][\w.'’-]+)+"
+_PLACE = (
+    r"\b(?:in|at|near|from|to|of|tại|ở|đến|từ)\s(?:the\s)?[A-ZÀ-ÝĐ][\w'’-]+"
+    r"|在[\u4e00-\u9fff]{2,8}|[\u4e00-\u9fff]{1,6}[市省州国县岛河湖山区洲镇城港]"
+)
+_REASON = (
+    r"\bbecause\b|\bdue to\b|\bsince\b|\bin order to\b|\bso that\b|因为|由于|所以|为了|因此|\bvì\b|\bdo\b|bởi|nhằm|để"
+)
+_FINDS: dict[AnswerType, re.Pattern[str]] = {
+    "number": re.compile(_NUMBER, re.IGNORECASE),
+    "date": re.compile(_DATE, re.IGNORECASE),
+    "person": re.compile(f"{_PERSON}|{_NAME}"),
+    "place": re.compile(f"{_PLACE}|{_NAME}"),
+    "reason": re.compile(_REASON, re.IGNORECASE),
+}
+
+
+@lru_cache(maxsize=256)
+def asked_type(question: str) -> AnswerType:
+    """Tell what kind of thing a question asks for; the first kind that its wording shows."""
+    folded = question.casefold()
+    return next((kind for kind, pattern in _ASKS if pattern.search(folded)), "other")
+
+
+@lru_cache(maxsize=16384)
+def answer_spans(kind: AnswerType, sentence: str) -> tuple[tuple[int, int], ...]:
+    """Give the spans of a sentence that could answer a question of a kind; none where the kind is ``other``."""
+    pattern = _FINDS.get(kind)
+    return tuple(found.span() for found in pattern.finditer(sentence)) if pattern else ()

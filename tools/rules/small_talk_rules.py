@@ -1,0 +1,112 @@
+"""Detect small talk: a line is small talk if its known phrases and fillers leave no word over.
+
+So a greeting before a question does not hide the question, and no list of question words is needed: whatever is not
+known to be small talk is a question. The phrases are in ``small_talk.toml``, a table a language.
+"""
+
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from text.language import language
+
+Kind = Literal["greeting", "thanks", "goodbye", "about", "acknowledgement"]
+
+# The kind that decides the reply where a line holds several.
+_ORDER: tuple[Kind, ...] = ("about", "goodbye", "thanks", "greeting", "acknowledgement")
+_LONGEST = 160
+_MARKS = re.compile("[\u0300-\u036f]")
+_NOT_WORD = re.compile(r"[\W_]+")
+_CJK = "\u3040-\u30ff\u3400-\u9fff"
+_BESIDE_CJK = re.compile(rf"(?<=[{_CJK}])\s+|\s+(?=[{_CJK}])")
+_QUOTED = re.compile(r"[\"“”「」『』《》«»`]")
+_CLAUSE = re.compile(r"[,.!?;:~…，。！？；：、\n–—-]+\s*")
+_FILLER_COST, _PHRASE_COST = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What a language says in small talk: patterns with the kind of each, None for fillers."""
+
+    patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...]
+
+
+@cache
+def small_talk_phrases() -> dict[str, Phrases]:
+    """Read what is said in small talk, by language."""
+    tables = tomllib.loads(files(__package__).joinpath("small_talk.toml").read_text(encoding="utf-8"))
+    return {code: Phrases(tuple(_compiled(table))) for code, table in tables.items()}
+
+
+def _compiled(table: dict[str, list[str]]) -> list[tuple[Kind | None, re.Pattern[str]]]:
+    kinds: dict[str, Kind | None] = {**{kind: kind for kind in _ORDER}, "chat": "about", "filler": None}
+    return [(kinds[name], re.compile(f"(?:{'|'.join(phrases)})")) for name, phrases in table.items()]
+
+
+def fold_line(text: str) -> str:
+    """Give a line in lower case without accents, punctuation, or spaces beside CJK characters."""
+    plain = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold())).replace("đ", "d")
+    return _BESIDE_CJK.sub("", _NOT_WORD.sub(" ", unicodedata.normalize("NFC", plain))).strip()
+
+
+@lru_cache(maxsize=512)
+def small_talk(text: str) -> Kind | None:
+    """Give the kind of small talk that a line is, or None where it is a question or a search."""
+    if len(text) > _LONGEST or _QUOTED.search(text):
+        return None
+    line = fold_line(text)
+    if not line:
+        return "acknowledgement"
+    tables = small_talk_phrases()
+    spoken = language(text)
+    kinds = _parse(line, (*tables[spoken].patterns, *tables["en"].patterns[:-1])) if spoken in tables else None
+    for code in tables:
+        kinds = kinds or _parse(line, tables[code].patterns)
+    return next((kind for kind in _ORDER if kind in kinds), None) if kinds else None
+
+
+def _parse(line: str, patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...]) -> frozenset[Kind]:
+    """Cover a line by phrases, cheapest first, and give the kinds used; empty where words are left over."""
+    reached: dict[int, tuple[int, frozenset[Kind]]] = {0: (0, frozenset())}
+    for position in range(len(line)):
+        if position not in reached:
+            continue
+        cost, kinds = reached[position]
+        for kind, pattern in patterns:
+            for end in _ends(line, position, pattern):
+                total = cost + (_PHRASE_COST if kind else _FILLER_COST)
+                if end not in reached or total < reached[end][0]:
+                    reached[end] = (total, kinds | {kind} if kind else kinds)
+    return reached.get(len(line), (0, frozenset[Kind]()))[1]
+
+
+def _ends(line: str, start: int, pattern: re.Pattern[str]) -> list[int]:
+    """Give where a phrase at ``start`` may end: its longest match, and each shorter one, at an end of a word."""
+    ends: list[int] = []
+    stop = len(line)
+    while (found := pattern.match(line, start, stop)) and found.end() > start:
+        end = found.end()
+        if end == len(line) or line[end] == " " or "\u3040" <= line[end - 1] <= "\u9fff":
+            ends.append(end + 1 if end < len(line) and line[end] == " " else end)
+        stop = end - 1
+    return ends
+
+
+def without_courtesies(question: str) -> str:
+    """Drop the clauses of small talk that stand before a question or behind it."""
+    kept, rest = question.strip(), question.strip()
+    while (cut := _CLAUSE.search(rest)) and cut.end() < len(rest) and small_talk(rest[: cut.start()]):
+        rest = rest[cut.end() :]
+        kept = rest
+    cuts = list(_CLAUSE.finditer(kept))
+    for cut in reversed(cuts):
+        tail = kept[cut.end() :]
+        if tail and small_talk(tail):
+            kept = kept[: cut.end()].rstrip().rstrip(",，:;；-–—")
+        elif tail:
+            break
+    return kept or question.strip()

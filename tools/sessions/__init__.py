@@ -1,0 +1,1 @@
+"""Conversations: sessions, messages, branches, titles, checkpoints and expiry."""

@@ -1,0 +1,131 @@
+"""Messages of a session, read one branch and one page at a time.
+
+Messages are a tree, by their parents. A question that was edited, or an answer that was regenerated, has siblings: the
+other versions, each the root of a branch. All of them stay stored. A branch is read from its newest message up to the
+first.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from psycopg.rows import class_row
+from psycopg.types.json import set_json_loads
+from pydantic_core import from_json
+
+from graph.errors import NotFound
+from graph.evidence import Outcome
+from tools.sessions.session_rows import Session
+from tools.storage.database import Connection
+from tools.storage.pagination import decode_cursor, encode_cursor, invalid_cursor
+
+_NEWEST = """
+SELECT message_id::text FROM messages WHERE session_id = %(session_id)s
+ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
+"""
+# The newest of all that was said behind a message, or the message itself.
+_NEWEST_BEHIND = """
+WITH RECURSIVE behind AS (
+    SELECT message_id, created_at FROM messages WHERE session_id = %(session_id)s AND message_id = %(message_id)s
+    UNION ALL
+    SELECT messages.message_id, messages.created_at FROM behind
+    JOIN messages ON messages.parent_message_id = behind.message_id
+)
+SELECT message_id::text FROM behind ORDER BY created_at DESC, message_id DESC LIMIT 1
+"""
+_PARENT = """
+SELECT parent_message_id::text FROM messages WHERE session_id = %(session_id)s AND message_id = %(message_id)s
+"""
+_BRANCH = """
+WITH RECURSIVE branch AS (
+    SELECT message_id, parent_message_id, 1 AS depth FROM messages
+    WHERE session_id = %(session_id)s AND message_id = %(from)s
+    UNION ALL
+    SELECT messages.message_id, messages.parent_message_id, depth + 1 FROM branch
+    JOIN messages ON messages.message_id = branch.parent_message_id
+    WHERE depth < %(limit)s
+)
+SELECT said.message_id::text, said.run_id::text, said.parent_message_id::text, said.role, said.content, said.body,
+       said.outcome, said.stop_reason, said.created_at,
+       CASE WHEN said.parent_message_id IS NULL THEN (
+           SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
+           WHERE other.session_id = said.session_id AND other.parent_message_id IS NULL AND other.role = said.role
+       ) ELSE (
+           SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
+           WHERE other.parent_message_id = said.parent_message_id AND other.role = said.role
+       ) END AS versions
+FROM branch JOIN messages AS said USING (message_id) ORDER BY depth
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message as it was finished. An answer's ``body`` holds sections, citations, sources and what was spent.
+
+    ``versions`` are the ids of this message and of those that stand in its place on other branches, the oldest first.
+    """
+
+    message_id: str
+    run_id: str | None
+    parent_message_id: str | None
+    role: Literal["user", "assistant"]
+    content: str
+    body: dict[str, Any]
+    outcome: Outcome | None
+    stop_reason: str | None
+    created_at: datetime
+    versions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A session with the newest messages of a branch, in the order they were said.
+
+    ``next_cursor`` asks for earlier ones of that branch.
+    """
+
+    session: Session
+    messages: list[StoredMessage]
+    next_cursor: str | None
+
+
+async def read_branch(
+    connection: Connection, session_id: str, *, limit: int, cursor: str | None, branch: str | None
+) -> tuple[list[StoredMessage], str | None]:
+    """Read the newest ``limit`` messages of a branch, the newest first, and the cursor for those before them.
+
+    Without a cursor it is the branch through the message ``branch``, up to the newest that was said behind it, or the
+    branch that was gone on with last. A cursor stays on the branch that it was given for.
+    Raises NotFound for a ``branch`` that is no message of the session, InvalidRequest for a cursor of another list.
+    """
+    newest = await _start(connection, session_id, cursor, branch)
+    if newest is None:
+        return [], None
+    async with connection.cursor(row_factory=class_row(StoredMessage)) as rows:
+        set_json_loads(from_json, rows)  # half the time that the standard library takes over long answers
+        asked = {"session_id": session_id, "from": newest, "limit": limit + 1}
+        found = await (await rows.execute(_BRANCH, asked)).fetchall()
+    shown = found[:limit]
+    return shown, encode_cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
+
+
+async def _start(connection: Connection, session_id: str, cursor: str | None, branch: str | None) -> str | None:
+    if cursor is not None:
+        row = await _one(connection, _PARENT, session_id, decode_cursor(cursor)[1])
+        if row is None:
+            raise invalid_cursor()
+        return row[0]
+    if branch is None:
+        row = await _one(connection, _NEWEST, session_id)
+        return None if row is None else row[0]
+    row = await _one(connection, _NEWEST_BEHIND, session_id, branch)
+    if row is None:
+        raise NotFound(f"There is no message {branch} in the session.")
+    return row[0]
+
+
+async def _one(
+    connection: Connection, query: str, session_id: str, message_id: str | None = None
+) -> tuple[str | None] | None:
+    asked = {"session_id": session_id, "message_id": message_id}
+    return await (await connection.execute(query, asked)).fetchone()

@@ -1,0 +1,65 @@
+"""A session as its row has it, and the SQL statements that create, find, change and lock it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from graph.errors import NotFound
+
+SESSION_COLUMNS = (
+    "session_id::text, title, selected_page_ids AS page_ids, ephemeral, dialect, external_id, page_id::text,"
+    " created_at, updated_at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation without its messages.
+
+    ``page_ids`` are the documents last selected in it, ``page_id`` the page of the host that it was begun on.
+    """
+
+    session_id: str
+    title: str
+    page_ids: list[str]
+    ephemeral: bool
+    dialect: str
+    external_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    page_id: str | None = None
+
+
+def unknown_session(session_id: str) -> NotFound:
+    """Give the error for a session that is not there, or not there for whoever asks."""
+    return NotFound(f"There is no session {session_id}.")
+
+
+OWN_SESSION = 'session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s'
+
+# An external id that is known gives back its session, also where two requests bring it at once.
+CREATE_SESSION = f"""
+INSERT INTO sessions (session_id, workspace, "user", title, page_id, selected_page_ids, dialect, external_id, ephemeral,
+                      expires_at)
+VALUES (%(session_id)s, %(workspace)s, %(user)s, %(title)s, %(page_id)s, %(page_ids)s, %(dialect)s, %(external_id)s,
+        %(ephemeral)s, CASE WHEN %(ephemeral)s THEN now() + make_interval(hours => %(hours)s) END)
+ON CONFLICT (workspace, "user", dialect, external_id) DO UPDATE SET external_id = excluded.external_id
+RETURNING {SESSION_COLUMNS}
+"""
+GET_SESSION = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE {OWN_SESSION}"
+LIST_SESSIONS = f"""
+SELECT {SESSION_COLUMNS} FROM sessions
+WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
+  AND (%(dialect)s::text IS NULL OR dialect = %(dialect)s)
+  AND (%(before)s::timestamptz IS NULL OR updated_at < %(before)s
+       OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
+ORDER BY updated_at DESC, sessions.session_id LIMIT %(limit)s
+"""
+# Neither a title nor a selection is use: the list keeps its order.
+CHANGE_SESSION = f"""
+UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids)
+WHERE {OWN_SESSION} RETURNING {SESSION_COLUMNS}
+"""
+FIRST_QUESTION = "SELECT question FROM runs WHERE session_id = %s ORDER BY created_at, run_id LIMIT 1"
+# The lock keeps a run from being entered while its session goes: the ledger's row refers to this one.
+LOCK_SESSION = f"SELECT session_id FROM sessions WHERE {OWN_SESSION} FOR UPDATE"
+HAS_ACTIVE_RUN = "SELECT 1 FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND lease_until > now()"

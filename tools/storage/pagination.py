@@ -1,0 +1,32 @@
+"""Opaque cursors of paginated lists, which hold where the last page ended."""
+
+import base64
+import json
+from datetime import datetime
+from uuid import UUID
+
+from graph.errors import InvalidRequest
+
+
+def encode_cursor(at: datetime, row_id: str) -> str:
+    """Give the cursor that asks for what comes behind a row."""
+    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), row_id]).encode()).decode()
+
+
+def decode_cursor(cursor: str | None) -> tuple[datetime | None, str | None]:
+    """Read a cursor: the time and the id of the row that a page ended with.
+
+    Raises InvalidRequest where it is none of ours.
+    """
+    if cursor is None:
+        return None, None
+    try:
+        at, row_id = json.loads(base64.urlsafe_b64decode(cursor))
+        return datetime.fromisoformat(at), str(UUID(row_id))
+    except (ValueError, TypeError, AttributeError):
+        raise invalid_cursor() from None
+
+
+def invalid_cursor() -> InvalidRequest:
+    """Give the error for a cursor that a list did not give."""
+    return InvalidRequest("cursor: it is not one that this list gave.")

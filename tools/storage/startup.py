@@ -1,0 +1,191 @@
+"""Connect to PostgreSQL: one pool a process, our own errors, and the schema of this release.
+
+Without ``database_url`` the embedded server is started, or joined, and the first process to open it brings the schema
+up to date. A server that the deployment runs itself is never changed unasked: a pending migration is an error there.
+"""
+
+import asyncio
+import logging
+import select
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg import sql
+from psycopg_pool import AsyncConnectionPool
+
+from graph.errors import ConfigurationError, DatabaseUnavailable
+from migrations import LOCK, checkpointer_release, pending, upgrade
+from tools.settings import Settings
+from tools.storage.database import CONNECTING, Connection, Database, Pool
+from tools.storage.tenants import ensure_workspace
+
+log = logging.getLogger(__name__)
+
+EMBEDDED_DATABASE = "citewell"
+MAX_LIFETIME_SECONDS = 1800.0
+MAX_IDLE_SECONDS = 300.0
+MIGRATION_POLL_SECONDS = 0.1
+# Compiling takes longer than any of our queries, and workers cost more to start than they save.
+SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
+
+RECHECK_SECONDS = 5.0
+
+
+class PoolCheck:
+    """Tells a connection that the server has ended from one that can be lent again.
+
+    Asking the server takes a round trip, and a run takes dozens of connections. So one that was asked within the last
+    seconds is only looked at: nothing is there to be read from a connection at rest, but from one that was ended.
+    """
+
+    def __init__(self) -> None:
+        self._asked: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
+
+    async def check(self, connection: psycopg.AsyncConnection) -> None:
+        """Raise OperationalError where the connection is broken."""
+        now = time.monotonic()
+        asked = self._asked.get(connection)
+        if asked is not None and now - asked < RECHECK_SECONDS and not _readable(connection):
+            return
+        await AsyncConnectionPool.check_connection(connection)
+        self._asked[connection] = now
+
+
+def _readable(connection: psycopg.AsyncConnection) -> bool:
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """Open the configured database, with its schema of this release.
+
+    Raises DatabaseUnavailable where it cannot be reached, ConfigurationError where a server of the deployment's own
+    waits for ``citewell migrate``.
+    """
+    async with _located(settings) as url:
+        pool: Pool = AsyncConnectionPool(
+            url,
+            min_size=1,
+            max_size=settings.pool_size,
+            open=False,
+            check=PoolCheck().check,
+            configure=_configure,
+            timeout=settings.pool_timeout_seconds,
+            max_lifetime=MAX_LIFETIME_SECONDS,
+            max_idle=MAX_IDLE_SECONDS,
+            kwargs={"autocommit": True, **CONNECTING},
+        )
+        if settings.database_url is None:
+            await _migrate(url)
+        else:
+            await _refuse_pending(url)
+        async with pool:
+            yield Database(url, pool)
+
+
+async def migrate(settings: Settings) -> list[str]:
+    """Bring the schema and the checkpointer's tables up to date.
+
+    Returns the names of what was done, oldest first; an empty list where nothing was pending.
+    """
+    async with _located(settings) as url:
+        return await _migrate(url)
+
+
+@asynccontextmanager
+async def _located(settings: Settings) -> AsyncIterator[str]:
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    from tools.storage.embedded import start_embedded
+
+    server = await asyncio.to_thread(start_embedded, settings.data_dir)
+    try:
+        await _create_database(server.url())
+        yield server.url(EMBEDDED_DATABASE)
+    finally:
+        await asyncio.to_thread(server.release)
+
+
+async def _connect(url: str) -> Connection:
+    try:
+        return await psycopg.AsyncConnection.connect(url, autocommit=True, **CONNECTING)
+    except psycopg.OperationalError as error:
+        # Whoever opens the database runs this deployment, and needs the server's own words.
+        raise DatabaseUnavailable(f"The database cannot be reached: {str(error).splitlines()[0]}") from error
+    except psycopg.ProgrammingError as error:
+        raise ConfigurationError(
+            "database_url cannot be read.",
+            suggestion="Write CITEWELL_DATABASE_URL as postgresql://user:password@host:port/database.",
+        ) from error
+
+
+async def _create_database(url: str) -> None:
+    async with await _connect(url) as connection:
+        found = await connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [EMBEDDED_DATABASE])
+        if await found.fetchone() is None:
+            try:
+                await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(EMBEDDED_DATABASE)))
+            except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+                log.info("Another process made the database first")
+
+
+async def _configure(connection: Connection) -> None:
+    from pgvector.psycopg import register_vector_async
+
+    await connection.execute(SESSION)
+    await register_vector_async(connection)
+
+
+async def _refuse_pending(url: str) -> None:
+    async with await _connect(url) as connection:
+        waiting = await pending(connection)
+    if waiting:
+        raise ConfigurationError(
+            f"The database lacks migrations of this release: {', '.join(waiting)}.",
+            suggestion="Run `citewell migrate`, then start again.",
+        )
+
+
+async def _migrate(url: str) -> list[str]:
+    async with await _connect(url) as connection:
+        if not await pending(connection):
+            return []
+        await _lock(connection)
+        waiting = await pending(connection)
+        if not waiting:
+            return []
+        done = await asyncio.to_thread(upgrade, url)
+        if "checkpointer" in waiting:
+            await _set_up_checkpointer(url)
+            done.append("checkpointer")
+        await ensure_workspace(connection, "default")
+    return done
+
+
+async def _lock(connection: Connection) -> None:
+    # Polled: a session that waits inside pg_advisory_lock holds a snapshot, for which the checkpointer's
+    # CREATE INDEX CONCURRENTLY would wait, while we hold the lock that the session waits for.
+    while True:
+        found = await connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
+        row = await found.fetchone()
+        if row is not None and row[0]:
+            return
+        await asyncio.sleep(MIGRATION_POLL_SECONDS)
+
+
+async def _set_up_checkpointer(url: str) -> None:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+    async with AsyncPostgresSaver.from_conn_string(url) as saver:
+        await saver.setup()
+    async with await _connect(url) as connection:
+        await connection.execute(
+            "INSERT INTO checkpointer_setup (release) VALUES (%s) ON CONFLICT (only_one) DO UPDATE SET release = %s",
+            [await asyncio.to_thread(checkpointer_release)] * 2,
+        )
