@@ -1,0 +1,185 @@
+"""Ledger of runs: a row before the graph starts, and the finished messages in the transaction that ends the run."""
+
+from dataclasses import replace
+from typing import Any, Literal
+import psycopg
+from psycopg.types.json import Jsonb
+from graph.errors import NotFound, SessionBusy
+from graph.events import RunFailed, RunFinished
+from tools.sessions.branches import Fork, resolve_fork
+from tools.sessions.checkpoints import RUN_ID_KEY
+from tools.storage.database import Connection, Database
+from tools.runs.notifications import NOTIFY, notification_payload
+from tools.runs.live_run import LogLine
+from tools.runs.live_run import Run
+from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
+from tools.rules.title_rules import DEFAULT_TITLE
+from tools.storage.tenants import Workspaces
+
+EntryStatus = Literal["running", "queued"]
+
+# One statement, so that the row and the first event are there together, or neither is.
+_OPEN = f"""
+WITH asked AS (
+    SELECT session_id, workspace, "user",
+           title = '{DEFAULT_TITLE}' AND NOT ephemeral
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id) AS untitled
+    FROM sessions WHERE session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s
+    FOR KEY SHARE OF sessions  -- a session that is being deleted is not found
+), entered AS (
+    INSERT INTO runs (run_id, session_id, workspace, "user", question, request, status, lease_owner, lease_until,
+                      started_at, message_id, parent_message_id, fork_checkpoint)
+    SELECT %(run_id)s, session_id, workspace, "user", %(question)s, %(request)s, %(status)s, %(owner)s,
+           now() + make_interval(secs => %(lease)s), CASE WHEN %(status)s = 'running' THEN now() END, %(message_id)s,
+           %(parent)s, %(fork)s
+    FROM asked WHERE %(status)s = 'queued' AND %(may_wait)s OR NOT EXISTS (
+        SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s AND runs.status <> 'finished')
+    RETURNING run_id
+), told AS (
+    INSERT INTO run_events (run_id, seq, type, payload) SELECT run_id, %(seq)s, %(type)s, %(payload)s FROM entered
+)
+SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
+"""
+_CLOSE = """
+UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, last_seq = %s, finished_at = now()
+WHERE run_id = %s AND attempt = %s AND status <> 'finished' RETURNING parent_message_id, fork_checkpoint
+"""
+_TELL = "INSERT INTO run_events (run_id, seq, type, payload) VALUES (%s, %s, %s, %s)"
+_SAY = """
+INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome,
+                      stop_reason)
+VALUES (%(message_id)s, %(session_id)s::uuid, %(run_id)s::uuid, %(parent)s,
+        (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = ''
+         AND metadata ->> %(wrote)s = %(run_id)s::text),
+        %(role)s, %(content)s, %(body)s, %(outcome)s, %(stop_reason)s)
+"""
+_LAST_MESSAGE = (
+    "SELECT message_id FROM messages WHERE session_id = %s ORDER BY created_at DESC, message_id DESC LIMIT 1"
+)
+_TOUCH = "UPDATE sessions SET updated_at = now(), selected_page_ids = %s WHERE session_id = %s"
+
+
+class Ledger:
+    """Writes the rows of runs, and the messages that they end with."""
+
+    def __init__(self, database: Database, workspaces: Workspaces, *, owner: str = "", lease_seconds: float = 30.0):
+        self._database = database
+        self._workspaces = workspaces
+        self._owner = owner
+        self._lease_seconds = lease_seconds
+
+    async def place(self, session_id: str, request: RunRequest) -> tuple[RunRequest, Fork]:
+        """Say where a request goes on from, and give it with the question that it asks.
+
+        Raises NotFound for a message that the session does not have, InvalidRequest for one of the wrong kind.
+        """
+        async with self._database.connection() as connection:
+            fork = await resolve_fork(connection, session_id, request)
+        asked = replace(request, question=fork.question, page_ids=fork.page_ids, selected_text=fork.selected_text)
+        return asked, fork
+
+    async def open(self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork) -> bool:
+        """Enter a run with its first event, committed, before its graph starts.
+
+        Entered as ``queued`` it waits for its turn where the request lets it. Returns whether this is the first run of
+        a session that still has no title of its own. Raises NotFound where the session is not the identity's,
+        SessionBusy where it has an unfinished run and the request or the entry is not one that waits.
+        """
+        identity = run.request.context.identity
+        row = {
+            "run_id": run.run_id,
+            "session_id": run.session_id,
+            "message_id": run.message_id,
+            "question": run.request.question,
+            "request": Jsonb(request_to_json(run.request)),
+            "workspace": await self._workspaces.number(identity.workspace),
+            "user": identity.user,
+            "owner": self._owner,
+            "lease": self._lease_seconds,
+            "status": entry,
+            "may_wait": run.request.while_running != "reject",
+            "parent": fork.parent_message_id,
+            "fork": fork.fork_checkpoint,
+            "seq": first.envelope.seq,
+            "type": first.envelope.event.type,
+            "payload": first.text,
+        }
+        async with self._database.connection() as connection:
+            try:
+                found = await (await connection.execute(_OPEN, row)).fetchone()
+            except psycopg.errors.UniqueViolation:
+                found = (False, False)
+        if found is None:
+            raise NotFound(f"There is no session {run.session_id}.")
+        untitled, entered = found
+        if not entered:
+            raise SessionBusy("The session is answering another question.")
+        return bool(untitled)
+
+    async def finish(self, run: Run, end: RunFinished, last: LogLine) -> None:
+        """Close a run, write its question and answer, and its terminal event, in one transaction.
+
+        The message's body holds sections, citations, sources and what was spent, as the terminal event tells them.
+        Raises Superseded where another process has the run.
+        """
+        async with self._database.connection() as connection, connection.transaction():
+            parent = await self._close(connection, run, end.outcome, end.stop_reason, last)
+            answered = {
+                "message_id": run.message_id,
+                "session_id": run.session_id,
+                "run_id": run.run_id,
+                "wrote": RUN_ID_KEY,
+                "parent": parent,
+                "role": "assistant",
+                "content": end.message["answer"],
+                "body": Jsonb({**end.message, "spent": end.spent}),
+                "outcome": end.outcome,
+                "stop_reason": end.stop_reason,
+            }
+            await connection.execute(_SAY, answered)
+            await self._tell(connection, run, last)
+
+    async def fail(self, run: Run, end: RunFailed, last: LogLine) -> None:
+        """Close a run as failed, its code as the stop reason; its question stays in the session.
+
+        Raises Superseded where another process has the run.
+        """
+        async with self._database.connection() as connection, connection.transaction():
+            await self._close(connection, run, "failed", end.code, last)
+            await self._tell(connection, run, last)
+
+    async def _close(self, connection: Connection, run: Run, outcome: str, stop_reason: str, last: LogLine) -> str | None:
+        """Close the row and write the question where it is a new one; gives the message that an answer hangs on."""
+        closed = await connection.execute(_CLOSE, [outcome, stop_reason, last.envelope.seq, run.run_id, run.attempt])
+        row = await closed.fetchone()
+        if row is None:
+            raise Superseded("Another process has taken this run over.")
+        parent, fork = row
+        request = run.request
+        await connection.execute(_TOUCH, [Jsonb(list(request.page_ids)), run.session_id])
+        if request.regenerate is not None:
+            return str(parent)
+        if fork is None:
+            before = await (await connection.execute(_LAST_MESSAGE, [run.session_id])).fetchone()
+            parent = before and before[0]
+        body: dict[str, Any] = {"page_ids": list(request.page_ids)}
+        if request.selected_text:
+            body["selected_text"] = request.selected_text
+        asked: dict[str, Any] = {
+            "message_id": question_id(run.message_id),
+            "session_id": run.session_id,
+            "run_id": run.run_id,
+            "wrote": RUN_ID_KEY,
+            "parent": parent,
+            "role": "user",
+            "content": request.question,
+            "body": Jsonb(body),
+            "outcome": None,
+            "stop_reason": None,
+        }
+        await connection.execute(_SAY, asked)
+        return question_id(run.message_id)
+
+    async def _tell(self, connection: Connection, run: Run, last: LogLine) -> None:
+        await connection.execute(_TELL, [run.run_id, last.envelope.seq, last.envelope.event.type, last.text])
+        await connection.execute(NOTIFY, [notification_payload([run.run_id, run.session_id])])
