@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.docmost.encoder import DocmostEncoder
 from api.dialects.docmost.replies import (
     AiError,
     AiPage,
@@ -19,7 +20,6 @@ from api.dialects.docmost.replies import (
     MadeSession,
 )
 from api.dialects.docmost.requests import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
-from api.dialects.registry import DIALECTS
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
 from api.stream import RunStream, stream_responses
@@ -140,7 +140,7 @@ async def stream_ai_chat(
         raise NotConfigured(f"The model {body.model!r} was asked for, and no model is configured.")
     session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
     run = await runner.start(session_id, body.request(me, settings.run_knobs))
-    return RunStream(run, DIALECTS[DIALECT](), "cancel")
+    return RunStream(run, DocmostEncoder(), "cancel")
 
 
 @router.post("/pages/search", responses=error_responses(413, 422, 503))
