@@ -64,17 +64,25 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins)
-    dialects = [dialect.router for dialect in DIALECTS.values() if dialect is not NATIVE]
+    mount_routes(app)
+    install_error_handlers(app)
+    describe(app, SECURITY_SCHEMES[settings.auth.mode])
+    return app
+
+
+def mount_routes(app: FastAPI) -> None:
+    """Mount every route, those of installed dialects last.
+
+    Raises ConfigurationError where an installed dialect is broken, or its name or one of its routes is taken.
+    """
+    others = [dialect.router for dialect in DIALECTS.values() if dialect is not NATIVE]
     for router in (
         NATIVE.router,
         documents_router_,
         search_router_,
         health_router_,
         page_router_,
-        *dialects,
+        *others,
     ):
         app.include_router(router)
     mount_plugins(app)
-    install_error_handlers(app)
-    describe(app, SECURITY_SCHEMES[settings.auth.mode])
-    return app

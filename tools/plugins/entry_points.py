@@ -84,11 +84,11 @@ def _load(entry: PluginEntry, kind: type[Added]) -> Added:
 
 
 class Names:
-    """The names of one registry, each of which is given once: ours first, then those of plugins."""
+    """The names of one registry, each of which is given once: first those that are there, then those of plugins."""
 
-    def __init__(self, what: str, ours: Iterable[str]) -> None:
+    def __init__(self, what: str, taken: Iterable[str], owner: str = OURSELVES) -> None:
         self._what = what
-        self._owners = dict.fromkeys(ours, OURSELVES)
+        self._owners = dict.fromkeys(taken, owner)
 
     def take(self, name: str, plugin: Plugin[Any]) -> None:
         """Record that a plugin has a name.
