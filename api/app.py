@@ -6,16 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api.dialects.ag_ui.routes import router as ag_ui_router_
-from api.dialects.ai_sdk.routes import router as ai_sdk_router_
-from api.dialects.conversation.routes import router as conversation_router_
-from api.dialects.docmost.routes import router as docmost_router_
-from api.dialects.docs_chatbot.routes import router as docs_chatbot_router_
-from api.dialects.id_citations.routes import router as id_citations_router_
-from api.dialects.native.routes import runs_router as runs_router_
-from api.dialects.native.routes import sessions_router as sessions_router_
-from api.dialects.openai.routes import router as openai_router_
-from api.dialects.self_rag.routes import router as self_rag_router_
+from api.dialects.registry import DIALECTS, NATIVE, mount_plugins
 from api.middleware import (
     SECURITY_SCHEMES,
     BodyLimitMiddleware,
@@ -44,7 +35,7 @@ DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastAPI:
     """Make the application over settings; it opens and closes its own library unless an open one is given.
 
-    Raises ConfigurationError where the settings of identity or origins can't work.
+    Raises ConfigurationError where the settings of identity or origins, or an installed dialect, can't work.
     """
     origins = listed_origins(settings)
     identify = identify_by(settings)
@@ -73,23 +64,25 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     if settings.auth.mode == "none":
         app.add_middleware(LoopbackMiddleware, origins=origins)
     allow_origins(app, origins)
+    mount_routes(app)
+    install_error_handlers(app)
+    describe(app, SECURITY_SCHEMES[settings.auth.mode])
+    return app
+
+
+def mount_routes(app: FastAPI) -> None:
+    """Mount every route, those of installed dialects last.
+
+    Raises ConfigurationError where an installed dialect is broken, or its name or one of its routes is taken.
+    """
+    others = [dialect.router for dialect in DIALECTS.values() if dialect is not NATIVE]
     for router in (
-        sessions_router_,
-        runs_router_,
+        NATIVE.router,
         documents_router_,
         search_router_,
         health_router_,
         page_router_,
-        docmost_router_,
-        docs_chatbot_router_,
-        conversation_router_,
-        id_citations_router_,
-        self_rag_router_,
-        openai_router_,
-        ai_sdk_router_,
-        ag_ui_router_,
+        *others,
     ):
         app.include_router(router)
-    install_error_handlers(app)
-    describe(app, SECURITY_SCHEMES[settings.auth.mode])
-    return app
+    mount_plugins(app)

@@ -1,16 +1,21 @@
 """Checks of citewell doctor: each reports what it found, and a failure what to do about it."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psycopg
+from fastapi import FastAPI
 
+from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
-from graph.errors import CitewellError, DatabaseUnavailable, ModelRefused, ModelUnavailable
+from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable, ModelRefused, ModelUnavailable
 from migrations import pending
+from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
+from tools.parsers import formats
+from tools.plugins.entry_points import BACKENDS, DIALECTS, PARSERS, find_plugins
 from tools.settings import ModelSettings, Settings
 from tools.storage.database import Connection, database_errors
 from tools.storage.startup import open_database
@@ -109,6 +114,29 @@ async def check_model(model: ModelSettings) -> Check:
         advice = f"It serves {', '.join(served[:5]) or 'none'}; an alias may be accepted all the same."
         return Check(name, True, f"{model.base_url} answers, but does not list {model.model}", advice, facts=facts)
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
+
+
+def check_plugins(settings: Settings) -> list[Check]:
+    """Load what other distributions add, a check for each group that has anything, and for settings that name it."""
+    loading: dict[str, Callable[[], object]] = {
+        DIALECTS: lambda: mount_routes(FastAPI()),
+        PARSERS: formats,
+        BACKENDS: lambda: configured_families(settings),
+    }
+    checks = [_check_group(group, load) for group, load in loading.items()]
+    return [check for check in checks if check.facts or not check.ok]
+
+
+def _check_group(group: str, load: Callable[[], object]) -> Check:
+    found = find_plugins(group)
+    listed = [{"name": each.name, "distribution": each.distribution, "version": each.version} for each in found]
+    facts: dict[str, object] = {"plugins": listed} if found else {}
+    try:
+        load()
+    except ConfigurationError as error:
+        refused = failed(group, error)
+        return replace(refused, facts={**refused.facts, **facts})
+    return Check(group, True, ", ".join(map(str, found)), facts=facts)
 
 
 @asynccontextmanager

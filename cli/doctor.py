@@ -21,7 +21,7 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 async def _doctor(as_json: bool) -> Exit:
-    from cli.checks import check_database, check_embedding, check_model
+    from cli.checks import check_database, check_embedding, check_model, check_plugins
     from cli.provenance import provenance
 
     settings = settings_for()
@@ -34,6 +34,8 @@ async def _doctor(as_json: bool) -> Exit:
         for model in settings.models:
             status.update(f"Looking at the model {model.name}")
             checks.append(await check_model(model))
+        status.update("Looking at what other packages add")
+        checks += check_plugins(settings)
     family = family_of(settings)
     if as_json:
         print_json(
@@ -50,13 +52,14 @@ async def _doctor(as_json: bool) -> Exit:
 
 
 def family_of(settings: "Settings") -> dict[str, str]:
-    """Tell which family answers a question that names no model."""
+    """Return which family answers a question that names no model; "installed" is an entry point's."""
     from tools.settings import EXTRACTIVE
 
     name = settings.default_model
     if name == EXTRACTIVE:
         return {"family": "extractive", "model": name}
-    return {"family": "llm", "model": name}
+    configured = name in {model.name for model in settings.models}
+    return {"family": "llm" if configured else "installed", "model": name}
 
 
 def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -> None:
@@ -68,7 +71,9 @@ def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -
 
     console = result_console()
     console.print(Text.assemble("Questions are answered by the ", (family["family"], "bold"), " family"), end="")
-    console.print(f" (model {family['model']})." if family["family"] == "llm" else ": no model, no key, no network.")
+    console.print(
+        ": no model, no key, no network." if family["family"] == "extractive" else f" (model {family['model']})."
+    )
     console.print()
     for check in checks:
         mark = ("✓ ", "bold green") if check.ok else ("✗ ", "bold red")

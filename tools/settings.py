@@ -196,8 +196,6 @@ class Settings(BaseSettings):
             raise ValueError("models: the name 'extractive' is taken by the built-in family")
         if len(set(names)) < len(names):
             raise ValueError("models: two models share a name")
-        if self.default_model not in [EXTRACTIVE, *names]:
-            raise ValueError(f"default_model: no model is named {self.default_model!r}")
         return self
 
     @property

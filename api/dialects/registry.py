@@ -1,26 +1,91 @@
-"""All wire formats by name, each with its encoder class."""
+"""The wire formats: ours, and those that installed distributions add under the entry point ``citewell.dialects``."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import iter_route_contexts
 
 from api.dialects.ag_ui.encoder import AgUiEncoder
+from api.dialects.ag_ui.routes import router as ag_ui_router
 from api.dialects.ai_sdk.encoder import AiSdkEncoder
+from api.dialects.ai_sdk.routes import router as ai_sdk_router
 from api.dialects.conversation.encoder import ConversationEncoder
+from api.dialects.conversation.routes import router as conversation_router
 from api.dialects.docmost.encoder import DocmostEncoder
+from api.dialects.docmost.routes import router as docmost_router
 from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
+from api.dialects.docs_chatbot.routes import router as docs_chatbot_router
 from api.dialects.event_frames import Encoder
 from api.dialects.id_citations.encoder import IdCitationsEncoder
+from api.dialects.id_citations.routes import router as id_citations_router
 from api.dialects.native.encoder import NativeEncoder
+from api.dialects.native.routes import router as native_router
 from api.dialects.openai.encoder import OpenAIEncoder
+from api.dialects.openai.routes import router as openai_router
 from api.dialects.self_rag.encoder import SelfRagEncoder
+from api.dialects.self_rag.routes import router as self_rag_router
+from tools.plugins.entry_points import DIALECTS as GROUP
+from tools.plugins.entry_points import Names, Plugin, load_plugins
 
-DIALECTS: Mapping[str, Callable[[], Encoder]] = {
-    "native": NativeEncoder,
-    "docmost": DocmostEncoder,
-    "docs_chatbot": DocsChatbotEncoder,
-    "conversation": ConversationEncoder,
-    "id_citations": IdCitationsEncoder,
-    "self_rag": SelfRagEncoder,
-    "openai": OpenAIEncoder,
-    "ai_sdk": AiSdkEncoder,
-    "ag_ui": AgUiEncoder,
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A wire format: its name, what makes an encoder of a stream with no options set, and its routes."""
+
+    name: str
+    encoder: Callable[[], Encoder]
+    router: APIRouter
+
+    def __post_init__(self) -> None:
+        if not callable(self.encoder) or not isinstance(self.router, APIRouter):
+            raise TypeError("a Dialect needs a name, a callable that makes an Encoder, and an APIRouter")
+
+
+NATIVE = Dialect("native", NativeEncoder, native_router)
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        NATIVE,
+        Dialect("docmost", DocmostEncoder, docmost_router),
+        Dialect("docs_chatbot", DocsChatbotEncoder, docs_chatbot_router),
+        Dialect("conversation", ConversationEncoder, conversation_router),
+        Dialect("id_citations", IdCitationsEncoder, id_citations_router),
+        Dialect("self_rag", SelfRagEncoder, self_rag_router),
+        Dialect("openai", OpenAIEncoder, openai_router),
+        Dialect("ai_sdk", AiSdkEncoder, ai_sdk_router),
+        Dialect("ag_ui", AgUiEncoder, ag_ui_router),
+    )
 }
+_PARAMETER = re.compile(r"\{[^}]*\}")
+
+
+def load_dialects() -> list[Plugin[Dialect]]:
+    """Load the dialects of other distributions.
+
+    Raises ConfigurationError where one is broken or its name is taken.
+    """
+    names = Names("dialect", DIALECTS)
+    plugins = load_plugins(GROUP, Dialect)
+    for plugin in plugins:
+        names.take(plugin.value.name, plugin)
+    return plugins
+
+
+def mount_plugins(app: FastAPI) -> None:
+    """Mount the dialects of other distributions behind every route of the app, so that they hide none of ours.
+
+    Raises ConfigurationError where one is broken, or its name or one of its routes is taken.
+    """
+    taken = Names("route", _routes(app.router))
+    for plugin in load_dialects():
+        for route in sorted(set(_routes(plugin.value.router))):
+            taken.take(route, plugin)
+        app.include_router(plugin.value.router)
+
+
+def _routes(router: APIRouter) -> Iterator[str]:
+    for context in iter_route_contexts(router.routes):
+        path = _PARAMETER.sub("{}", context.path or "")  # what a parameter is called tells no two routes apart
+        yield from (f"{method} {path}" for method in context.methods or ())

@@ -16,7 +16,7 @@ from evals.cases import Case, DataSet, Document, Sentence
 from evals.sets.set_files import rows_of_lines
 from graph.errors import InvalidRequest, UnreadableDocument
 from tools.library.source_files import find_files
-from tools.parsers import SUFFIXES, parse
+from tools.parsers import formats, parse
 
 
 class QuotedSentence(BaseModel, extra="forbid"):
@@ -99,7 +99,7 @@ def sentences_of(document: Document, quote: str) -> tuple[Sentence, ...]:
 def _files(library: Path) -> Iterator[Document]:
     if library.is_dir():
         for file in find_files([library]):
-            if file.path.suffix.lower() in SUFFIXES:
+            if file.path.suffix.lower() in formats().suffixes:
                 yield read_document(file.path, file.path.relative_to(library).with_suffix("").as_posix())
 
 

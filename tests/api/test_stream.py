@@ -13,7 +13,6 @@ from fastapi import FastAPI
 from pydantic_core import PydanticSerializationError
 
 from api.dialects.native.encoder import NativeEncoder
-from api.dialects.registry import DIALECTS
 from api.stream import RunStream
 from graph.context import Context
 from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
@@ -51,7 +50,7 @@ async def telling(run: Run, **knobs: Any) -> AsyncIterator[httpx.AsyncClient]:
 
     @app.post("/run")
     async def told() -> RunStream:
-        return RunStream(run, DIALECTS["native"](), "cancel", **knobs)
+        return RunStream(run, NativeEncoder(), "cancel", **knobs)
 
     async with client_of(app) as client:
         yield client
@@ -133,7 +132,7 @@ async def test_a_reader_that_takes_nothing_counts_as_gone() -> None:
     run = new_run()
     for _ in range(200):
         run.tell(TextDelta(section_index=0, delta="x" * 100_000))
-    stream = RunStream(run, DIALECTS["native"](), "cancel", send_timeout=0.05)
+    stream = RunStream(run, NativeEncoder(), "cancel", send_timeout=0.05)
     taken = 0
 
     async def receive() -> dict[str, Any]:

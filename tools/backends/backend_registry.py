@@ -1,16 +1,65 @@
-"""Choose the backend that answers for a model name: the built-in extractive one, or a model of the settings."""
+"""Choose what answers for a model name: the extractive family, a model of the settings, or an installed backend.
 
-from functools import lru_cache
+Other distributions add backends under the entry point ``citewell.backends``.
+"""
 
-from graph.errors import InvalidRequest, UnknownModel
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
 from graph.ports import Families, Family
 from tools.claims.code_checker import CodeChecker
+from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
+
+ANY = "/"  # at the end of a backend's name: it answers for every name that begins so
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What answers for a model name, or for every name that begins with ``model`` where that ends in a slash.
+
+    ``family`` is called with the name that a request gives, and with ``thinking``; it raises InvalidRequest where it
+    can't think, and UnknownModel for a name that it does not know.
+    """
+
+    model: str
+    family: Families
+
+    def __post_init__(self) -> None:
+        if not self.model.strip(ANY) or not callable(self.family):
+            raise TypeError("a Backend needs the name of a model and a callable that makes its Family")
+
+
+@cache
+def installed_backends() -> Mapping[str, Plugin[Backend]]:
+    """Return the backends of other distributions by name, loaded at the first call.
+
+    Raises ConfigurationError where one is broken or its name is taken.
+    """
+    names = Names("model", [EXTRACTIVE])
+    plugins = load_plugins(BACKENDS, Backend)
+    for plugin in plugins:
+        names.take(plugin.value.model, plugin)
+    return {plugin.value.model: plugin for plugin in plugins}
+
+
+def find_backend(model: str) -> Backend | None:
+    """Return the installed backend of a model name: the one of just that name, or of its longest beginning."""
+    installed = installed_backends()
+    matching = [name for name in installed if name == model or (name.endswith(ANY) and model.startswith(name))]
+    return installed[max(matching, key=len)].value if matching else None
 
 
 def configured_families(settings: Settings) -> Families:
-    """Give the families of a deployment; each is made at its first use and kept."""
+    """Return the families of a deployment; each is made at its first use and kept.
+
+    Raises ConfigurationError where an installed backend is broken, its name is taken, or nothing has the name of the
+    default model.
+    """
     models = {model.name: model for model in settings.models}
+    _check_names(settings, models)
 
     @lru_cache
     def extractive() -> Family:
@@ -24,18 +73,37 @@ def configured_families(settings: Settings) -> Families:
 
         return llm_family(models[name], thinking=thinking, checker=CodeChecker())
 
+    @lru_cache
+    def installed(name: str, thinking: bool) -> Family:
+        backend = find_backend(name)
+        if backend is None:
+            known = ", ".join([EXTRACTIVE, *models, *(f"{n}…" if n.endswith(ANY) else n for n in installed_backends())])
+            raise UnknownModel(f"model: no model is named {name!r}; there are: {known}.")
+        return backend.family(name, thinking=thinking)
+
     def families(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model
         if name == EXTRACTIVE:
             return extractive()
         if name not in models:
-            known = ", ".join([EXTRACTIVE, *models])
-            raise UnknownModel(f"model: no model is named {name!r}; there are: {known}.")
+            return installed(name, thinking)
         if thinking and not _thinks(models[name]):
             raise InvalidRequest(f"thinking: the model {name!r} has no thinking model configured.")
         return llm(name, thinking)
 
     return families
+
+
+def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:
+    names = Names("model", models, owner="CITEWELL_MODELS")
+    for name, plugin in installed_backends().items():
+        names.take(name, plugin)
+    default = settings.default_model
+    if default != EXTRACTIVE and default not in models and find_backend(default) is None:
+        raise ConfigurationError(
+            f"default_model: no model is named {default!r}.",
+            suggestion="Set CITEWELL_DEFAULT_MODEL to a name of CITEWELL_MODELS or of an installed backend.",
+        )
 
 
 def _thinks(model: ModelSettings) -> bool:

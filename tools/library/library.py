@@ -11,6 +11,7 @@ from tools.embeddings.embedder import Embedder, open_embedder, refuse_mismatch
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.passages import MarkedPassages
+from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
 from tools.sessions.session_store import Sessions
@@ -57,13 +58,14 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
+    families = configured_families(settings)
+    formats()  # an installed parser that is broken fails here, not at its first file
     async with open_database(settings) as database:
         embedder = await open_embedder(settings)
         workspaces = Workspaces(database)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
-        families = configured_families(settings)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)

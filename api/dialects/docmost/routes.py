@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.docmost.encoder import DocmostEncoder
 from api.dialects.docmost.replies import (
     AiError,
     AiPage,
@@ -19,13 +20,13 @@ from api.dialects.docmost.replies import (
     MadeSession,
 )
 from api.dialects.docmost.requests import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
-from api.dialects.registry import DIALECTS
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
 from api.stream import RunStream, stream_responses
 from graph.errors import ModelUnavailable
 from graph.evidence import Identity, Segment, Space
 from graph.ports import SearchQuery
+from tools.backends.backend_registry import find_backend
 from tools.library.catalogue import Document
 from tools.library.library import Library
 from tools.settings import EXTRACTIVE
@@ -136,11 +137,11 @@ async def stream_ai_chat(
     body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
     """Answer the last message, from the pages selected and from where else the request allows."""
-    if body.model not in ("", EXTRACTIVE) and not settings.models:
+    if body.model not in ("", EXTRACTIVE) and not settings.models and find_backend(body.model) is None:
         raise NotConfigured(f"The model {body.model!r} was asked for, and no model is configured.")
     session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
     run = await runner.start(session_id, body.request(me, settings.run_knobs))
-    return RunStream(run, DIALECTS[DIALECT](), "cancel")
+    return RunStream(run, DocmostEncoder(), "cancel")
 
 
 @router.post("/pages/search", responses=error_responses(413, 422, 503))

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, status
 from pydantic import UUID4
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
+from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.replies import DocsQuery, DocsReply, DocsSession
-from api.dialects.registry import DIALECTS
 from api.fields import Cursor, Limit
 from api.problems import problem, problems
 from api.stream import RunStream, stream_responses, wait_for_end, wants_stream
@@ -29,7 +29,7 @@ async def ask_docs(
     session_id = str(body.session_id or (await library.sessions.create(me, dialect=DIALECT)).session_id)
     run = await runner.start(session_id, body.request(me, settings.run_knobs))
     if wants_stream(request):
-        return RunStream(run, DIALECTS[DIALECT](), "cancel")
+        return RunStream(run, DocsChatbotEncoder(), "cancel")
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
         return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header, Query, Request, Response, status
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.chat_request import resume_position
+from api.dialects.native.encoder import NativeEncoder
 from api.dialects.native.replies import (
     NewSession,
     RunList,
@@ -17,7 +18,6 @@ from api.dialects.native.replies import (
     detail_as_json,
 )
 from api.dialects.native.requests import FinishedRun, NewRun
-from api.dialects.registry import DIALECTS
 from api.fields import Cursor, Limit, optional
 from api.problems import problem, problems
 from api.stream import RunStream, stream_responses, wait_for_end
@@ -104,7 +104,7 @@ async def start_run(
     """Ask a question in a session."""
     run = await runner.start(str(session_id), body.request(me, settings.run_knobs))
     if body.stream:
-        return RunStream(run, DIALECTS["native"](), body.on_disconnect)
+        return RunStream(run, NativeEncoder(), body.on_disconnect)
     end = await wait_for_end(run, request, body.on_disconnect)
     if isinstance(end, RunFailed):
         return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
@@ -133,7 +133,7 @@ async def join_run(
     after = behind.seq if behind is not None else 0
     if after and await run.is_over(after):
         return Response(status_code=status.HTTP_204_NO_CONTENT)
-    return RunStream(run, DIALECTS["native"](), "continue", after=after)
+    return RunStream(run, NativeEncoder(), "continue", after=after)
 
 
 @runs_router.post("/api/runs/{run_id}/cancel", responses=problems(404, 422, 503))
@@ -171,3 +171,8 @@ async def list_runs_of_session(
 
 def _shown(page: RunPage) -> RunList:
     return RunList(runs=page.runs, next_cursor=page.next_cursor)
+
+
+router = APIRouter()
+router.include_router(sessions_router)
+router.include_router(runs_router)

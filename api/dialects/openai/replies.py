@@ -14,6 +14,7 @@ from api.problems import Problem, error_kind
 from graph.errors import NotFound
 from graph.events import RunFinished
 from graph.evidence import Spent
+from tools.backends.backend_registry import ANY, find_backend, installed_backends
 from tools.settings import EXTRACTIVE, Settings
 
 DEPLOYMENT_DEFAULT = ("", "citewell")
@@ -43,22 +44,23 @@ class ModelList(BaseModel):
 
 
 def models_of(settings: Settings) -> list[Model]:
-    """List the models of a deployment, its default first; the others stand as the settings have them."""
+    """List the models of a deployment, its default first; those of installed backends last, but for open names."""
     models = [
         Model(id=model.name, name=model.label or model.name, thinking=can_think(settings, model.name))
         for model in settings.models
     ]
     models.append(Model(id=EXTRACTIVE, name="Extractive (quotes, no model)"))
+    models += [Model(id=name, name=name) for name in installed_backends() if not name.endswith(ANY)]
     return sorted(models, key=lambda model: model.id != settings.default_model)
 
 
 def resolve_model(settings: Settings, name: str) -> str:
-    """Give the model that a request names; an empty name or ``citewell`` is the deployment's default.
+    """Return the model that a request names; an empty name or ``citewell`` is the deployment's default.
 
     Raises NotFound.
     """
     known = [model.id for model in models_of(settings)]
-    if name in known:
+    if name in known or find_backend(name) is not None:
         return name
     if name in DEPLOYMENT_DEFAULT:
         return settings.default_model

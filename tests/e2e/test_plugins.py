@@ -1,0 +1,76 @@
+"""A dialect, a parser and a backend of other distributions, installed beside Citewell and used as its users do."""
+
+import json
+import os
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cli.command import Exit
+from tests.distributions import install, install_documented
+from tests.e2e.conftest import Home, Writer
+from tests.e2e.test_keys import serving
+
+SUBTITLES = """1
+00:00:01,000 --> 00:00:04,000
+The bell of the harbour chapel
+was cast in 1871.
+
+2
+00:00:05,000 --> 00:00:07,000
+It weighs nine tons.
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def beside(home: Home, site: Path) -> dict[str, str]:
+    """Return the environment of a process beside which the distributions of a folder are installed."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(site), home.environment.get("PYTHONPATH", "")]))}
+
+
+def test_third_parties_add_a_format_a_backend_and_a_dialect(home: Home, write: Writer, site: Path) -> None:
+    for page in ("dialects.md", "ingestion.md", "models.md"):
+        install_documented(site, page)
+    installed = beside(home, site)
+    path = write("talks/harbour.srt", SUBTITLES)
+    assert home.citewell("ingest", str(path), "-w", "harbour", **installed).code == Exit.OK
+    question = {"question": "When was the bell of the harbour chapel cast?"}
+    with (
+        serving(home, CITEWELL_WORKSPACE="harbour", **installed) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client,
+    ):
+        told = client.get("/lines", params={**question, "model": "passage/best"})
+        assert told.headers["content-type"].startswith("text/event-stream")
+        event, data = told.text.strip().splitlines()
+        answer = json.loads(data.removeprefix("data: "))
+        assert event == "event: run_finished"
+        assert answer["answer"] == "The bell of the harbour chapel was cast in 1871.\n\nIt weighs nine tons."
+        assert {citation["quote"] for claim in answer["claims"] for citation in claim["citations"]}
+        quoted = client.get("/lines", params=question).text
+        assert '"answer":"The bell of the harbour chapel was cast in 1871."' in quoted, "by the default model"
+        assert client.get("/lines", params={**question, "model": "passages"}).json()["code"] == "unknown_model"
+        assert client.get("/lines").status_code == 422
+        assert "/lines" in client.get("/openapi.json").json()["paths"]
+    assert home.citewell("ask", "-w", "harbour", "--json", question["question"]).code == Exit.OK, "without them, too"
+    looked = home.citewell("doctor", **installed).out
+    for listed in ("lines of citewell-lines 1.0", "subtitles of citewell-subtitles 1.0", "passage of citewell-passage"):
+        assert listed in looked
+
+
+@pytest.mark.parametrize("group", ["dialects", "parsers", "backends"])
+def test_serve_names_the_plugin_that_stops_it(home: Home, site: Path, group: str) -> None:
+    install(site, "acme-plugin", {}, f"[citewell.{group}]\nacme = acme_is_gone:ADDED\n")
+    done = home.citewell("serve", "--port", "0", "--json", **beside(home, site))
+    error = done.json["error"]
+    assert (done.code, error["code"]) == (Exit.CONFIGURATION, "configuration")
+    assert f"acme = acme_is_gone:ADDED in citewell.{group}, of acme-plugin 1.0" in error["message"]
+    assert "uninstall acme-plugin" in error["suggestion"]
+    looked = home.citewell("doctor", "--json", **beside(home, site))
+    assert looked.code == Exit.CONFIGURATION
+    [check] = [check for check in looked.json["checks"] if not check["ok"]]
+    assert check["name"] == f"citewell.{group}"

@@ -1,0 +1,1 @@
+"""What other installed distributions add to Citewell."""
