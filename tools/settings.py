@@ -160,6 +160,7 @@ class Settings(BaseSettings):
 
     database_url: SecretStr | None = None
     data_dir: Path = Path(".citewell")
+    postgres_user: str | None = None  # as root, the account that the embedded PostgreSQL runs as
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from evals.bootstrap import auc
 from evals.cases import best_match
@@ -126,7 +127,7 @@ def membership_figures(pages: Sequence[Marked], penalty: float, folds: int) -> d
 
 
 def _chance(row: Floats | None, fitted: tuple[Floats, float]) -> float:
-    return 0.0 if row is None else float(1.0 / (1.0 + np.exp(-(row @ fitted[0] + fitted[1]))))
+    return 0.0 if row is None else float(expit(row @ fitted[0] + fitted[1]))
 
 
 def _mean(values: Sequence[bool] | NDArray[np.bool_]) -> float:

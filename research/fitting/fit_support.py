@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from typing_extensions import TypedDict
 
 import tools.claims
@@ -63,18 +64,13 @@ def held_out(rows: SupportRows) -> SupportFigures:
             seen = fold != held
             if len(set(rows.supported[seen].tolist())) == 2:
                 weights, intercept = _fit(rows.features[seen], rows.supported[seen])
-                scores[~seen] = chance(rows.features[~seen] @ weights + intercept)
+                scores[~seen] = expit(rows.features[~seen] @ weights + intercept)
         yes, no = scores[rows.supported], scores[~rows.supported]
         figures.append((auc(yes, no), balanced_accuracy(yes, no, SUPPORT_THRESHOLD)))
     area, balanced = np.mean(figures, axis=0)
     return SupportFigures(
         claims=len(rows.articles), auroc=round(float(area), 4), balanced_accuracy=round(float(balanced), 4)
     )
-
-
-def chance(logits: Floats) -> Floats:
-    """Give the probability that log odds mean."""
-    return np.asarray(1.0 / (1.0 + np.exp(-logits)), dtype=np.float64)
 
 
 def _fit(rows: Floats, supported: NDArray[np.bool_]) -> tuple[Floats, float]:

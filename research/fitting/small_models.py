@@ -1,4 +1,4 @@
-"""A listwise softmax and a logistic regression, fitted by BFGS (Nocedal and Wright 2006, algorithm 6.1)."""
+"""A listwise softmax and a logistic regression, fitted by scipy's BFGS."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -6,41 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
 
 Floats = NDArray[np.float64]
+Loss = Callable[[Floats], tuple[float, Floats]]  # the value at a point, and its gradient there
 
-
-def minimise(
-    value_and_gradient: Callable[[Floats], tuple[float, Floats]],
-    start: Floats,
-    *,
-    steps: int = 200,
-    tolerance: float = 1e-4,
-) -> Floats:
-    """Give a point where the gradient is below ``tolerance``, or the best one after ``steps``."""
-    point = start.astype(np.float64)
-    value, gradient = value_and_gradient(point)
-    inverse = np.eye(len(point)) / max(1.0, float(np.abs(gradient).max()))
-    for _ in range(steps):
-        if np.abs(gradient).max() < tolerance:
-            break
-        direction = -inverse @ gradient
-        slope, stride = float(gradient @ direction), 1.0
-        while True:
-            candidate = point + stride * direction
-            new_value, new_gradient = value_and_gradient(candidate)
-            if new_value <= value + 1e-4 * stride * slope:
-                break
-            stride /= 2
-            if stride < 1e-10:
-                return point
-        moved, turned = candidate - point, new_gradient - gradient
-        curvature = float(moved @ turned)
-        if curvature > 1e-12:
-            rotate = np.eye(len(point)) - np.outer(moved, turned) / curvature
-            inverse = rotate @ inverse @ rotate.T + np.outer(moved, moved) / curvature
-        point, value, gradient = candidate, new_value, new_gradient
-    return point
+GRADIENT_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +51,7 @@ def fit_softmax(questions: Sequence[CandidateList], penalty: float) -> Floats:
         slope = weight[owner] * (mass / total[owner] - mass * right / held[owner])
         return value, scaled.T @ slope + penalty * weights
 
-    fitted: Floats = minimise(loss, np.zeros(features.shape[1])) / spread
+    fitted: Floats = _minimum(loss, features.shape[1]) / spread
     return fitted
 
 
@@ -91,7 +63,7 @@ def evenly(labels: NDArray[np.bool_], data_sets: Sequence[str]) -> Floats:
 
 
 def fit_logistic(rows: Floats, labels: NDArray[np.bool_], weight: Floats, penalty: float) -> tuple[Floats, float]:
-    """Fit a logistic regression over weighted rows; give its coefficients, for rows as they are, and its intercept."""
+    """Fit a logistic regression over weighted rows; return coefficients, for rows as they are, and the intercept."""
     centre, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     scaled = np.column_stack([(rows - centre) / spread, np.ones(len(rows))])
     wanted = labels.astype(np.float64)
@@ -100,8 +72,14 @@ def fit_logistic(rows: Floats, labels: NDArray[np.bool_], weight: Floats, penalt
     def loss(weights: Floats) -> tuple[float, Floats]:
         logits = scaled @ weights
         value = float(weight @ (np.logaddexp(0.0, logits) - wanted * logits) + weights @ (penalties * weights) / 2)
-        return value, scaled.T @ (weight * (1.0 / (1.0 + np.exp(-logits)) - wanted)) + penalties * weights
+        return value, scaled.T @ (weight * (expit(logits) - wanted)) + penalties * weights
 
-    fitted = minimise(loss, np.zeros(scaled.shape[1]))
+    fitted = _minimum(loss, scaled.shape[1])
     coefficients = fitted[:-1] / spread
     return coefficients, float(fitted[-1] - coefficients @ centre)
+
+
+def _minimum(loss: Loss, dimensions: int) -> Floats:
+    """Return the point of the smallest loss: the one bottom that a convex loss has."""
+    found = minimize(loss, np.zeros(dimensions), jac=True, method="BFGS", options={"gtol": GRADIENT_TOLERANCE})
+    return np.asarray(found.x, dtype=np.float64)

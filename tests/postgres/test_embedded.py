@@ -1,4 +1,5 @@
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import psycopg
 import pytest
 
 from graph.errors import ConfigurationError
-from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded
+from tools.storage.embedded import STATE_DIR, WHEEL, EmbeddedServer, start_embedded, unprivileged_user
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -114,10 +115,10 @@ def test_as_root_another_users_database_is_left_alone(folder: Path) -> None:
     data = folder / "postgres"
     data.mkdir(mode=0o700)
     (data / "PG_VERSION").write_text("18")
-    os.chown(data, 65534, 65534)
+    os.chown(data, 12345, 12345)
     with pytest.raises(ConfigurationError, match="another user"):
         start_embedded(folder)
-    assert data.stat().st_uid == 65534
+    assert data.stat().st_uid == 12345
 
 
 def test_libpq_variables_in_the_environment_change_nothing(folder: Path) -> None:
@@ -127,6 +128,50 @@ def test_libpq_variables_in_the_environment_change_nothing(folder: Path) -> None
     del os.environ["PGPORT"]
     assert answers(server)
     server.release()
+
+
+@as_root
+@pytest.mark.parametrize("user", ["nobody", None])
+def test_as_root_the_server_runs_as_an_account_that_is_there(
+    folder: Path, user: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a fresh system only ``nobody`` is; a library has no business making another."""
+    if user is None:
+        monkeypatch.setattr("tools.storage.embedded.ACCOUNTS", ("no-such-account", "nobody"))
+    server = start_embedded(folder, LEAN, user=user)
+    try:
+        assert answers(server)
+        assert server.folder.owner() == "nobody"
+    finally:
+        server.release()
+
+
+@as_root
+def test_as_root_a_database_is_opened_by_the_account_that_made_it(folder: Path) -> None:
+    start_embedded(folder, LEAN, user="nobody").release()
+    with pytest.raises(ConfigurationError, match="another user") as caught:
+        start_embedded(folder, user="daemon")
+    assert "CITEWELL_POSTGRES_USER" in caught.value.advice
+    server = start_embedded(folder, LEAN, user="nobody")
+    assert answers(server)
+    server.release()
+
+
+@as_root
+@pytest.mark.parametrize("user", ["no-such-account", "root"])
+def test_as_root_an_account_that_cannot_run_it_names_the_way_out(folder: Path, user: str) -> None:
+    with pytest.raises(ConfigurationError, match=user) as caught:
+        start_embedded(folder, user=user)
+    assert "CITEWELL_POSTGRES_USER" in caught.value.advice
+    assert list(folder.iterdir()) == []
+
+
+@as_root
+def test_as_root_an_account_of_an_older_release_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.storage.embedded.ACCOUNTS", ("daemon", "nobody"))
+    found = unprivileged_user()
+    assert found is not None
+    assert found.uid == pwd.getpwnam("daemon").pw_uid
 
 
 @as_root

