@@ -7,7 +7,7 @@ from graph.ports import Preparation, Rewriting
 from graph.state import Turn
 from graph.usage import Meter
 from text.language import DEFAULT, language
-from text.normal_forms import telling_words
+from text.words import telling_words
 from tools.rules.follow_ups import standalone
 from tools.rules.small_talk_rules import small_talk
 
