@@ -9,27 +9,26 @@ invisible characters dropped, tags parsed as a browser parses them.
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
 
-INVISIBLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
-)
-CONTROL = "\x00-\x08\x0e-\x1f\x7f"
-UNSEEN = re.compile(f"[{INVISIBLE}{CONTROL}]")
+from text.normal_forms import fold_width
+from text.scripts import INVISIBLE
+from text.stop_words import word_set
+
+_UNSEEN_CLASS = f"{INVISIBLE}\x00-\x08\x0e-\x1f\x7f"
+_UNSEEN = re.compile(f"[{_UNSEEN_CLASS}]")
 _DECODED = re.compile(
     rf"(?P<entity>&(?:\#[xX]?[0-9a-fA-F]{{1,8}}|[A-Za-z][A-Za-z0-9]{{1,30}});?)"
-    rf"|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<unseen>[{INVISIBLE}{CONTROL}]+)"
+    rf"|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<unseen>[{_UNSEEN_CLASS}]+)"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedText:
-    """What is read, and where each of its characters stands in the raw text (one more entry for the end)."""
+class _RenderedText:
+    """A text as a renderer reads it; ``places`` says where in ``raw`` each character comes from, the end included."""
 
     raw: str
     text: str
@@ -38,17 +37,12 @@ class RenderedText:
     def place(self, position: int) -> int:
         return position if self.places is None else self.places[position]
 
-    def readings(self) -> "tuple[RenderedText, ...]":
-        """Give this reading and the raw one: in a tag, an entity for a quote or a bracket closes nothing."""
-        return (self,) if self.places is None else (self, RenderedText(self.raw, self.raw, None))
-
-    def span(self, start: int, end: int) -> str:
-        """Give the raw text behind a part of the view."""
-        return self.raw[self.place(start) : self.place(end)]
+    def readings(self) -> "tuple[_RenderedText, ...]":
+        """Return this reading and the raw one: in a tag, an entity for a quote or a bracket closes nothing."""
+        return (self,) if self.places is None else (self, _RenderedText(self.raw, self.raw, None))
 
 
-def render(raw: str) -> RenderedText:
-    """Read a text as a renderer does."""
+def _render(raw: str) -> _RenderedText:
     text: list[str] = []
     places: list[int] = []
     done = 0
@@ -56,78 +50,122 @@ def render(raw: str) -> RenderedText:
         read = html.unescape(found[0]) if found["entity"] else ""
         if read == found[0]:
             continue
-        read = UNSEEN.sub("", re.sub(r"\s", " ", read))  # a line break in disguise breaks no line
+        read = _UNSEEN.sub("", re.sub(r"\s", " ", read))  # a line break in disguise breaks no line
         text += [raw[done : found.start()], read]
         places += [*range(done, found.start()), *[found.start()] * len(read)]
         done = found.end()
     if not done:
-        return RenderedText(raw, raw, None)
-    text.append(raw[done:])
-    places += range(done, len(raw) + 1)
-    return RenderedText(raw, "".join(text), tuple(places))
+        return _RenderedText(raw, raw, None)
+    return _RenderedText(raw, "".join([*text, raw[done:]]), (*places, *range(done, len(raw) + 1)))
 
 
-def ends_apart(character: str) -> bool:
-    """Tell whether no link can begin with this character or run on through it: a letter beyond ASCII and its like."""
-    return not (
-        character < "\x80"
-        or character.isspace()
-        or UNSEEN.match(character)
-        or unicodedata.normalize("NFKC", character)[:1] < "\x80"
-    )
+Kind = Literal["image", "link", "autolink", "html", "reference"]
 
+
+@dataclass(frozen=True, slots=True)
+class _Construct:
+    """A link as found: its place in the raw text, where it leads, and the text that is shown without it.
+
+    ``whole`` says that the raw text alone identifies it, so that a source holding the same text holds it. ``apart``
+    is what to put in its place where only its beginning is held by a source, "" where that is the whole of it.
+    """
+
+    start: int
+    end: int
+    kind: Kind
+    targets: tuple[str, ...]
+    visible: str
+    whole: bool = True
+    apart: str = ""
+
+
+def _found(
+    read: _RenderedText, start: int, end: int, kind: Kind, target: str, visible: str = "", whole: bool = True
+) -> _Construct:
+    return _Construct(read.place(start), read.place(end), kind, (target,), visible, whole)
+
+
+def _constructs(raw: str) -> list[_Construct]:
+    """Find the constructs of a text by place, the outer before what it holds."""
+    read = _render(raw)
+    found = [*_definitions(read), *_bracketed(read), *_addresses(read)]
+    for reading in read.readings():
+        found += [*_tags(reading), *_pointed(reading)]
+    return sorted(found, key=lambda each: (each.start, -each.end))
+
+
+_MOST_UNCLOSED = 20  # tags read one by one; where more are left open, all are taken apart
+_GONE = "…"  # in the place of an address that was text and target at once
 
 _TAG_START = re.compile(r"<(?=/?[A-Za-z]|[!?][A-Za-z\[-])")
 _WHOLE_TAG = re.compile(r"<(?:!--.*?-->|[/!?]?[A-Za-z\[](?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>)", re.DOTALL)
-_TAG_NAME = re.compile(r"<[/!?]?([A-Za-z][^\s/>]*)")
+_TAG_NAME = re.compile(r"<[/!?]?(?=[A-Za-z])(?:[^\s/>]*:)?([^\s/>:]*)")  # without its namespace
 _AUTOLINK = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>]*>")  # an address in angle brackets, found as one
 _ATTRIBUTE = re.compile(r"([^\s/>=\"'][^\s/>=]*)(?:\s*=\s*(?:\"([^\"]*)\"?|'([^']*)'?|([^\s>]*)))?")
 _STYLE_LEADS = re.compile(r"url|image|@import|src|expression|behavior|binding|\\|/\*", re.IGNORECASE)
-_INERT = """class id align valign colspan rowspan span width height border title alt lang dir start type name value
-    scope open cellpadding cellspacing checked disabled rel target reversed color size face loading decoding
-    referrerpolicy headers abbr datetime nowrap hidden tabindex role"""
-_ACTIVE = """script iframe object embed applet base meta link style form input button textarea select svg math audio
-    video frame frameset portal template noscript xml xss foreignobject animate set use isindex keygen marquee param
-    import layer ilayer bgsound plaintext xmp listing noembed noframes"""
-INERT_ATTRIBUTES = frozenset(_INERT.split())
-ACTIVE_TAGS = frozenset(_ACTIVE.split())
-LEADING_TAGS = ACTIVE_TAGS | {"a", "img", "image", "source", "picture"}
+_INERT_ATTRIBUTES = word_set(
+    """
+    class id align valign colspan rowspan span width height border title alt lang dir start type name value scope open
+    cellpadding cellspacing checked disabled rel target reversed color size face loading decoding referrerpolicy headers
+    abbr datetime nowrap hidden tabindex role
+    """
+)
+_ACTIVE_TAGS = word_set(
+    """
+    script iframe object embed applet base meta link style form input button textarea select svg math audio video frame
+    frameset portal template noscript xml xss foreignobject animate set use isindex keygen marquee param import layer
+    ilayer bgsound plaintext xmp listing noembed noframes
+    """
+)
+_LEADING_TAGS = _ACTIVE_TAGS | {"a", "img", "image", "source", "picture"}
 
 
-def tags_begun(text: str) -> Iterator[tuple[int, int | None]]:
-    """Give where each tag begins and ends, None where nothing closes it."""
+def _tags(read: _RenderedText) -> Iterator[_Construct]:
+    unclosed = 0
+    open_targets: tuple[str, ...] = ()
+    for start, end in _tag_spans(read.text):
+        if end is not None:
+            if targets := _targets_of_tag(read.text[start:end]):
+                yield _Construct(read.place(start), read.place(end), "html", targets, "")
+            continue
+        unclosed += 1
+        if not open_targets:
+            rest = read.text[start:]
+            read_on = unclosed <= _MOST_UNCLOSED
+            open_targets = tuple(each[:500] for each in _targets_of_open_tag(rest)) if read_on else (rest[:80],)
+        if open_targets:
+            yield _Construct(read.place(start), read.place(start + 1), "html", open_targets, "< ", False)
+
+
+def _tag_spans(text: str) -> Iterator[tuple[int, int | None]]:
+    """Find where each tag begins and ends, None where nothing closes it."""
     last = text.rfind(">")
     for begun in _TAG_START.finditer(text):
         whole = _WHOLE_TAG.match(text, begun.start()) if begun.start() < last else None
         yield begun.start(), whole.end() if whole else None
 
 
-def targets_of_tag(tag: str) -> tuple[str, ...]:
-    """Give where a whole tag leads; nothing where it leads nowhere and runs nothing."""
-    if tag.startswith("<!--"):
-        return ()
-    if _AUTOLINK.fullmatch(tag):
+def _targets_of_tag(tag: str) -> tuple[str, ...]:
+    """List where a whole tag leads; nothing where it leads nowhere and runs nothing."""
+    if tag.startswith("<!--") or _AUTOLINK.fullmatch(tag):
         return ()
     named = _TAG_NAME.match(tag)
     if named is None or tag.startswith(("<!", "<?")):
         return () if re.match(r"<!doctype\b", tag, re.IGNORECASE) else (" ".join(tag.split()),)
-    name = named[1].lower().rpartition(":")[2]
     targets = () if tag.startswith("</") else _leading(tag[named.end() :].removesuffix(">"))
-    if name in ACTIVE_TAGS and not targets:
+    if named[1].lower() in _ACTIVE_TAGS and not targets:
         return (" ".join(tag.split()).lower(),)
     return targets
 
 
-def targets_of_begun(text: str) -> tuple[str, ...]:
-    """Give where a tag would lead that nothing closes: what follows the answer might close it."""
+def _targets_of_open_tag(text: str) -> tuple[str, ...]:
+    """List where a tag would lead that nothing closes: what follows the answer might close it."""
     named = _TAG_NAME.match(text)
     if named is None:
         return (text[:80],) if text.startswith("<!--") else ()
     if not re.match(r"[\s/]", text[named.end() :]) and named.end() < len(text):
         return ()
-    name = named[1].lower().rpartition(":")[2]
-    targets = _leading(text[named.end() :])
-    return targets or ((named[0],) if name in LEADING_TAGS else ())
+    return _leading(text[named.end() :]) or ((named[0],) if named[1].lower() in _LEADING_TAGS else ())
 
 
 def _leading(attributes: str) -> tuple[str, ...]:
@@ -135,7 +173,7 @@ def _leading(attributes: str) -> tuple[str, ...]:
     for found in _ATTRIBUTE.finditer(attributes):
         name = found[1].lower()
         value = next((group for group in found.groups()[1:] if group is not None), "").strip()
-        if not value or name in INERT_ATTRIBUTES or (name == "style" and not _STYLE_LEADS.search(value)):
+        if not value or name in _INERT_ATTRIBUTES or (name == "style" and not _STYLE_LEADS.search(value)):
             continue
         if name.endswith("srcset"):
             targets += [part.split()[0] for part in value.split(",") if part.strip()]
@@ -143,10 +181,6 @@ def _leading(attributes: str) -> tuple[str, ...]:
             targets.append(value)
     return tuple(dict.fromkeys(targets))
 
-
-Kind = Literal["image", "link", "autolink", "html", "reference"]
-MOST_UNCLOSED = 20  # tags read one by one; where more are left open, all are taken apart
-GONE = "…"  # stands where an address stood that was text and target at once
 
 _CLOSING = re.compile(r"\](?=[(\[])")
 _DESTINATION = re.compile(
@@ -162,7 +196,7 @@ _DEFINITION = re.compile(
     r"(?P<title>" + _BREAK + r"(?<=\s)(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?[^\S\n]*(?:$|(?<=\r))",
     re.MULTILINE,
 )
-DEFINITION_BEGUN = re.compile(_LINE + r"\[[^\[\]]{1,999}\]:", re.MULTILINE)
+_DEFINITION_BEGUN = re.compile(_LINE + r"\[[^\[\]]{1,999}\]:", re.MULTILINE)
 _PLAIN_WORD = re.compile(r"[^\W_][\w-]*[,;]?")
 _MARK = re.compile(r"\s*[\^\W\d_]*\s*")
 _POINTED = re.compile(r"<(?P<target>[A-Za-z][A-Za-z0-9+.\-]{0,31}:[^\x00-\x20<>]*|[!-;=?A-Z\[-~]+@[^\s<>@\"']+)>")
@@ -185,43 +219,35 @@ _TRAILING = "?!.,:;*_~'\"`()[]{}|\\>"
 _NOT_OF_URLS = re.compile(r"[^!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]")
 
 
-@dataclass(frozen=True, slots=True)
-class Construct:
-    """A link as found: its place in the raw text, where it leads, and the text that stands without it.
-
-    ``whole`` says that the raw text alone identifies it, so that a source holding the same text holds it. ``apart``
-    is what to put in its place where only its beginning is held by a source, "" where that is the whole of it.
-    """
-
-    start: int
-    end: int
-    kind: Kind
-    targets: tuple[str, ...]
-    visible: str
-    whole: bool = True
-    apart: str = ""
-
-    @property
-    def target(self) -> str:
-        return self.targets[0] if self.targets else ""
-
-
-def constructs(raw: str) -> list[Construct]:
-    """Find the constructs of a text by place, the outer before what it holds."""
-    read = render(raw)
-    found = [*_definitions(read), *_bracketed(read), *_addresses(read)]
-    for reading in read.readings():
-        found += [*_tags(reading), *_pointed(reading)]
-    return sorted(found, key=lambda each: (each.start, -each.end))
+def _bracketed(read: _RenderedText) -> Iterator[_Construct]:
+    text = read.text
+    pairs = _bracket_pairs(text)
+    defined = {_key(found["label"]): found["target"].strip("<>") for found in _DEFINITION.finditer(text)}
+    for closing in _CLOSING.finditer(text):
+        opening = pairs.get(closing.start())
+        inline = text[closing.end()] == "("
+        if opening is None:
+            # Its bracket opens where an escape or code hides the pairing: without its target it is text.
+            if inline:
+                end, target = _target(text, closing.end())
+                yield _found(read, closing.start(), end, "link", target)
+            continue
+        is_image = text[opening - 1 : opening] == "!"
+        start = opening - 1 if is_image else opening
+        shown = read.raw[read.place(opening + 1) : read.place(closing.start())].strip()
+        if inline:
+            end, target = _target(text, closing.end())
+            yield _found(read, start, end, "image" if is_image else "link", target, shown)
+        elif label := _LABEL.match(text, closing.end()):
+            if not is_image and (_MARK.fullmatch(shown) or re.search(r"[A-Za-z0-9_\])]$", text[:start][-1:])):
+                continue  # "[1][2]" and "m[i][j]": no definition that could make them links goes out unless held
+            to = _key(label["label"]) or _key(text[opening + 1 : closing.start()])
+            kind: Kind = "image" if is_image else "reference"
+            target = defined.get(to, f"[{to}]")
+            yield _found(read, start, label.end(), kind, target, shown, to not in defined)
 
 
-def _made(
-    read: RenderedText, start: int, end: int, kind: Kind, targets: tuple[str, ...], visible: str, whole: bool = True
-) -> Construct:
-    return Construct(read.place(start), read.place(end), kind, targets, visible, whole)
-
-
-def bracket_pairs(text: str) -> dict[int, int]:
+def _bracket_pairs(text: str) -> dict[int, int]:
     """Match each closing bracket with the one that opens it."""
     opened: list[int] = []
     pairs: dict[int, int] = {}
@@ -233,82 +259,33 @@ def bracket_pairs(text: str) -> dict[int, int]:
     return pairs
 
 
-def _bracketed(read: RenderedText) -> Iterator[Construct]:
-    text = read.text
-    pairs = bracket_pairs(text)
-    defined = {_key(found["label"]): found["target"] for found in _DEFINITION.finditer(text)}
-    for closing in _CLOSING.finditer(text):
-        opening = pairs.get(closing.start())
-        if opening is None:
-            # Its bracket opens where an escape or code hides the pairing: without its target it is text.
-            if text[closing.end()] == "(":
-                end, target = _target(text, closing.end())
-                yield _made(read, closing.start(), end, "link", (target,), "")
-            continue
-        start = opening - 1 if text[opening - 1 : opening] == "!" else opening
-        kind: Kind = "image" if start < opening else "link"
-        shown = read.span(opening + 1, closing.start()).strip()
-        if text[closing.end()] == "(":
-            end, target = _target(text, closing.end())
-            yield _made(read, start, end, kind, (target,), shown)
-        elif label := _LABEL.match(text, closing.end()):
-            to = _key(label["label"]) or _key(text[opening + 1 : closing.start()])
-            referring: Kind = "image" if kind == "image" else "reference"
-            plain = _MARK.fullmatch(shown) or re.search(r"[A-Za-z0-9_\])]$", text[:start][-1:])
-            if kind == "link" and plain:
-                continue  # "[1][2]" and "m[i][j]": no definition that could make them links goes out unless held
-            if to in defined:
-                yield _made(read, start, label.end(), referring, (defined[to].strip("<>"),), shown, False)
-            else:
-                yield _made(read, start, label.end(), referring, (f"[{to}]",), shown)
-
-
 def _target(text: str, place: int) -> tuple[int, str]:
     """Read a link's parenthesis, well-formed or not: where it ends, and the target."""
     found = _DESTINATION.match(text, place) or _LOOSE.match(text, place)
     assert found is not None
-    groups = found.groupdict()
-    target = groups["target"] if groups["target"] is not None else groups["open"]
-    return found.end(), target.strip("<> \t\n")
+    target = found["target"]
+    return found.end(), (found["open"] if target is None else target).strip("<> \t\n")
 
 
 def _key(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-def _definitions(read: RenderedText) -> Iterator[Construct]:
+def _definitions(read: _RenderedText) -> Iterator[_Construct]:
     for found in _DEFINITION.finditer(read.text):
         start = read.text.index("[", found.start())
-        visible = ""
-        if _PLAIN_WORD.fullmatch(found["target"]) and not found["title"]:
-            # "[Note]: closed" is a definition to a renderer and a remark to its writer: it stays, as a remark.
-            visible = f"{found['label']}: {found['target']}"
-        yield _made(read, start, found.end(), "reference", (found["target"].strip("<>"),), visible)
+        # "[Note]: closed" is a definition to a renderer and a remark to its writer: it stays, as a remark.
+        is_remark = _PLAIN_WORD.fullmatch(found["target"]) and not found["title"]
+        visible = f"{found['label']}: {found['target']}" if is_remark else ""
+        yield _found(read, start, found.end(), "reference", found["target"].strip("<>"), visible)
 
 
-def _tags(read: RenderedText) -> Iterator[Construct]:
-    unclosed = 0
-    open_targets: tuple[str, ...] = ()
-    for start, end in tags_begun(read.text):
-        if end is not None:
-            if targets := targets_of_tag(read.text[start:end]):
-                yield _made(read, start, end, "html", targets, "")
-            continue
-        unclosed += 1
-        if not open_targets:
-            rest = read.text[start:]
-            read_on = unclosed <= MOST_UNCLOSED
-            open_targets = tuple(each[:500] for each in targets_of_begun(rest)) if read_on else (rest[:80],)
-        if open_targets:
-            yield _made(read, start, start + 1, "html", open_targets, "< ", False)
-
-
-def _pointed(read: RenderedText) -> Iterator[Construct]:
+def _pointed(read: _RenderedText) -> Iterator[_Construct]:
     for found in _POINTED.finditer(read.text):
-        yield _made(read, found.start(), found.end(), "autolink", (found["target"],), GONE)
+        yield _found(read, found.start(), found.end(), "autolink", found["target"], _GONE)
 
 
-def _addresses(read: RenderedText) -> Iterator[Construct]:
+def _addresses(read: _RenderedText) -> Iterator[_Construct]:
     for found in _ADDRESS.finditer(read.text):
         run = found["target"].rstrip(_TRAILING)
         while run.count("(") > run.count(")") and found["target"].startswith(run + ")"):
@@ -322,17 +299,14 @@ def _addresses(read: RenderedText) -> Iterator[Construct]:
         after = read.place(found.end())
         runs_on = short != run or read.text[end : end + 1] >= "\x80" or read.raw[after : after + 1] in ("&", "\\")
         apart = f"{read.raw[start:stop]} " if runs_on else ""
-        yield Construct(start, stop, "autolink", (short,), GONE, False, apart)
+        yield _Construct(start, stop, "autolink", (short,), _GONE, False, apart)
 
 
-Waits = Literal["construct", "closing", "word"]  # a link's sources; a bracket's or tag's end; the end of a word
-PASSES = 12
-MOST_REMOVED = 200  # where more would go, no honest answer stands
-TARGET_CHARACTERS = 200
+_PASSES = 12
+_MOST_REMOVED = 200  # where more would go, no honest answer is left
+_TARGET_CHARACTERS = 200
 _ANY_SIGN = re.compile(r"[\[\]<>&\\/:@]|www(?=\.)", re.IGNORECASE)
-_NO_LINK_WITHOUT = re.compile(rf"[\[\]<>&\\/:@?#{INVISIBLE}{CONTROL}]|www", re.IGNORECASE)
-_CLOSES = re.compile(r"[\]>;\\]")  # a closing sign, or the end of an entity that stands for one
-_WEB = re.compile(r"(?:https?:)?//", re.IGNORECASE)
+_LEAD = re.compile(r"(?:mailto:)?(?:(?:https?:)?//)?", re.IGNORECASE)
 _RESERVED = re.compile(r"%(?:2[1346789abcf]|3[abdf]|40|5[bd]|25|20|[01][0-9a-f]|7f|[89a-f][0-9a-f])", re.IGNORECASE)
 
 
@@ -346,41 +320,34 @@ class RemovedLink:
 
 @dataclass(slots=True)
 class SourceLinks:
-    """The links that some sources hold: in their texts, and as their own addresses."""
+    """The links that some sources hold: in their texts, and as their addresses."""
 
     texts: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     _targets: set[str] | None = field(default=None, init=False)
 
-    def hold(self, raw: str, construct: Construct) -> bool:
-        """Tell whether the sources hold a construct: the very text of it, or every target of it."""
+    def hold(self, raw: str, construct: _Construct) -> bool:
+        """Whether the sources hold a construct: the very text of it, or every target of it."""
         if construct.whole and any(raw in text for text in self.texts):
             return True
         if self._targets is None:
-            found = [target for text in self.texts for each in constructs(text) for target in each.targets]
+            found = [target for text in self.texts for each in _constructs(text) for target in each.targets]
             self._targets = {normal_target(target) for target in (*found, *self.addresses)} - {""}
         return all(normal_target(target) in self._targets for target in construct.targets)
-
-    def quote(self, text: str) -> bool:
-        """Tell whether a text stands word for word in one of them."""
-        return any(text in each for each in self.texts)
 
 
 def normal_target(target: str) -> str:
     """Bring a target to the form in which two that lead to one place are equal.
 
-    Schemes http and https, ``//`` and no scheme are one; host and scheme are lower-case; unreserved characters stand
+    Schemes http and https, ``//`` and no scheme are one; host and scheme are lower-case; unreserved characters are
     decoded; a slash at the end is dropped.
     """
-    read = UNSEEN.sub("", re.sub(r"[\t\n\r]", "", render(target.strip()).text)).replace("\\", "/")
+    read = _UNSEEN.sub("", re.sub(r"[\t\n\r]", "", _render(target.strip()).text)).replace("\\", "/")
     read = re.sub(
         r"%[0-9a-fA-F]{2}", lambda code: code[0].upper() if _RESERVED.match(code[0]) else unquote(code[0]), read
     )
-    read = re.sub(r"^mailto:", "", read, flags=re.IGNORECASE)
-    read = _WEB.sub("", read, count=1) if _WEB.match(read) else read
-    host = re.match(r"[^/?#]*", read)
-    assert host is not None
-    return (host[0].lower() + read[host.end() :]).rstrip("/")
+    read = _LEAD.sub("", read, count=1)
+    return re.sub(r"\A[^/?#]*", lambda host: host[0].lower(), read).rstrip("/")
 
 
 def links_of_sources(texts: Iterable[str], addresses: Iterable[str | None] = ()) -> SourceLinks:
@@ -389,26 +356,25 @@ def links_of_sources(texts: Iterable[str], addresses: Iterable[str | None] = ())
 
 
 def without_foreign_links(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
-    """Take out what the sources do not hold; give the text that stands, and what went.
+    """Take out what the sources do not hold; return the text that is left, and what went.
 
-    A text that stands word for word in a source stays as it is. What no pass settles loses every sign of a link.
+    A text that a source holds word for word stays as it is. What no pass settles loses every sign of a link.
     """
-    if held.quote(text):
+    if any(text in each for each in held.texts):
         return text, []
     inert, _ = settled(text)
     head, tail = text[:inert], text[inert:]
     removed: list[RemovedLink] = []
-    for _ in range(PASSES):
+    for _ in range(_PASSES):
         cleaned, went = _once(tail, held)
         removed += went
-        unchanged = cleaned == tail
-        tail = cleaned
-        if unchanged or len(removed) > MOST_REMOVED:
+        unchanged, tail = cleaned == tail, cleaned
+        if unchanged or len(removed) > _MOST_REMOVED:
             break
-    if removed and not unchanged:
-        tail = _ANY_SIGN.sub(" ", UNSEEN.sub("", tail))
     if not removed:
         return head + tail, []
+    if not unchanged:
+        tail = _ANY_SIGN.sub(" ", _UNSEEN.sub("", tail))
     return (head + tail).rstrip() if head else tail.strip(), removed
 
 
@@ -419,72 +385,78 @@ def _once(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
     done = 0
     inside: list[str] = []  # targets of held constructs around the place
     inside_end = 0
-    for each in constructs(text):
-        raw = text[each.start : each.end]
+    for each in _constructs(text):
         if each.start < done:
             continue
-        if held.hold(raw, each):
+        if held.hold(text[each.start : each.end], each):
             within = each.start < inside_end
             if not each.apart or within:  # what ends an address inside a tag or link is their own business
                 inside += [normal_target(target) for target in each.targets]
                 inside_end = max(inside_end, each.end)
                 continue
-            stands = each.apart
-        elif each.kind == "autolink" and any(target.startswith(normal_target(each.target)) for target in inside):
+            left = each.apart
+        elif each.kind == "autolink" and any(target.startswith(normal_target(each.targets[0])) for target in inside):
             continue
         else:
-            stands = each.visible
-            removed.append(RemovedLink(each.kind, each.target[:TARGET_CHARACTERS]))
-        parts += [text[done : each.start], stands]
+            left = each.visible
+            removed.append(RemovedLink(each.kind, each.targets[0][:_TARGET_CHARACTERS]))
+        parts += [text[done : each.start], left]
         done = each.end
-        if not stands and text[: each.start][-1:] in ("", " ", "\t", "\n"):
+        if not left and text[: each.start][-1:] in ("", " ", "\t", "\n"):
             done += len(text[done:]) - len(text[done:].lstrip(" \t"))
     return "".join(parts) + text[done:], removed
 
 
-def settled(text: str) -> tuple[int, Waits]:
-    """Give how much of a text can become part of no link whatever follows, and what the rest waits for.
+_Waits = Literal["construct", "closing", "word"]  # a link's sources; a bracket's or tag's end; the end of a word
+_NO_LINK_WITHOUT = re.compile(rf"[\[\]<>&\\/:@?#{_UNSEEN_CLASS}]|www", re.IGNORECASE)
+_CLOSES = re.compile(r"[\]>;\\]")  # a closing sign, or the end of an entity that stands for one
+
+
+def settled(text: str) -> tuple[int, _Waits]:
+    """Return how much of a text can become part of no link whatever follows, and what the rest waits for.
 
     The cut lies before white space or after a letter beyond ASCII: no link runs on through the one and begins with
     the other. Nothing before it is open: no bracket, no tag, no definition.
     """
     if not _NO_LINK_WITHOUT.search(text):  # most text; the rest takes forty times as long
-        return _parted(text, len(text)), "word"
-    begun = [each.start for each in constructs(text)[:1]]
-    read = render(text)
-    begun += [read.place(found.start()) for found in DEFINITION_BEGUN.finditer(read.text)][:1]
+        return _last_parting(text, len(text)), "word"
+    begun = [each.start for each in _constructs(text)[:1]]
+    read = _render(text)
+    begun += [read.place(found.start()) for found in _DEFINITION_BEGUN.finditer(read.text)][:1]
     spans = list(_spans(read))
     cut = min([*begun, *(start for start, end in spans if end is None), len(text)])
-    waits: Waits = "construct" if begun else "closing" if cut < len(text) else "word"
+    waits: _Waits = "construct" if begun else "closing" if cut < len(text) else "word"
     while True:
-        cut = _parted(text, cut)
+        cut = _last_parting(text, cut)
         around = [start for start, end in spans if end is not None and start < cut < end]
         if not around:
             return cut, waits
         cut = min(around)
 
 
-def _parted(text: str, cut: int) -> int:
-    """Give the last place up to ``cut`` that no link runs through."""
-    while cut and not _parts(text, cut):
-        cut -= 1
-    return cut
-
-
-def _spans(read: RenderedText) -> Iterator[tuple[int, int | None]]:
-    """Give where brackets and tags begin and end in the raw text; None where they have not ended."""
-    pairs = bracket_pairs(read.text)
+def _spans(read: _RenderedText) -> Iterator[tuple[int, int | None]]:
+    """Find where brackets and tags begin and end in the raw text; None where they have not ended."""
+    pairs = _bracket_pairs(read.text)
     closed = set(pairs.values())
     yield from ((read.place(start), read.place(end + 1)) for end, start in pairs.items())
     yield from ((read.place(at.start()), None) for at in re.finditer(r"\[", read.text) if at.start() not in closed)
     for reading in read.readings():
-        for start, end in tags_begun(reading.text):
+        for start, end in _tag_spans(reading.text):
             yield reading.place(start), None if end is None else reading.place(end)
 
 
-def _parts(text: str, cut: int) -> bool:
-    """Tell whether no link runs through a place: it is after a letter beyond ASCII, or between a word and a space."""
-    return ends_apart(text[cut - 1]) or (text[cut : cut + 1].isspace() and not text[cut - 1].isspace())
+def _last_parting(text: str, cut: int) -> int:
+    """Find the last place up to ``cut`` that no link runs through: behind such a letter, or between word and space."""
+    while cut and not (_parts(text[cut - 1]) or (text[cut : cut + 1].isspace() and not text[cut - 1].isspace())):
+        cut -= 1
+    return cut
+
+
+def _parts(character: str) -> bool:
+    """Whether no link can begin with this character or run on through it: a letter beyond ASCII and its like."""
+    return not (
+        character < "\x80" or character.isspace() or _UNSEEN.match(character) or fold_width(character)[:1] < "\x80"
+    )
 
 
 class LinkFilter:
@@ -496,10 +468,10 @@ class LinkFilter:
     def __init__(self) -> None:
         self._text = ""
         self._sent = 0
-        self._waits: Waits = "word"
+        self._waits: _Waits = "word"
 
     def feed(self, delta: str) -> str:
-        """Give what can go out now."""
+        """Return what can go out now."""
         self._text += delta
         if self._waits == "construct" or (self._waits == "closing" and not _CLOSES.search(delta)):
             return ""
@@ -509,6 +481,6 @@ class LinkFilter:
         return out
 
     def close(self, held: SourceLinks) -> tuple[str, str, list[RemovedLink]]:
-        """Give what is left to go out, the whole text that went out, and what was removed."""
+        """Return what is left to go out, the whole text that went out, and what was removed."""
         text, removed = without_foreign_links(self._text, held)
         return text[self._sent :], text, removed

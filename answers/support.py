@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from graph.evidence import Verdict
 from graph.state import ClaimRow
-from text.normal_forms import flatten, question_terms, terms_of
+from text.normal_forms import flatten
+from text.words import question_terms, terms_of
 
 # An unverified claim has its words in the source and no conflict with it: half proven.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}

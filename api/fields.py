@@ -9,11 +9,12 @@ from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
 from graph.events import timestamp
+from text.scripts import SURROGATES
 
 Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str)]
 
 # Half a surrogate pair is none of them, but nothing can be made of it either: it has no bytes.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{SURROGATES}]")
 
 
 def _printable(value: str) -> str:

@@ -19,8 +19,7 @@ from graph.ports import SearchQuery, SearchResult
 from tools.embeddings.langchain_adapter import library_vector_store
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.retrieval.hybrid_search import HybridSearcher
-from tools.retrieval.indexing import drop_segments, index_segments, vector_as_text
-from tools.retrieval.maintenance import maintain
+from tools.retrieval.indexing import drop_segments, index_segments, maintain, vector_as_text
 from tools.retrieval.partitions import vectors_name
 from tools.retrieval.search_sql import EXPLORED
 from tools.settings import Settings

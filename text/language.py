@@ -1,102 +1,113 @@
 """Detect the language of a short text from its script and its commonest words."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
+
+from text.normal_forms import fold_case
+from text.scripts import (
+    ARABIC,
+    CYRILLIC,
+    DEVANAGARI,
+    GREEK,
+    HAN,
+    HANGUL,
+    HANGUL_JAMO,
+    HEBREW,
+    KANA,
+    LATIN_SMALL,
+    THAI,
+    VIETNAMESE,
+)
+from text.stop_words import word_set
 
 DEFAULT = "en"
 
+# By the first that a text is written in: Japanese writes Han letters too.
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("ja", re.compile("[\u3040-\u30ff]")),
-    ("ko", re.compile("[\uac00-\ud7af\u1100-\u11ff]")),
-    ("zh", re.compile("[\u3400-\u9fff\uf900-\ufaff]")),
-    ("ru", re.compile("[\u0400-\u04ff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
-    ("th", re.compile("[\u0e00-\u0e7f]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
-    ("he", re.compile("[\u0590-\u05ff]")),
+    ("ja", re.compile(f"[{KANA}]")),
+    ("ko", re.compile(f"[{HANGUL}{HANGUL_JAMO}]")),
+    ("zh", re.compile(f"[{HAN}]")),
+    ("ru", re.compile(f"[{CYRILLIC}]")),
+    ("ar", re.compile(f"[{ARABIC}]")),
+    ("th", re.compile(f"[{THAI}]")),
+    ("hi", re.compile(f"[{DEVANAGARI}]")),
+    ("el", re.compile(f"[{GREEK}]")),
+    ("he", re.compile(f"[{HEBREW}]")),
 )
-_LATIN_WORD = re.compile("[a-z\u00df-\u024f\u1e00-\u1eff]+")
-# Letters that Vietnamese has and its neighbours by script have not.
-_VIETNAMESE = re.compile("[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉĩịọỏốồổỗộớờởỡợụủũứừửữựỳỵỷỹ]")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+_LATIN_WORD = re.compile(f"[{LATIN_SMALL}]+")
+_VIETNAMESE = re.compile(f"[{VIETNAMESE}]")
 
 
 # Function words, by which a text of Latin letters shows its language; a word of several languages counts for each.
 _COMMON: Mapping[str, frozenset[str]] = {
-    "en": _words(
+    "en": word_set(
         """
         the of and to in is are was were what which who whom whose when where why how does do did can could would should
         for with from this that these it its on at by be been have has had not you i my we they there about a an as
         """
     ),
-    "vi": _words(
+    "vi": word_set(
         """
         là của và có không được các những một cho với trong này đó gì nào ai bạn tôi
         khong duoc cua nhung cac nhu nao bao nhieu gi la ban toi cho voi trong chao cam tai sao the duoi dau nam
         """
     ),
-    "de": _words(
+    "de": word_set(
         """
         der die das den dem des ein eine und oder ist sind war wie was wer wo wann warum welche welcher nicht für von zu
         mit auf im ich du sie wir kann haben hat wird werden
         """
     ),
-    "fr": _words(
+    "fr": word_set(
         """
         le la les un une des du de et ou est sont était que qui quoi quel quelle où quand comment pourquoi combien dans
         sur par pour avec ce cette je tu il elle nous vous ne pas au aux
         """
     ),
-    "es": _words(
+    "es": word_set(
         """
         el la los las un una de y o es son era fue que qué quién cuál dónde cuándo cómo por para con en del al se su no
         cuántos está están lo
         """
     ),
-    "pt": _words(
+    "pt": word_set(
         """
         o a os as um uma de do da dos das e é são foi que quem qual onde quando como por para com em no na não se seu
         quantos está você
         """
     ),
-    "it": _words(
+    "it": word_set(
         """
         il lo la gli le un una di del della dei e o è sono era che chi quale dove quando come perché per con in nel non
         si quanti
         """
     ),
-    "nl": _words(
+    "nl": word_set(
         "de het een en of is zijn was wat wie waar wanneer waarom hoe welke van voor met op in niet ik je wij"
     ),
 }
 # Words that show their language alone; any other single word could be a name.
 _TELLING: Mapping[str, frozenset[str]] = {
-    "vi": _words("xin khong duoc cua nhieu nhung biet"),
-    "de": _words("hallo danke tschüss guten bitte"),
-    "fr": _words("bonjour merci bonsoir salut revoir"),
-    "es": _words("hola gracias adiós buenos buenas"),
-    "pt": _words("olá obrigado obrigada tchau"),
-    "it": _words("ciao grazie buongiorno arrivederci"),
-    "nl": _words("hoi dank bedankt"),
+    "vi": word_set("xin khong duoc cua nhieu nhung biet"),
+    "de": word_set("hallo danke tschüss guten bitte"),
+    "fr": word_set("bonjour merci bonsoir salut revoir"),
+    "es": word_set("hola gracias adiós buenos buenas"),
+    "pt": word_set("olá obrigado obrigada tchau"),
+    "it": word_set("ciao grazie buongiorno arrivederci"),
+    "nl": word_set("hoi dank bedankt"),
 }
 
 
 def language(text: str, *, default: str = DEFAULT) -> str:
-    """Give the ISO 639-1 code of a text's language; ``default`` where nothing tells."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    """Return the ISO 639-1 code of a text's language; ``default`` where nothing shows it."""
+    folded = fold_case(text)
     words = _LATIN_WORD.findall(folded)
     for code, letters in _SCRIPTS:
         found = len(letters.findall(folded))
         # A foreign word inside a sentence of Latin letters does not change the sentence's language.
         if found and found * 2 > _common(words, "en") * 2 + len(words) // 2:
             return code
-    composed = unicodedata.normalize("NFC", folded)
-    if _VIETNAMESE.search(composed):
+    if _VIETNAMESE.search(folded):
         return "vi"
     counts = {code: _common(words, code) for code in _COMMON}
     best = max(counts.values())

@@ -1,12 +1,9 @@
-"""Normal forms in which texts are compared: folded notation, stems, bigrams, and the telling words of a question."""
+"""Normal forms in which texts are compared: notation, width, case, accents, punctuation or look-alikes folded away."""
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import lru_cache
 
-from text.language import language
-from text.stop_words import CJK_STOP, stop_words
+from text.scripts import ACCENTS, CJK, HAN_AND_KANA, JOINERS, NEVER_SEEN, PRESENTATION_SELECTORS, SURROGATES
 
 _QUOTES = "\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f"
@@ -32,134 +29,106 @@ _TOKENISED_QUOTES = re.compile(r"``|''")
 
 
 def fold(text: str) -> str:
-    """Give a text composed (NFKC), with one kind of quote and dash, and without reference marks such as ``[3]``.
+    """Fold notation: compose (NFKC), write one kind of quote and dash, and leave out reference marks such as ``[3]``.
 
     Case is kept, since capitals show names. Offsets are not: a proof is found by its sentence, whose span is known.
     """
     if not text.isascii():
         text = _FRACTION.sub(lambda found: (found[1] or "0") + _FRACTIONS[found[2]], text)
-        text = unicodedata.normalize("NFKC", text.translate(_TABLE)).translate(_TABLE)
+        text = fold_width(text.translate(_TABLE)).translate(_TABLE)
     if "[" in text:
         text = _REFERENCE_MARK.sub(" ", text)
     return _TOKENISED_QUOTES.sub('"', text)
 
 
-CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _BESIDE_CJK = re.compile(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
-_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_BESIDE_HAN_AND_KANA = re.compile(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
+_ACCENT = re.compile(f"[{ACCENTS}]")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableText:
-    """A text made comparable. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept."""
+def compose(text: str) -> str:
+    """Write each accented letter as one character where Unicode has it (NFC)."""
+    return unicodedata.normalize("NFC", text)
 
-    flat: str
-    terms: tuple[str, ...]
-    vocabulary: frozenset[str]
+
+def fold_width(text: str) -> str:
+    """Compose a text, and write full-width letters, ligatures and their like as the plain ones (NFKC)."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def fold_case(text: str) -> str:
+    """Fold width and case, so that folding again changes nothing."""
+    if text.isascii():
+        return text.lower()
+    # Case folding can undo NFKC, and NFKC of folded text can bring new capitals.
+    return fold_width(fold_width(text).casefold())
+
+
+def without_accents(text: str) -> str:
+    """Write a text as somebody types it who leaves accents out; text in small letters is expected."""
+    if text.isascii():
+        return text
+    bare = _ACCENT.sub("", unicodedata.normalize("NFD", text))
+    return compose(bare).replace("đ", "d")
+
+
+_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters that decomposition leaves whole
+
+
+def without_marks(word: str) -> str:
+    """Leave out the marks of every script, and strokes of letters; the lexical index holds copies of words so."""
+    plain = unicodedata.normalize("NFD", word).translate(_STROKES)
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def without_spaces_in_chinese(text: str) -> str:
+    """Leave out the spaces beside Han letters and kana, which mean nothing there."""
+    return _BESIDE_HAN_AND_KANA.sub("", text)
+
+
+def without_punctuation(text: str) -> str:
+    """Write a single space for whatever is neither a letter nor a digit."""
+    return _NOT_WORD.sub(" ", text)
 
 
 def flatten(text: str) -> str:
-    """Fold width, case and punctuation away, and the spaces beside CJK characters."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return f" {_BESIDE_CJK.sub('', _NOT_WORD.sub(' ', folded)).strip()} "
+    """Fold width, case and punctuation away, and the spaces beside CJK characters; pad with a space at both ends."""
+    return f" {_BESIDE_CJK.sub('', without_punctuation(fold_case(text))).strip()} "
 
 
-def without_accents(flat: str) -> str:
-    """Give a flattened text as somebody types it who leaves accents out."""
-    if flat.isascii():
-        return flat
-    bare = "".join(mark for mark in unicodedata.normalize("NFD", flat) if not unicodedata.combining(mark))
-    return unicodedata.normalize("NFC", bare).replace("đ", "d")
+# Joiners and presentation selectors belong to scripts and emoji; between ASCII characters they can only hide.
+_NEVER_SEEN = re.compile(f"[{NEVER_SEEN}]+")
+_HIDING_IN_ASCII = re.compile(f"(?<![^\\x00-\\x7f])[{JOINERS}{PRESENTATION_SELECTORS}]+|[{JOINERS}]+(?![^\\x00-\\x7f])")
+_SURROGATE = re.compile(f"[{SURROGATES}]")
+_LOOK_ALIKE = {
+    "a": "аαɑᴀ", "b": "Ьʙ", "c": "сϲᴄ", "d": "ԁᴅ", "e": "еєҽᴇ℮", "g": "ɡԍցɢ", "h": "һհʜ", "i": "іıɩιɪ", "j": "јϳᴊ",
+    "k": "κкᴋ", "l": "ӏℓʟ", "m": "мᴍ", "n": "ոηɴ", "o": "оοօσᴏ", "p": "рρᴘ", "r": "гᴦʀ", "s": "ѕꜱ", "t": "тτᴛ",
+    "u": "υսᴜ", "v": "νѵᴠ", "w": "ԝѡᴡ", "x": "хχ", "y": "уүγʏ", "z": "ᴢ",
+    "A": "АΑᎪꓮ", "B": "ВΒᏴꓐ", "C": "СϹᏟꓚ", "E": "ЕΕᎬꓰ⋿", "G": "ԌᏀꓖ", "H": "НΗꓧ", "I": "ІΙӀꓲ", "K": "КΚꓗ",
+    "M": "МΜꓟ", "N": "Νꓠ", "O": "ОΟꓳ", "P": "РΡꓑ", "R": "ꓣᎡ", "S": "ЅՏᏚꓢ", "T": "ТΤꓔ", "U": "ꓴՍ", "X": "ХΧꓫ",
+    "Y": "ҮΥꓬ", "Z": "Ζꓜ",
+    "=": "꞊᐀﹦═⹀⩵", "[": "【〔〚⟦❲﹝⁅⦋〖", "]": "】〕〛⟧❳﹞⁆⦌〗", "<": "‹〈❮⟨﹤˂", ">": "›〉❯⟩﹥˃", "|": "∣│┃￨ǀ❘⏐",
+    ":": "։׃∶ː꞉︓﹕", "/": "⁄∕⧸", "_": "﹍﹎﹏ˍ", '"': "″〃ˮ",
+}  # fmt: skip
+_LETTERS = [*range(0x2100, 0x2150), *range(0x2460, 0x2500), *range(0x1D400, 0x1D800), *range(0x1F110, 0x1F18A)]
+_COMPATIBLE = {c: fold_width(chr(c)) for c in [*_LETTERS, *range(0xFF01, 0xFF5F)]}
+_PLAIN = {c: plain for c, plain in _COMPATIBLE.items() if len(plain) == 1 and plain.isascii()}
+_PLAIN |= {c: chr(65 + (c - 0x1F110) % 32) for c in range(0x1F110, 0x1F18A) if (c - 0x1F110) % 32 < 26}
+_PLAIN |= {ord(looks): plain for plain, row in _LOOK_ALIKE.items() for looks in row}
 
 
-@lru_cache(maxsize=8192)
-def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
-    """Give the comparable form of a sentence; the last few thousand are remembered."""
-    flat = without_accents(flatten(text)) if unaccented else flatten(text)
-    terms = tuple(terms_of(flat))
-    return ComparableText(flat, terms, frozenset(terms))
+def without_invisible(text: str) -> str:
+    """Drop what cannot be seen; joiners stay between characters beyond ASCII, where scripts and emoji need them."""
+    return text if text.isascii() else _HIDING_IN_ASCII.sub("", _NEVER_SEEN.sub("", text))
 
 
-def terms_of(flat: str) -> list[str]:
-    """List stems of words and bigrams of CJK runs, in order; a lone CJK character stands for itself."""
-    terms: list[str] = []
-    for run in _RUN.finditer(flat):
-        word = run[0]
-        if word[0] > "\u303f":
-            terms += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
-        else:
-            terms.append(stem(word))
-    return terms
+def without_surrogates(text: str) -> str:
+    """Put U+FFFD in the place of halves of surrogate pairs, which have no bytes in UTF-8."""
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-@lru_cache(maxsize=32768)
-def stem(word: str) -> str:
-    """Cut the commonest English endings; other words stay whole, and character grams bridge their forms."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
-        return word
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + instead
-    return word
-
-
-_ENDINGS = (
-    ("ies", "y"),
-    ("sses", "ss"),
-    ("ing", ""),
-    ("ed", ""),
-    ("es", ""),
-    ("ss", "ss"),
-    ("s", ""),
-    ("ly", ""),
-    ("e", ""),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionTerms:
-    """What of a question to look for: terms, and character grams in three sizes: 1-3 for CJK, 3-5 for other scripts."""
-
-    terms: tuple[str, ...]
-    grams: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-
-
-@lru_cache(maxsize=256)
-def question_terms(question: str) -> QuestionTerms:
-    """Strip a question of what frames it; a question of nothing else keeps all its words."""
-    flat = flatten(question)
-    phrases = _phrases(flat, stop_words(language(question))) or [flat]
-    terms: dict[str, None] = {}
-    sizes: tuple[dict[str, None], ...] = ({}, {}, {})
-    for phrase in phrases:
-        terms.update(dict.fromkeys(terms_of(phrase)))
-        cjk = phrase.strip()[:1] > "\u303f"
-        for size, grams in enumerate(sizes):
-            length = size + 1 if cjk else size + 3
-            grams.update(dict.fromkeys(phrase[i : i + length] for i in range(len(phrase) - length + 1)))
-    small, middle, large = (tuple(gram for gram in grams if gram.strip()) for grams in sizes)
-    return QuestionTerms(tuple(terms), (small, middle, large))
-
-
-def telling_words(question: str) -> str:
-    """Give a question folded and without the words that frame it; "" where it has no others."""
-    phrases = _phrases(flatten(question), stop_words(language(question)))
-    return " ".join(phrase.strip() for phrase in phrases)
-
-
-def _phrases(flat: str, framing: frozenset[str]) -> list[str]:
-    """Split a flattened question at its function words; phrases of spaced scripts keep a space at both ends."""
-    phrases: list[str] = []
-    words: list[str] = []
-    for run in _RUN.finditer(flat):
-        word = run[0]
-        if word[0] > "\u303f":
-            phrases += [piece for piece in CJK_STOP.split(word) if piece]
-        elif word not in framing:
-            words.append(word)
-            continue
-        if words:
-            phrases.append(f" {' '.join(words)} ")
-            words = []
-    return [*phrases, f" {' '.join(words)} "] if words else phrases
+def plain_letters(text: str) -> str:
+    """Put ASCII in the place of what looks like it, and of ``\\uXXXX`` escapes that spell it."""
+    text = re.sub(r"\\u00([2-7][0-9a-fA-F])", lambda code: chr(int(code[1], 16)), text)
+    return text.translate(_PLAIN)

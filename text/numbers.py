@@ -1,8 +1,9 @@
 """Numbers as people write them, in digits, words or Chinese numerals, and the page numbers that a question names."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
+
+from text.normal_forms import compose
 
 _SEPARATED = re.compile(r"\d{1,3}(?:([.,' \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?\Z")
 
@@ -125,7 +126,7 @@ def _digits(text: str) -> str:
 
 
 def spell(value: float) -> str:
-    """Give the key of a number: the same for every notation of one value."""
+    """Spell a number in one way for every notation of its value."""
     return str(int(value)) if value == int(value) and abs(value) < 1e18 else f"{value:.10g}"
 
 
@@ -251,25 +252,16 @@ _THROUGH = r"\s*(?:-|–|—|~|～|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\bbis\b
 _AND = r"\s*(?:,\s*(?:and\b|or\b|và\b)?|&|\band\b|\bor\b|\bund\b|\bet\b|\by\b|\bvà\b|\bhoặc\b|\bhay\b)\s*"
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-_UNITS = _words(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-)
-_TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
-_ENGLISH = {word: value for value, word in enumerate(_UNITS, 1)} | {
-    word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)
+_ENGLISH = {word: value for word, value in EN_UNITS.items() if value} | dict(EN_TENS)
+_ENGLISH |= {
+    f"{ten}{by}{unit}": EN_TENS[ten] + value
+    for ten in EN_TENS
+    for unit, value in EN_UNITS.items()
+    if 0 < value < 10
+    for by in "- "
 }
-_ENGLISH |= {f"{ten}{by}{unit}": _ENGLISH[ten] + _ENGLISH[unit] for ten in _TENS for unit in _UNITS[:9] for by in "- "}
-_ORDINAL_WORDS = _words(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS, 1)}
-_VIETNAMESE_UNITS = _words("một hai ba bốn năm sáu bảy tám chín")
+_ORDINALS = {word: value for word, value in EN_ORDINALS.items() if value <= 20}
+_VIETNAMESE_UNITS = _in_order("một hai ba bốn năm sáu bảy tám chín")
 _VIETNAMESE = {word: value for value, word in enumerate(_VIETNAMESE_UNITS, 1)} | {"tư": 4, "bẩy": 7, "mười": 10}
 _VIETNAMESE |= {"đầu": 1, "đầu tiên": 1, "nhất": 1, "nhì": 2}
 _AFTER_TEN = _VIETNAMESE | {"lăm": 5, "mốt": 1}
@@ -306,7 +298,7 @@ def page_references(question: str) -> tuple[range, ...]:
 
     Each range counts from 1 and includes both ends of what was said: "pages 3-5" is ``range(3, 6)``.
     """
-    text = unicodedata.normalize("NFC", question)
+    text = compose(question)
     found: list[tuple[int, range]] = []
     for match in _LIST.finditer(text):
         found += [(match.start(), _pages(_number(a), _number(b))) for a, b in _SPAN.findall(match[1])]
@@ -323,14 +315,14 @@ def page_references(question: str) -> tuple[range, ...]:
 
 def without_page_references(question: str) -> str:
     """Leave out of a question the pages that it names, so that what it asks of them is left."""
-    text = unicodedata.normalize("NFC", question)
+    text = compose(question)
     for pattern in (_HAN_LIST, _COUNTED, _LIST, _ORDINAL_PAGE):
         text = pattern.sub(" ", text)
     return " ".join(text.split())
 
 
 def names_page(references: tuple[range, ...], page_idx: int | None) -> bool:
-    """Tell whether a 0-based page is among those named."""
+    """Whether a 0-based page is among those named."""
     return page_idx is not None and any(page_idx + 1 in pages for pages in references)
 
 

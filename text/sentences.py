@@ -4,21 +4,19 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from text.scripts import FULL_WIDTH, HAN_AND_KANA, HANGUL
+from text.stop_words import word_set
 
 # Followed by a name or a number, never the end of a sentence.
-_TITLES = _words(
+_TITLES = word_set(
     "mr mrs ms mx dr prof rev hon st ste mt ft gen lt col capt cmdr sgt maj adm gov sen rep pres jr sr fr bro no nos "
     "vol vols fig figs eq sec ch pp p art cf vs v viz e.g i.e eg ie al approx ca c dept est ed eds trans bros messrs "
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd "
     "tp ths ts gs pgs tr nr bzw z.b d.h ggf u.a s.o vgl mme mlle sra srta dra ud uds núm pág"
 )
 # May end a sentence: only a word that commonly opens one tells.
-_AMBIGUOUS = _words("etc inc ltd co corp u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a v.v")
-_OPENERS = _words(
+_AMBIGUOUS = word_set("etc inc ltd co corp u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a v.v")
+_OPENERS = word_set(
     "The A An It Its In On At By He She They We You I This That These Those There Here When While Where Who What Why "
     "How If As After Before Since Until Although Though Because But And Or So Yet However For From To With Without "
     "His Her Their Our My Your One Some Many Most Each Every Both All No Not During Under Over Also Then Thus "
@@ -34,13 +32,14 @@ _BLOCK_LINE = re.compile(r"(?:[-*+•‣▪·–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)]
 _LINE_UNIT = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|[=-]{3,}[ \t]*$)")
 _ENUMERATOR = re.compile(r"[ \t]*(?:[-*+>#]+[ \t]+)?\(?(?:\d{1,3}|[a-zA-Z])\Z")
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)[^\n]*", re.MULTILINE)
+_NEEDS_NO_SPACE = re.compile(f"[{HAN_AND_KANA}{HANGUL}{FULL_WIDTH}]")
 _CELLS = " | "  # between the cells of a table row, as our parsers write them
 _LONGEST_ABBREVIATION = 12
 _TITLE_LINE = 60
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Give the spans of the sentences of a text, in order; joined they are the text.
+    """List the spans of the sentences of a text, in order; joined they are the text.
 
     Offsets count code points, end exclusive. White space after a sentence belongs to it, so that only the first
     sentence may begin with white space. An empty text has no sentence. Takes time linear in the text.
@@ -89,7 +88,7 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
 
 def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
-    """Give where the next sentence begins if this line end ends one, else 0."""
+    """Find where the next sentence begins if this line end ends one, else 0."""
     after = stop.end()
     if stop[0].count("\n") > 1 or "\f" in stop[0] or _BLOCK_LINE.match(text, after):
         return after
@@ -107,7 +106,7 @@ def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
 
 
 def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
-    """Give where the next sentence begins if this stop ends one, else 0."""
+    """Find where the next sentence begins if this stop ends one, else 0."""
     closed = _closed(text, stop.end())
     after = _SPACE.match(text, closed).end()  # type: ignore[union-attr]
     if stop[0][0] not in ".!?…" or after >= len(text):
@@ -116,7 +115,7 @@ def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     ahead = text[_OPENING.match(text, after).end() :][:1]  # type: ignore[union-attr]
     if not spaced:
         # Without a space only scripts that use none can begin a sentence, and only a strong stop before them.
-        return after if "\u3040" <= ahead <= "\uffef" and stop[0][-1] in "!?" else 0
+        return after if _NEEDS_NO_SPACE.match(ahead) and stop[0][-1] in "!?" else 0
     if ahead.islower():
         return 0
     if stop[0] == "." and not _period_ends(text, line_start, stop.start(), after):
@@ -125,7 +124,7 @@ def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
 
 
 def _closed(text: str, at: int) -> int:
-    """Give where the closing quotes, brackets and reference marks after a stop end."""
+    """Find where the closing quotes, brackets and reference marks after a stop end."""
     end = _CLOSERS.match(text, at).end()  # type: ignore[union-attr]
     spaced = _TOKENISED_CLOSERS.match(text, end)
     return spaced.end() if spaced else end
@@ -148,6 +147,6 @@ def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
 
 
 def _dotted(token: str) -> bool:
-    """Tell whether a token is letters with a dot between each, as in ``U.S`` before its last dot."""
+    """Whether a token is letters with a dot between each, as in ``U.S`` before its last dot."""
     letters = token.split(".")
     return len(letters) > 1 and all(len(letter) == 1 and letter.isalpha() for letter in letters)

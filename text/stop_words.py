@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Give the words of a list as a set."""
+    """Split a list of words into a set."""
     return frozenset(text.split())
 
 
@@ -26,9 +26,9 @@ _HOLDING = word_set(
 VIETNAMESE_FUNCTION_WORDS = word_set(
     """
     ai gì là có của và các những một được bị đã đang sẽ cho với trong trên dưới ở tại khi thì mà này kia đó ấy như thế
-    từ
-    đến về ra vào lên xuống do vì bởi để không phải cũng rằng hay hoặc nếu nhưng vậy cái con theo sau trước giữa còn rất
-    nhiều một số hầu hết tất cả mỗi mọi tuy nhiên ngoài năm ngày tháng việc sự người ông bà anh chị họ nó chúng tôi bạn
+    từ đến về ra vào lên xuống do vì bởi để không phải cũng rằng hay hoặc nếu nhưng vậy cái con theo sau trước giữa còn
+    rất nhiều một số hầu hết tất cả mỗi mọi tuy nhiên ngoài năm ngày tháng việc sự người ông bà anh chị họ nó chúng tôi
+    bạn
     """
 )
 FUNCTION_WORDS = _HOLDING | VIETNAMESE_FUNCTION_WORDS
@@ -37,12 +37,8 @@ FUNCTION_LETTERS = frozenset(
 )
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 STOP_WORDS: Mapping[str, frozenset[str]] = {
-    "en": _words(
+    "en": word_set(
         """
         a an the of in on at by for to from with without into onto about as and or but nor so than then that this these
         those there here is are was were be been being am do does did done doing have has had having will would shall
@@ -53,26 +49,26 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
         make makes made use uses used using way ways work works take takes give gives given happen happens happened
         """
     ),
-    "vi": _words(
+    "vi": word_set(
         """
         ai gì nào đâu sao là có của và các những một được bị đã đang sẽ cho với trong trên dưới ở tại khi thì mà này kia
         đó ấy bao nhiêu mấy như thế từ đến về ra vào lên xuống do vì bởi để không phải cũng rằng hay hoặc nếu nhưng vậy
         ạ à nhỉ hãy xin vui lòng bạn tôi chúng ta họ nó ông bà anh chị em người việc cái con loại
         """
     ),
-    "de": _words(
+    "de": word_set(
         """
         der die das den dem des ein eine einen einem einer und oder ist sind war waren wird wurde wurden hat haben wie
         was wer wo wann warum welche welcher welches für von zu mit auf im in an am bei es sich nicht man
         """
     ),
-    "fr": _words(
+    "fr": word_set(
         """
         le la les un une des du de d l et ou est sont était étaient que qui quoi quel quelle quels quelles où quand
         comment pourquoi combien dans sur par pour avec ce cette ces il elle ils elles a à au aux en y se s ne pas
         """
     ),
-    "es": _words(
+    "es": word_set(
         """
         el la los las un una unos unas y o es son era eran fue fueron qué que quién cuál cuáles dónde cuándo cómo cuánto
         cuántos cuántas por para con en de del al a se su sus lo no
@@ -89,5 +85,5 @@ CJK_STOP = re.compile(
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Give a language's function words; English ones where none are known."""
+    """Return a language's function words; English ones where none are known."""
     return STOP_WORDS.get(language, STOP_WORDS["en"])

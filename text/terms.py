@@ -1,7 +1,6 @@
 """Weighted terms of the lexical index, from text of any language."""
 
 import re
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,9 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+
+from text.normal_forms import fold_case, without_marks
+from text.words import indexed_words, is_indexed_by_bigrams
 
 TERM_SPACE = 999_999_937  # the largest prime below 10^9, which is the widest sparse vector pgvector stores
 UNSPACED_TERM = TERM_SPACE + 1  # of every segment with a script without spaces: how many there are weighs its bigrams
@@ -21,21 +23,11 @@ PREFIX_LETTERS = 5
 SIDE_WEIGHT = 0.5  # of prefixes, pairs and interrogatives in a question
 ACROSS = 0.5  # of terms that may cross from word to word, the share expected in a good match
 
-# Han, kana, bopomofo, Hangul, and the scripts of South-East Asia that put no spaces between words.
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
-# Vowel signs of Indic scripts and of the pointed Semitic ones are marks, which \w leaves out.
-_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0dff"
-_WORDS = re.compile(f"[{UNSPACED}]+|(?:[^\\W_{UNSPACED}]|[{_MARKS}])+")
-_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 # What is asked with these is told without them, so their bigrams are rare and would pull as if they told something.
 _INTERROGATIVES = re.compile(
     "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
     "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
 )
-_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters that decomposition leaves whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +54,7 @@ class QueryTerms:
 
 
 def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVector:
-    """Give the BM25 weight of each term of a segment, all but the IDF, which belongs to the question.
+    """Weigh each term of a segment by BM25, all but the IDF, which belongs to the question.
 
     Weights are in (0, K1 + 1). The title counts ``TITLE_COUNT`` times, the heading path once. Term-frequency
     saturation and length normalisation after Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009),
@@ -89,7 +81,7 @@ def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVecto
 
 
 def weigh_question(question: str) -> QueryTerms:
-    """Give the terms to look for and the weight of each kind: 1 for words, ``SIDE_WEIGHT`` for prefixes and pairs.
+    """Weigh the terms to look for: 1 for words, ``SIDE_WEIGHT`` for prefixes and pairs.
 
     Bigrams that touch an interrogative weigh ``SIDE_WEIGHT`` too.
 
@@ -130,8 +122,7 @@ def weigh_question(question: str) -> QueryTerms:
 
 def split_words(text: str) -> list[str]:
     """Split text into case-folded words; a run of a script without spaces is one word here."""
-    folded = text.lower() if text.isascii() else _normal(text)
-    return _WORDS.findall(folded)
+    return indexed_words(fold_case(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,23 +136,13 @@ class _Entry:
     all: tuple[int, ...]
 
 
-def _normal(text: str) -> str:
-    # Case folding can undo NFKC (and NFKC of folded text can bring new capitals), so it is normalised again.
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-
-
 def _hash(key: str) -> int:
     return crc32(key.encode()) % TERM_SPACE + 1
 
 
-def _fold(word: str) -> str:
-    plain = unicodedata.normalize("NFD", word).translate(_STROKES)
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
-
-
 @lru_cache(maxsize=1 << 17)
 def _entry(word: str) -> _Entry:
-    if _IS_UNSPACED.match(word):
+    if is_indexed_by_bigrams(word):
         grams = [word] if len(word) == 1 else [a + b for a, b in pairwise(word)]
         main = tuple(map(_hash, grams))
         return _Entry(main, (), None, True, main)
@@ -169,7 +150,7 @@ def _entry(word: str) -> _Entry:
     side = (_hash("^" + word[:PREFIX_LETTERS]),) if len(word) > PREFIX_LETTERS and word.isalpha() else ()
     folded = None
     if not word.isascii():
-        plain = _fold(word)
+        plain = without_marks(word)
         folded = _hash("~" + plain) if plain and plain != word else None
     return _Entry(main, side, folded, False, (*main, *side, *(() if folded is None else (folded,))))
 
@@ -177,13 +158,13 @@ def _entry(word: str) -> _Entry:
 @lru_cache(maxsize=1 << 17)
 def _pair(left: str, right: str) -> int:
     """Hash two adjacent words; 0 where either is of a script without spaces, whose bigrams already join words."""
-    if _IS_UNSPACED.match(left) or _IS_UNSPACED.match(right):
+    if is_indexed_by_bigrams(left) or is_indexed_by_bigrams(right):
         return 0
     return _hash(f"{left}_{right}")
 
 
 def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
-    """Count the terms of a text, and give its length and whether any of it is of a script without spaces."""
+    """Count the terms of a text; return its length and whether any of it is of a script without spaces."""
     words = split_words(text)
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])

@@ -1,13 +1,23 @@
-"""Word counts, word boundaries and grapheme boundaries: where a text may be cut without harm to a word or character."""
+"""Words of a text: counted, split, stemmed and compared, and where the text may be cut without harm to one."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-_SINGLE = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_LETTERS = rf"[^\W{_SINGLE}{_UNSPACED}]+"
-_WORD = re.compile(rf"[{_SINGLE}]|[{_UNSPACED}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
+from text.language import language
+from text.normal_forms import flatten, without_accents
+from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
+from text.stop_words import CJK_STOP, stop_words
+
+_LETTERS = rf"[^\W{UNSPACED}]+"
+_COUNTED = re.compile(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
+_RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_RUN_AS_WRITTEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
+_INDEXED = re.compile(f"[{INDEXED_BY_BIGRAMS}]+|(?:[^\\W_{INDEXED_BY_BIGRAMS}]|[{VOWEL_SIGNS}])+")
+_IS_INDEXED_BY_BIGRAMS = re.compile(f"[{INDEXED_BY_BIGRAMS}]")
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def count_words(texts: Sequence[str]) -> list[int]:
@@ -16,31 +26,149 @@ def count_words(texts: Sequence[str]) -> list[int]:
     A run of letters and digits is a word. Where a script writes no spaces, each Han letter or kana is one, and so are
     four letters of Thai, Lao, Khmer or Burmese.
     """
-    return [sum(1 for _ in _WORD.finditer(text)) for text in texts]
+    return [sum(1 for _ in _COUNTED.finditer(text)) for text in texts]
 
 
-# Scripts that write no spaces: every offset may be the edge of a word.
-_UNSPACED_LETTER = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+def word_runs(flat: str) -> list[str]:
+    """Split a flattened text into words and runs of CJK."""
+    return _RUN.findall(flat)
+
+
+def written_runs(text: str) -> list[str]:
+    """Split a text into words as they are written, "don't" and "3.5" whole, and runs of CJK."""
+    return _RUN_AS_WRITTEN.findall(text)
+
+
+def is_bigrammed(word: str) -> bool:
+    """Whether a run is compared by its bigrams: CJK, and what Unicode has after it."""
+    return word[:1] > "\u303f"
+
+
+def indexed_words(folded: str) -> list[str]:
+    """Split a case-folded text into the words of the lexical index; a run of a script without spaces is one."""
+    return _INDEXED.findall(folded)
+
+
+def is_indexed_by_bigrams(word: str) -> bool:
+    """Whether the lexical index holds a run by its bigrams."""
+    return _IS_INDEXED_BY_BIGRAMS.match(word) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparableText:
+    """A text made comparable. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept."""
+
+    flat: str
+    terms: tuple[str, ...]
+    vocabulary: frozenset[str]
+
+
+@lru_cache(maxsize=8192)
+def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
+    """Make a sentence comparable; the last few thousand are remembered."""
+    flat = without_accents(flatten(text)) if unaccented else flatten(text)
+    terms = tuple(terms_of(flat))
+    return ComparableText(flat, terms, frozenset(terms))
+
+
+def terms_of(flat: str) -> list[str]:
+    """List stems of words and bigrams of CJK runs, in order; a lone CJK character stands for itself."""
+    terms: list[str] = []
+    for word in word_runs(flat):
+        if is_bigrammed(word):
+            terms += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+        else:
+            terms.append(stem(word))
+    return terms
+
+
+@lru_cache(maxsize=32768)
+def stem(word: str) -> str:
+    """Cut the commonest English endings; other words stay whole, and character grams bridge their forms."""
+    if len(word) < 4 or not word.isascii() or not word.isalpha():
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)] + instead
+    return word
+
+
+_ENDINGS = (
+    ("ies", "y"),
+    ("sses", "ss"),
+    ("ing", ""),
+    ("ed", ""),
+    ("es", ""),
+    ("ss", "ss"),
+    ("s", ""),
+    ("ly", ""),
+    ("e", ""),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionTerms:
+    """What of a question to look for: terms, and character grams in three sizes: 1-3 for CJK, 3-5 for other scripts."""
+
+    terms: tuple[str, ...]
+    grams: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+@lru_cache(maxsize=256)
+def question_terms(question: str) -> QuestionTerms:
+    """Strip a question of what frames it; a question of nothing else keeps all its words."""
+    flat = flatten(question)
+    phrases = _phrases(flat, stop_words(language(question))) or [flat]
+    terms: dict[str, None] = {}
+    sizes: tuple[dict[str, None], ...] = ({}, {}, {})
+    for phrase in phrases:
+        terms.update(dict.fromkeys(terms_of(phrase)))
+        cjk = is_bigrammed(phrase.strip())
+        for size, grams in enumerate(sizes):
+            length = size + 1 if cjk else size + 3
+            grams.update(dict.fromkeys(phrase[i : i + length] for i in range(len(phrase) - length + 1)))
+    small, middle, large = (tuple(gram for gram in grams if gram.strip()) for grams in sizes)
+    return QuestionTerms(tuple(terms), (small, middle, large))
+
+
+def telling_words(question: str) -> str:
+    """Return a question flattened and without the words that frame it; "" where it has no others."""
+    phrases = _phrases(flatten(question), stop_words(language(question)))
+    return " ".join(phrase.strip() for phrase in phrases)
+
+
+def _phrases(flat: str, framing: frozenset[str]) -> list[str]:
+    """Split a flattened question at its function words; phrases of spaced scripts keep a space at both ends."""
+    phrases: list[str] = []
+    words: list[str] = []
+    for word in word_runs(flat):
+        if is_bigrammed(word):
+            phrases += [piece for piece in CJK_STOP.split(word) if piece]
+        elif word not in framing:
+            words.append(word)
+            continue
+        if words:
+            phrases.append(f" {' '.join(words)} ")
+            words = []
+    return [*phrases, f" {' '.join(words)} "] if words else phrases
+
+
 def cuts_word(text: str, offset: int) -> bool:
-    """Tell whether an offset lies within a word or a number: "25" is no passage of "250", nor of "2.25"."""
+    """Whether an offset lies within a word or a number: "25" is no passage of "250", nor of "2.25"."""
     if not 0 < offset < len(text):
         return False
     before, after = text[offset - 1], text[offset]
     if unicodedata.combining(after):
         return True
     if before.isalnum() and after.isalnum():
-        return not (_UNSPACED_LETTER.match(before) or _UNSPACED_LETTER.match(after))
+        return not (_IS_UNSPACED.match(before) or _IS_UNSPACED.match(after))
     if after.isdigit() and before in ".,":
         return offset > 1 and text[offset - 2].isdigit()
     return before.isdigit() and after in ".," and text[offset + 1 : offset + 2].isdigit()
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Tell whether a passage begins and ends between words."""
+    """Whether a passage begins and ends between words."""
     return not cuts_word(text, start) and not cuts_word(text, end)
 
 
@@ -49,7 +177,7 @@ _EXTEND = ("Mn", "Mc", "Me")
 
 
 def cut_near(text: str, offset: int, floor: int = 0) -> int:
-    """Give the last grapheme boundary from ``floor`` + 1 to ``offset``, else the first one after; floor is one."""
+    """Return the last grapheme boundary from ``floor`` + 1 to ``offset``, else the first one after; floor is one."""
     for at in range(min(offset, len(text)), floor, -1):
         if is_boundary(text, at, floor):
             return at
@@ -60,7 +188,7 @@ def cut_near(text: str, offset: int, floor: int = 0) -> int:
 
 
 def is_boundary(text: str, offset: int, floor: int = 0) -> bool:
-    """Tell whether a text may be cut at an offset; its two ends are boundaries, and so is ``floor``."""
+    """Whether a text may be cut at an offset; its two ends are boundaries, and so is ``floor``."""
     if offset <= 0 or offset >= len(text):
         return True
     before, after = text[offset - 1], text[offset]
@@ -84,7 +212,7 @@ def _is_regional(letter: str) -> bool:
 
 
 def _is_flag_pair(text: str, offset: int, floor: int) -> bool:
-    """Tell whether the regional indicators around an offset make one flag; a run is paired from its start."""
+    """Whether the regional indicators around an offset make one flag; a run is paired from its start."""
     if not (_is_regional(text[offset - 1]) and _is_regional(text[offset])):
         return False
     first = offset - 1

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cli.tables import printable
+from text.scripts import CHINESE_AND_JAPANESE_TEXT, HANGUL
 
 
 def show_indented(console: Console, text: Text | str, indent: int, *, first: Text | None = None) -> None:
@@ -22,7 +23,7 @@ def show_indented(console: Console, text: Text | str, indent: int, *, first: Tex
 
 # A line breaks at white space, and behind any character of a script that writes without spaces; what closes a phrase
 # stays with the character before it.
-_WIDE = r"\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
+_WIDE = f"{CHINESE_AND_JAPANESE_TEXT}{HANGUL}"
 _CLOSING = r"[，。、；：？！）》」』】”’％,.;:?!)\]}%]*"
 _PIECES = re.compile(rf"\s+|[{_WIDE}]{_CLOSING}|[^\s{_WIDE}]+{_CLOSING}")
 

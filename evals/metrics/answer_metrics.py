@@ -7,23 +7,21 @@ have in SQuAD (Rajpurkar et al. 2016), but where a measure says otherwise.
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
 from evals.metrics import Metric
 from evals.metrics.retrieval_metrics import gold_documents
 from evals.records import CitationRecord, Record, citations_of
+from text.normal_forms import fold_case, without_spaces_in_chinese
+from text.scripts import HAN_AND_KANA
 
-_UNSPACED = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_BESIDE_UNSPACED = re.compile(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_WORD = re.compile(rf"[{HAN_AND_KANA}]|[^\W{HAN_AND_KANA}]+")
 
 
 def folded(text: str) -> str:
     """Fold case, width (NFKC) and white space; Chinese and Japanese characters stand without spaces beside them."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return _BESIDE_UNSPACED.sub("", plain)
+    return without_spaces_in_chinese(" ".join(fold_case(text).split()))
 
 
 def words(text: str) -> list[str]:

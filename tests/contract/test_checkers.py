@@ -8,6 +8,7 @@ from graph.usage import Meter
 from tests.contract.checker_kit import LAMP, SHOP, TEXTS, ClaimCheckerContract, checked_well
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
 from tools.settings import ModelSettings
 
@@ -30,6 +31,6 @@ class TestLlmSettler(ClaimCheckerContract):
     @pytest.fixture
     def checker(self, scripted_openai: ScriptedOpenAI) -> ClaimChecker:
         model = ModelSettings(name="scripted", base_url=scripted_openai.base_url, model="plain", timeout_seconds=15)
-        settler = llm_family(model, thinking=False, checker=CodeChecker()).settler
+        settler = llm_family(model, thinking=False, checker=CodeChecker(), fallback=ExtractiveWriter()).settler
         assert settler is not None
         return settler

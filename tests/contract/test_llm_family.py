@@ -23,6 +23,7 @@ from tests.contract.family_kit import (
 )
 from tests.scripted_openai import Reply, Say, ScriptedOpenAI, Think, say, status
 from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
 from tools.settings import ModelSettings
 
@@ -34,7 +35,7 @@ def open_family(server: ScriptedOpenAI, **options: Any) -> Family:
     model = ModelSettings(
         name="scripted", base_url=server.base_url, model="plain", thinking_model="thinker", timeout_seconds=15
     )
-    return llm_family(model, **{"thinking": False, "checker": CodeChecker(), **options})
+    return llm_family(model, **{"thinking": False, "checker": CodeChecker(), "fallback": ExtractiveWriter(), **options})
 
 
 @pytest.fixture

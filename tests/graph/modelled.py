@@ -6,6 +6,7 @@ from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.scripted_openai import Reply, ScriptedOpenAI
 from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
 from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
@@ -14,7 +15,13 @@ from tools.settings import ModelSettings
 def session(server: ScriptedOpenAI) -> Asked:
     """Ask through the llm family, with a library in memory."""
     settings = ModelSettings(name="scripted", base_url=server.base_url, model="any", timeout_seconds=15)
-    family = llm_family(settings, thinking=False, checker=CodeChecker(), retry=RetryPolicy(first_wait=0.01))
+    family = llm_family(
+        settings,
+        thinking=False,
+        checker=CodeChecker(),
+        fallback=ExtractiveWriter(),
+        retry=RetryPolicy(first_wait=0.01),
+    )
     library = MemoryLibrary([LEAVE, PAY, FOOD])
     return Asked(
         library=library,

@@ -19,7 +19,7 @@ from graph.evidence import Identity
 from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
-from tools.library.source_files import BATCH_DOCUMENTS
+from tools.library.new_documents import BATCH_DOCUMENTS
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces

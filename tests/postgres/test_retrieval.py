@@ -17,7 +17,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from text.terms import weigh_question, weigh_segment
 from tools.library.segmenting import SegmentSpan
-from tools.retrieval import maintenance
+from tools.retrieval import indexing
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, HybridSearcher
 from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, index_segments
 from tools.retrieval.partitions import create_partition, drop_partition
@@ -81,7 +81,7 @@ async def store(database: Database, documents: Sequence[IndexedDocument], worksp
                     [workspace, document.document_id, document.title],
                 )
             await index_documents(conn, workspace, documents)
-        await maintenance.maintain(conn, workspace)
+        await indexing.maintain(conn, workspace)
 
 
 async def true_counts(database: Database) -> tuple[Counter[int], int, int]:
@@ -147,7 +147,7 @@ async def test_statistics_stay_true_through_any_change(database: Database) -> No
     terms, segments, holding = await kept_counts(database)
     true, *totals = await true_counts(database)
     assert [segments, holding] == totals
-    assert terms == {term: count for term, count in true.items() if count >= maintenance.COMMON}
+    assert terms == {term: count for term, count in true.items() if count >= indexing.COMMON}
     assert terms
 
     async with database.connection() as conn:
@@ -186,12 +186,12 @@ async def test_a_large_workspace_is_searched_by_its_vector_index(database: Datab
     documents = [await made(n, prose(200), 60) for n in range(30)]
     await store(database, documents)
     async with database.connection() as conn:
-        await maintenance.maintain(conn, 1, index_vectors_above=200)
+        await indexing.maintain(conn, 1, index_vectors_above=200)
         found = await conn.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = 'segment_vectors_1_hnsw'::regclass"
         )
         assert await found.fetchone() == (True,)
-        await maintenance.maintain(conn, 1, index_vectors_above=200)
+        await indexing.maintain(conn, 1, index_vectors_above=200)
     searcher = HybridSearcher(database, Workspaces(database), HashEmbedder())
     target = documents[3].canonical_text[:60]
     found_hits = (await searcher.search(SearchQuery(target, ME, expand=0))).hits
@@ -328,7 +328,7 @@ async def test_a_name_does_not_lead_to_what_is_hidden(database: Database) -> Non
 
 
 async def test_a_title_of_common_words_alone_names_nothing(database: Database) -> None:
-    common = [await made(1000 + n, f"Amphitrite word{n}", title="") for n in range(2 * maintenance.COMMON)]
+    common = [await made(1000 + n, f"Amphitrite word{n}", title="") for n in range(2 * indexing.COMMON)]
     assert await found_by_name(database, [await made(2, "coal and grain", title="Amphitrite"), *common]) == []
 
 

@@ -6,6 +6,7 @@ from graph.evidence import Segment
 from graph.ports import Family
 from tests.scripted_openai import ScriptedOpenAI
 from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
 from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
@@ -18,7 +19,12 @@ BAKERY = Segment(B, 0, 0, 28, "The bakery opens at six. Ask.", title="Shops")
 
 def scripted_family(server: ScriptedOpenAI, **options: Any) -> Family:
     """Make the family; ``options`` are those of ``llm_family`` or of the model's settings."""
-    of_family = {"thinking": False, "checker": CodeChecker(), "retry": RetryPolicy(first_wait=0.01)}
+    of_family = {
+        "thinking": False,
+        "checker": CodeChecker(),
+        "fallback": ExtractiveWriter(),
+        "retry": RetryPolicy(first_wait=0.01),
+    }
     of_family |= {name: options.pop(name) for name in list(options) if name in of_family}
     settings = {"model": "plain", "thinking_model": "thinker", "timeout_seconds": 15} | options
     return llm_family(ModelSettings(name="scripted", base_url=server.base_url, **settings), **of_family)

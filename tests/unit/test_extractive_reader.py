@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
-from text.normal_forms import flatten, question_terms
+from text.normal_forms import flatten
+from text.words import question_terms
 from tools.embeddings.static_embedding import bundled_embedder
 from tools.extractive.extractive_family import ANSWERABLE
 from tools.extractive.question_analysis import about_whole_page

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Segment
+from text.scripts import INVISIBLE
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, segment_context
-from tools.llm.sanitizing import INVISIBLE, one_line, sanitize
+from tools.llm.sanitizing import one_line, sanitize
 
 HOSTILE = st.lists(
     st.sampled_from(

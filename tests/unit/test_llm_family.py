@@ -16,6 +16,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, scripted_openai, status
 from tools.claims.code_checker import CodeChecker
+from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
 from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
@@ -35,7 +36,7 @@ def family(server: ScriptedOpenAI, *, thinking: bool = False, **model: Any) -> F
         name="scripted", base_url=server.base_url, model="plain", thinking_model="thinker", timeout_seconds=15, **model
     )
     retry = RetryPolicy(first_wait=0.01)
-    return llm_family(settings, thinking=thinking, checker=CodeChecker(), retry=retry)
+    return llm_family(settings, thinking=thinking, checker=CodeChecker(), fallback=ExtractiveWriter(), retry=retry)
 
 
 def prepared(**fields: Any) -> Reply:
@@ -274,7 +275,7 @@ async def test_the_thinking_model_writes_and_the_plain_one_prepares(scripted_ope
 def test_a_model_without_a_thinking_model_says_so():
     model = ModelSettings(name="plain", base_url="http://127.0.0.1:9", model="m")
     with pytest.raises(InvalidRequest, match="has no thinking model"):
-        llm_family(model, thinking=True, checker=CodeChecker())
+        llm_family(model, thinking=True, checker=CodeChecker(), fallback=ExtractiveWriter())
 
 
 async def test_a_question_that_fills_the_context_is_refused(scripted_openai):
@@ -335,7 +336,8 @@ async def test_an_endpoint_without_schemas_is_asked_for_json_and_then_for_text(s
 def test_making_a_family_imports_no_model_library():
     code = (
         "import sys; from tools.llm.llm_family import llm_family; from tools.settings import ModelSettings\n"
-        "llm_family(ModelSettings(name='m', base_url='http://127.0.0.1:9', model='m'), thinking=False, checker=None)\n"
+        "model = ModelSettings(name='m', base_url='http://127.0.0.1:9', model='m')\n"
+        "llm_family(model, thinking=False, checker=None, fallback=None)\n"
         "print([name for name in ('openai', 'langchain_openai', 'langchain_core', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graph.usage import Meter
 from tests.scripted_openai import Break, Reply, ScriptedOpenAI, say, status
 from tests.unit.llm_family import scripted_family
-from tools.rules.title_rules import LONGEST_TITLE, RuleTitler, title_of
+from tools.rules.question_rules import LONGEST_TITLE, RuleTitler, title_of
 from tools.sessions.titles import best_title
 
 QUESTION = "How many days of annual leave do I get in my second year, and when do unused ones lapse?"

@@ -3,11 +3,12 @@
 import re
 
 from graph.evidence import Identity
+from text.scripts import SURROGATES
 from tools.storage.tenants import LONGEST_NAME
 
 LONGEST_USER = 200
 # Control characters end lines of logs and break columns; PostgreSQL stores neither NUL nor half a surrogate pair.
-_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNFIT = re.compile(f"[\x00-\x1f\x7f-\x9f{SURROGATES}]")
 
 
 def checked_identity(workspace: object, user: object) -> Identity:

@@ -69,9 +69,10 @@ def configured_families(settings: Settings) -> Families:
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
+        from tools.extractive.extractive_family import ExtractiveWriter
         from tools.llm.llm_family import llm_family
 
-        return llm_family(models[name], thinking=thinking, checker=CodeChecker())
+        return llm_family(models[name], thinking=thinking, checker=CodeChecker(), fallback=ExtractiveWriter())
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:

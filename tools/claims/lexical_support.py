@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.evidence import Segment
-from text.normal_forms import flatten, question_terms, terms_of
+from text.normal_forms import flatten
+from text.words import question_terms, terms_of
 from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
 
 Floats = NDArray[np.float64]

@@ -16,8 +16,7 @@ from psycopg import sql
 
 from graph.errors import InvalidRequest
 from tools.embeddings.embedder import Embedder
-from tools.retrieval.indexing import lock_library, vector_as_text
-from tools.retrieval.maintenance import maintain
+from tools.retrieval.indexing import lock_library, maintain, vector_as_text
 from tools.retrieval.partitions import partition_name, vectors_name
 from tools.storage.database import Connection, Database
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from text.normal_forms import QuestionTerms
+from text.words import QuestionTerms
 from tools.extractive.question_analysis import names_in
 from tools.extractive.sentence_features import FeatureTable
 from tools.extractive.similarity import Floats, Similarity, log_odds

@@ -22,9 +22,8 @@ from prompts import lines
 from tools.extractive.quote_selection import select_quotes
 from tools.extractive.reader import RankedSentences, rank_by_part
 from tools.extractive.reader_weights import fitted_weights
-from tools.rules.question_rules import RulePreparer, RuleRewriter
+from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
-from tools.rules.title_rules import RuleTitler
 
 # Below this chance that the answer is there, all candidates are dropped; ADR 0006 has what other points keep.
 ANSWERABLE = 0.5

@@ -6,8 +6,10 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normal_forms import CJK, comparable_text, flatten, stem, telling_words
+from text.normal_forms import flatten
 from text.numbers import without_page_references
+from text.scripts import CJK
+from text.words import comparable_text, stem, telling_words
 
 _FREQUENCY = (
     r"how often|how many times|bao lâu một lần|(?:mấy|bao nhiêu) lần|bao lâu .{0,30}lần|多久.{0,6}一次|几次|多少次",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graph.evidence import Hit
-from text.normal_forms import question_terms
+from text.words import question_terms
 from tools.extractive.answerability import found_signals, page_signals
 from tools.extractive.planted_instructions import speaks_to_machines
 from tools.extractive.question_analysis import about_whole_page, defines

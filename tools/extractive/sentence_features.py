@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.evidence import Segment
-from text.normal_forms import flatten, question_terms
+from text.normal_forms import flatten
+from text.words import question_terms
 from tools.extractive.context_features import CONTEXT_FEATURES, TermPresence, context_features
 from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, presence
 from tools.rules.answer_types import answer_spans, asked_type

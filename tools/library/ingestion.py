@@ -20,11 +20,18 @@ from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.evidence import Identity, Space
 from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
-from tools.library.new_documents import NewDocument, ReadyDocument, make_ready
+from tools.library.new_documents import (
+    DocumentBatches,
+    DocumentReader,
+    FoundFile,
+    NewDocument,
+    ReadSource,
+    ReadyDocument,
+    find_files,
+    make_ready,
+)
 from tools.library.segmenting import SegmentSize, segment
-from tools.library.source_files import DocumentBatches, DocumentReader, FoundFile, ReadSource, find_files
-from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library
-from tools.retrieval.maintenance import maintain
+from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library, maintain
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces

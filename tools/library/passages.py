@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 
 from graph.evidence import Identity, Page, Segment
 from graph.ports import SegmentReader
+from text.normal_forms import compose
 from text.words import is_whole
 from tools.library.ingestion import Ingestor, NewDocument
 
@@ -34,7 +35,7 @@ class MarkedPassages:
         begins anew. Raises NotFound for an unknown workspace, EmbeddingUnavailable where the passage has to be stored,
         DatabaseUnavailable.
         """
-        passage = unicodedata.normalize("NFC", text).strip()
+        passage = compose(text).strip()
         if not passage:
             return []
         pages = await self._reader.read_pages(list(dict.fromkeys(document_ids)), identity) if document_ids else []
@@ -71,7 +72,7 @@ def find_span(passage: str, text: str) -> tuple[int, int] | None:
     has to stand there exactly. Returns the span in the text as it is; a place between words is preferred to one within
     a word. Takes time linear in the text.
     """
-    wanted = _squeezed(unicodedata.normalize("NFC", passage))
+    wanted = _squeezed(compose(passage))
     composed, clusters = _composed(text)
     squeezed = _squeezed(composed)
     at = squeezed.find(wanted) if wanted else -1
@@ -114,7 +115,7 @@ def _composed(text: str) -> tuple[str, list[tuple[int, int]] | None]:
         return text, None
     starts = [at for at, letter in enumerate(text) if at == 0 or not _joins(letter)]
     clusters = list(pairwise([*starts, len(text)]))
-    parts = [unicodedata.normalize("NFC", text[start:end]) for start, end in clusters]
+    parts = [compose(text[start:end]) for start, end in clusters]
     return "".join(parts), [cluster for cluster, part in zip(clusters, parts, strict=True) for _ in part]
 
 

@@ -10,10 +10,9 @@ from pydantic import BaseModel, ValidationError
 import prompts
 from graph.errors import BudgetExhausted, InvalidRequest, ModelReplyInvalid, fallback_failure
 from graph.evidence import Failure, Hit, Intent
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
+from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
 from graph.state import Turn
 from graph.usage import Meter
-from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking
 from tools.llm.prompting import conversation, cut_to_tokens, estimate_tokens, language_name, messages, segment_context
@@ -26,12 +25,12 @@ async def within_budget(
     drafts: AsyncGenerator[Draft, None],
     *,
     broken_off: Callable[[], Iterable[Draft]],
-    understudy: AsyncIterator[Draft],
+    fallback: AsyncIterator[Draft],
     instead: str,
 ) -> AsyncGenerator[Draft, None]:
-    """Give drafts for as long as the budget lasts.
+    """Pass drafts on for as long as the budget lasts.
 
-    Where it ends after a section began, ``broken_off`` gives the drafts that close it. Before that the understudy
+    Where it ends after a section began, ``broken_off`` returns the drafts that close it. Before that the fallback
     writes, and its first section says why; ``instead`` says in a sentence what it does.
     """
     begun = False
@@ -47,7 +46,7 @@ async def within_budget(
         for draft in broken_off():
             yield draft
         return
-    async with aclosing(understudy) as simpler:  # type: ignore[type-var]
+    async with aclosing(fallback) as simpler:  # type: ignore[type-var]
         async for draft in simpler:
             if isinstance(draft, DraftOpened):
                 draft, said = replace(draft, fallback=said), None
@@ -172,13 +171,14 @@ FIXED_LINE = "A fixed line stands in for the reply."
 
 @dataclass(frozen=True, slots=True)
 class LlmWriter:
-    """Writes with the model. A quarter of its context is left for the reply, half where it thinks first.
+    """AnswerWriter by the model. A quarter of its context is left for the reply, half where it thinks first.
 
-    Where the budget is used up before a first section began, the extractive writer stands in, and says why; after
-    that the sections that are finished stay, and the open one ends with "…".
+    Where the budget is used up before a first section began, ``fallback`` writes, and says why; after that the sections
+    that are finished stay, and the open one ends with "…".
     """
 
     endpoint: Endpoint
+    fallback: AnswerWriter
     thinks: bool = False
 
     async def write(
@@ -209,7 +209,7 @@ class LlmWriter:
         drafts = within_budget(
             _sections(reply, reader),
             broken_off=partial(reader.end, cut=True),
-            understudy=ExtractiveWriter().write(question, sources, language=language, meter=meter),
+            fallback=self.fallback.write(question, sources, language=language, meter=meter),
             instead=QUOTED,
         )
         async with aclosing(drafts) as stream:
@@ -243,7 +243,7 @@ class LlmWriter:
         drafts = within_budget(
             _paragraph(self.endpoint.reply(asked, schema=None, max_characters=limit, meter=meter), section),
             broken_off=lambda: (DraftText(section.finish(BROKEN_OFF)), DraftClosed(section.text, ())),
-            understudy=ExtractiveWriter().converse(question, turns, language=language, intent=intent, meter=meter),
+            fallback=self.fallback.converse(question, turns, language=language, intent=intent, meter=meter),
             instead=FIXED_LINE,
         )
         async with aclosing(drafts) as stream:

@@ -1,7 +1,7 @@
 """Ports of the language model backend, for one model of the settings."""
 
 from graph.errors import InvalidRequest
-from graph.ports import ClaimChecker, Family
+from graph.ports import AnswerWriter, ClaimChecker, Family
 from tools.llm.adjudication import LlmAdjudicator
 from tools.llm.answer_writing import LlmWriter
 from tools.llm.grading import LlmAssessor, LlmGrader
@@ -11,23 +11,28 @@ from tools.settings import ModelSettings
 
 
 def llm_family(
-    model: ModelSettings, *, thinking: bool, checker: ClaimChecker, retry: RetryPolicy | None = None
+    model: ModelSettings,
+    *,
+    thinking: bool,
+    checker: ClaimChecker,
+    fallback: AnswerWriter,
+    retry: RetryPolicy | None = None,
 ) -> Family:
     """Make the family of a model. Nothing is imported, opened or asked before its first call.
 
     Keep it for the life of the process: it remembers what its endpoint understands. With ``thinking`` the thinking
-    model writes; the other steps stay with the plain one, whose decisions nobody waits to see argued. Raises
-    InvalidRequest where the model has no thinking model.
+    model writes; the other steps stay with the plain one, whose decisions nobody waits to see argued. ``fallback``
+    writes where the budget is spent. Raises InvalidRequest where the model has no thinking model.
     """
     plain = Endpoint(model, model.model, temperature=0.0, retry=retry)
-    writer = LlmWriter(plain)
+    writer = LlmWriter(plain, fallback)
     if thinking:
         if model.thinking_model is None:
             raise InvalidRequest(
                 f"The model {model.name!r} has no thinking model.",
                 suggestion="Leave thinking out, or choose a model that has a thinking model.",
             )
-        writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), thinks=True)
+        writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), fallback, thinks=True)
     return Family(
         name="llm",
         model=model.name,

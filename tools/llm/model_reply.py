@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 
 from graph.errors import DependencyFailed
+from text.scripts import SURROGATES
 
 THINK_OPENING, THINK_CLOSING = "<think>", "</think>"
-SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile(f"[{SURROGATES}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class SurrogateJoiner:
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = text[: len(text) - len(self._half)]
-        if SURROGATE.search(text):
+        if _SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return text
 

@@ -18,8 +18,7 @@ from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages
 from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, read_form
 from tools.llm.sanitizing import one_line, sanitize
-from tools.rules.question_rules import RulePreparer, RuleRewriter
-from tools.rules.title_rules import RuleTitler, title_of
+from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
 
 PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "question")
 PREPARATION_CHARACTERS = 24_000

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from text.normal_forms import without_surrogates
 from tools.llm.json_stream import Closed, JsonReader, Literal, Part, Path, StringDelta, StringEnd
 
 
@@ -39,7 +40,6 @@ TAG = re.compile(r"\[SEG=([^\[\]\s]{1,200})\]")
 TAG_BEGUN = re.compile(r"\[(?:S(?:E(?:G(?:=[^\[\]\s]{0,200})?)?)?)?")
 LONGEST_TAG = 206
 UNWANTED = {c: None for c in range(0xA0) if unicodedata.category(chr(c)) == "Cc" and chr(c) not in "\n\t"}
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SectionText:
@@ -64,7 +64,7 @@ class SectionText:
 
     def feed(self, delta: str) -> str:
         """Give what can be shown now; the rest waits for more."""
-        self._held += SURROGATE.sub("\N{REPLACEMENT CHARACTER}", delta.translate(UNWANTED))
+        self._held += without_surrogates(delta.translate(UNWANTED))
         shown = ""
         while tag := TAG.search(self._held):
             shown += self._show(self._held[: tag.start()])

@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from text.normal_forms import without_surrogates
+from text.scripts import CHINESE_AND_JAPANESE_TEXT
+
 BlockKind = Literal["heading", "paragraph", "list_item", "table_row", "code", "quote"]
 PAGE_END = "\n\f"
-_UNSPACED = r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+_UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = re.compile(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Parsed:
 
 def storable(text: str) -> str:
     """Drop NULs and put U+FFFD in place of lone surrogates: neither can be stored as UTF-8 in PostgreSQL."""
-    return _UNSTORABLE.sub(lambda found: "" if found[0] == "\x00" else "\ufffd", text)
+    return without_surrogates(text.replace("\0", ""))
 
 
 def unwrapped(text: str) -> str:

@@ -10,7 +10,6 @@ as in "Mercury (planet)", is left out, as it is in running text.
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,9 @@ from uuid import UUID
 
 from graph.evidence import Hit
 from graph.ports import SearchQuery
-from text.terms import UNSPACED, weigh_question
+from text.normal_forms import fold_width
+from text.scripts import INDEXED_BY_BIGRAMS
+from text.terms import weigh_question
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, as_uuid
 from tools.retrieval.search_sql import NAMED, ScoredHit, Statement, join_hits, numbered, with_odds
 from tools.storage.database import Connection
@@ -32,8 +33,8 @@ BEGINNING = 3  # characters of a script without spaces, the shortest title there
 _EDGES = ".,;:!?\"'()[]{}<>«»“”‘’*_`–—-"
 _QUOTED = re.compile(r"[《〈「『【“\"]([^《》〈〉「」『』【】“”\"\n]{2,100})[》〉」』】”\"]")
 _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
-_UNSPACED_RUN = re.compile(f"[{UNSPACED}]{{{BEGINNING},}}")
-_STARTS_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED_RUN = re.compile(f"[{INDEXED_BY_BIGRAMS}]{{{BEGINNING},}}")
+_STARTS_UNSPACED = re.compile(f"[{INDEXED_BY_BIGRAMS}]")
 _LONGEST_ABBREVIATION = 3  # "J.", "v.", "St.": their full stop ends no sentence
 
 
@@ -62,12 +63,12 @@ class Names:
 
 def bare_title(title: str) -> str:
     """Give a title without what it has in brackets at its end, as ``documents.title_key`` does."""
-    return _QUALIFIER.sub("", unicodedata.normalize("NFKC", title)).strip()
+    return _QUALIFIER.sub("", fold_width(title)).strip()
 
 
 def find_names(text: str) -> Names:
     """Find what may be names in a passage, at most ``MOST_NAMES`` of each kind, in reading order."""
-    text = unicodedata.normalize("NFKC", text.replace("\0", " "))
+    text = fold_width(text.replace("\0", " "))
     found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
     for line in text.splitlines():
         if len(found) >= MOST_NAMES:

@@ -4,6 +4,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from text.scripts import HAN, LATIN_CAPITAL
+
 AnswerType = Literal["number", "date", "person", "place", "reason", "other"]
 
 _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
@@ -53,11 +55,13 @@ _DATE = (
     r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b|\b\w+th century\b"
     r"|\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\btháng \w+|\bnăm \d+|\bthế kỷ \w+|\bngày \d+"
 )
-_NAME = r"(?<![.!?:;\"“‘(]\s)(?<!^)(?<!\w)[A-ZÀ-ÝĐ][\w'’-]+(?:\s[A-ZÀ-ÝĐ][\w.'’-]+)*"
-_PERSON = r"[\u4e00-\u9fff]{1,6}[·・‧•][\u4e00-\u9fff·・‧•]{1,12}|(?<!\w)[A-ZÀ-ÝĐ][\w'’-]+(?:\s[A-ZÀ-ÝĐ][\w.'’-]+)+"
+_CAPITALISED = rf"[{LATIN_CAPITAL}][\w'’-]+"
+_FURTHER = rf"\s[{LATIN_CAPITAL}][\w.'’-]+"
+_NAME = rf"(?<![.!?:;\"“‘(]\s)(?<!^)(?<!\w){_CAPITALISED}(?:{_FURTHER})*"
+_PERSON = rf"[{HAN}]{{1,6}}[·・‧•][{HAN}·・‧•]{{1,12}}|(?<!\w){_CAPITALISED}(?:{_FURTHER})+"
 _PLACE = (
-    r"\b(?:in|at|near|from|to|of|tại|ở|đến|từ)\s(?:the\s)?[A-ZÀ-ÝĐ][\w'’-]+"
-    r"|在[\u4e00-\u9fff]{2,8}|[\u4e00-\u9fff]{1,6}[市省州国县岛河湖山区洲镇城港]"
+    rf"\b(?:in|at|near|from|to|of|tại|ở|đến|từ)\s(?:the\s)?{_CAPITALISED}"
+    rf"|在[{HAN}]{{2,8}}|[{HAN}]{{1,6}}[市省州国县岛河湖山区洲镇城港]"
 )
 _REASON = (
     r"\bbecause\b|\bdue to\b|\bsince\b|\bin order to\b|\bso that\b|因为|由于|所以|为了|因此|\bvì\b|\bdo\b|bởi|nhằm|để"
@@ -73,13 +77,13 @@ _FINDS: dict[AnswerType, re.Pattern[str]] = {
 
 @lru_cache(maxsize=256)
 def asked_type(question: str) -> AnswerType:
-    """Tell what kind of thing a question asks for; the first kind that its wording shows."""
+    """Return the kind of thing that a question asks for, the first that its wording shows."""
     folded = question.casefold()
     return next((kind for kind, pattern in _ASKS if pattern.search(folded)), "other")
 
 
 @lru_cache(maxsize=16384)
 def answer_spans(kind: AnswerType, sentence: str) -> tuple[tuple[int, int], ...]:
-    """Give the spans of a sentence that could answer a question of a kind; none where the kind is ``other``."""
+    """List the spans of a sentence that could answer a question of a kind; none where the kind is ``other``."""
     pattern = _FINDS.get(kind)
     return tuple(found.span() for found in pattern.finditer(sentence)) if pattern else ()

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Literal
 
 from graph.evidence import Segment
-from text.normal_forms import ComparableText, comparable_text
 from text.sentences import sentences, trimmed
+from text.words import ComparableText, comparable_text
 
 Shape = Literal["prose", "item", "row", "heading", "code"]
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from graph.state import Turn
 from text.language import language
-from text.normal_forms import CJK
+from text.scripts import LATIN_CAPITAL
 from text.stop_words import CJK_STOP, stop_words
+from text.words import is_bigrammed, written_runs
 from tools.rules.answer_types import asked_type
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
@@ -77,12 +78,12 @@ ASKING = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
 _NUMBER = re.compile(r"(?<![\d.,])\d+(?![\d.,]*\d)")
 _NAME = re.compile(
-    r"(?<!^)(?<!\w)(?!I\b)[A-ZÀ-ÝĐ][\w'’.+-]*(?:\s+(?:of\s+|the\s+)?[A-ZÀ-ÝĐ0-9][\w'’.+-]*)*|[\"“《「`][^\"”》」`]{1,60}[\"”》」`]"
+    rf"(?<!^)(?<!\w)(?!I\b)[{LATIN_CAPITAL}][\w'’.+-]*(?:\s+(?:of\s+|the\s+)?[{LATIN_CAPITAL}0-9][\w'’.+-]*)*"
+    r"|[\"“《「`][^\"”》」`]{1,60}[\"”》」`]"
 )
 _PREPOSITION = re.compile(
     r"\b(?:in|on|at|for|by|with|from|under|after|before|during|of|to|ở|trong|với|cho|vào|năm)\s+|[在对]", re.IGNORECASE
 )
-_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
 _FEW = 3
 # Whoever writes more than this says what it is about; the patterns here are not for long texts.
 LONGEST_FOLLOW_UP = 300
@@ -132,9 +133,8 @@ def content_words(text: str) -> list[str]:
     """List the words that carry a text's subject, in order, CJK runs without what frames a question."""
     framing = stop_words(language(text))
     words: list[str] = []
-    for run in _WORD.finditer(text):
-        word = run[0]
-        if word[0] > "\u303f":
+    for word in written_runs(text):
+        if is_bigrammed(word):
             words += [piece for piece in CJK_STOP.split(word) if piece]
         elif word.casefold() not in framing:
             words.append(word)
@@ -165,8 +165,8 @@ def _resolved(asked: str, pronoun: re.Match[str], last: Turn) -> str:
     if _STANDS_FOR_NAME.fullmatch(pronoun[0]):
         name = _answered_person(last) if _PERSON.fullmatch(pronoun[0]) else None
         name = name or next((found[0] for found in reversed(list(_NAME.finditer(before)))), None)
-        if name is None and pronoun[0][0] > "\u303f":
-            name = max((word for word in content_words(before) if word[0] > "\u303f"), key=len, default=None)
+        if name is None and is_bigrammed(pronoun[0]):
+            name = max((word for word in content_words(before) if is_bigrammed(word)), key=len, default=None)
     if name is None:
         topic = " ".join(content_words(before))
         return f"{asked} ({topic})" if topic else asked

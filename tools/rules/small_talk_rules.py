@@ -6,23 +6,21 @@ known to be small talk is a question. The phrases are in ``small_talk.toml``, a 
 
 import re
 import tomllib
-import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal
 
 from text.language import language
+from text.normal_forms import fold_case, without_accents, without_punctuation, without_spaces_in_chinese
+from text.scripts import HAN_AND_KANA
 
 Kind = Literal["greeting", "thanks", "goodbye", "about", "acknowledgement"]
 
 # The kind that decides the reply where a line holds several.
 _ORDER: tuple[Kind, ...] = ("about", "goodbye", "thanks", "greeting", "acknowledgement")
 _LONGEST = 160
-_MARKS = re.compile("[\u0300-\u036f]")
-_NOT_WORD = re.compile(r"[\W_]+")
-_CJK = "\u3040-\u30ff\u3400-\u9fff"
-_BESIDE_CJK = re.compile(rf"(?<=[{_CJK}])\s+|\s+(?=[{_CJK}])")
+_NEEDS_NO_SPACE = re.compile(f"[{HAN_AND_KANA}]")
 _QUOTED = re.compile(r"[\"“”「」『』《》«»`]")
 _CLAUSE = re.compile(r"[,.!?;:~…，。！？；：、\n–—-]+\s*")
 _FILLER_COST, _PHRASE_COST = 3, 2
@@ -48,14 +46,13 @@ def _compiled(table: dict[str, list[str]]) -> list[tuple[Kind | None, re.Pattern
 
 
 def fold_line(text: str) -> str:
-    """Give a line in lower case without accents, punctuation, or spaces beside CJK characters."""
-    plain = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold())).replace("đ", "d")
-    return _BESIDE_CJK.sub("", _NOT_WORD.sub(" ", unicodedata.normalize("NFC", plain))).strip()
+    """Fold case, accents, punctuation, and the spaces beside Han letters and kana; Korean keeps its spaces."""
+    return without_spaces_in_chinese(without_punctuation(without_accents(fold_case(text)))).strip()
 
 
 @lru_cache(maxsize=512)
 def small_talk(text: str) -> Kind | None:
-    """Give the kind of small talk that a line is, or None where it is a question or a search."""
+    """Return the kind of small talk that a line is, or None where it is a question or a search."""
     if len(text) > _LONGEST or _QUOTED.search(text):
         return None
     line = fold_line(text)
@@ -70,7 +67,7 @@ def small_talk(text: str) -> Kind | None:
 
 
 def _parse(line: str, patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...]) -> frozenset[Kind]:
-    """Cover a line by phrases, cheapest first, and give the kinds used; empty where words are left over."""
+    """Cover a line by phrases, cheapest first, and return the kinds used; empty where words are left over."""
     reached: dict[int, tuple[int, frozenset[Kind]]] = {0: (0, frozenset())}
     for position in range(len(line)):
         if position not in reached:
@@ -85,12 +82,12 @@ def _parse(line: str, patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...])
 
 
 def _ends(line: str, start: int, pattern: re.Pattern[str]) -> list[int]:
-    """Give where a phrase at ``start`` may end: its longest match, and each shorter one, at an end of a word."""
+    """List where a phrase at ``start`` may end: its longest match, and each shorter one, at an end of a word."""
     ends: list[int] = []
     stop = len(line)
     while (found := pattern.match(line, start, stop)) and found.end() > start:
         end = found.end()
-        if end == len(line) or line[end] == " " or "\u3040" <= line[end - 1] <= "\u9fff":
+        if end == len(line) or line[end] == " " or _NEEDS_NO_SPACE.match(line[end - 1]):
             ends.append(end + 1 if end < len(line) and line[end] == " " else end)
         stop = end - 1
     return ends

@@ -13,7 +13,7 @@ from tools.runs.notifications import NOTIFY, notification_payload
 from tools.runs.live_run import LogLine
 from tools.runs.live_run import Run
 from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
-from tools.rules.title_rules import DEFAULT_TITLE
+from tools.rules.question_rules import DEFAULT_TITLE
 from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]

@@ -13,7 +13,7 @@ from graph.evidence import Identity
 from graph.ports import Families
 from tools.library.freshness import check_freshness
 from tools.retrieval.segment_store import SegmentStore
-from tools.rules.title_rules import DEFAULT_TITLE
+from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.expiry import delete_threads
 from tools.sessions.history import History, StoredMessage, read_branch

@@ -9,7 +9,7 @@ from graph.evidence import Spent
 from graph.ports import Families, Titler
 from graph.usage import Meter
 from text.language import language
-from tools.rules.title_rules import DEFAULT_TITLE, RuleTitler
+from tools.rules.question_rules import DEFAULT_TITLE, RuleTitler
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.titles")

@@ -1,0 +1,50 @@
+"""Ranges of characters, each stated once, for the classes of regular expressions: scripts, marks, unseen characters.
+
+A range is the inside of a class: ``re.compile(f"[{KANA}{HAN}]")``.
+"""
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+KANA = "\u3040-\u30ff"
+HANGUL = "\uac00-\ud7af"
+HANGUL_JAMO = "\u1100-\u11ff"
+BOPOMOFO = "\u3100-\u312f\u31a0-\u31bf"
+THAI = "\u0e00-\u0e7f"
+SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+GREEK = "\u0370-\u03ff"
+CYRILLIC = "\u0400-\u04ff"
+HEBREW = "\u0590-\u05ff"
+ARABIC = "\u0600-\u06ff"
+DEVANAGARI = "\u0900-\u097f"
+LATIN_SMALL = "a-z\u00df-\u024f\u1e00-\u1eff"
+LATIN_CAPITAL = "A-ZÀ-ÝĐ"
+# Letters that Vietnamese has and its neighbours by script have not.
+VIETNAMESE = "ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉĩịọỏốồổỗộớờởỡợụủũứừửữựỳỵỷỹ"
+
+# What is compared by bigrams. Hangul is among it, though Korean writes spaces.
+CJK = f"{KANA}{HAN}{HANGUL}"
+# Where every letter may count as a word: Han and kana, with 々, 〆 and 〇, which are written among them.
+HAN_AND_KANA = f"\u3005-\u3007{KANA}{HAN}"
+# Scripts that put no spaces between words.
+UNSPACED = f"{SOUTH_EAST_ASIAN}{HAN_AND_KANA}"
+# What the lexical index holds as bigrams. Stored segments were weighed with it: a change here needs a reindexing.
+INDEXED_BY_BIGRAMS = f"{SOUTH_EAST_ASIAN}\u3005\u3007{KANA}{BOPOMOFO}\u31f0-\u31ff{HAN}{HANGUL}"
+FULL_WIDTH = "\uff00-\uffef"
+# Chinese and Japanese text with its punctuation, in which the end of a line stands for no space.
+CHINESE_AND_JAPANESE_TEXT = f"\u3000-\u303f{KANA}{HAN}{FULL_WIDTH}"
+
+# Vowel signs of Indic and pointed Semitic scripts are marks, which \w leaves out.
+VOWEL_SIGNS = (
+    "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0dff"
+)
+ACCENTS = "\u0300-\u036f"
+
+# Joiners and presentation selectors belong to scripts and emoji; the others are never seen.
+JOINERS = "\u200c\u200d"
+PRESENTATION_SELECTORS = "\ufe0e\ufe0f"
+NEVER_SEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+INVISIBLE = f"{NEVER_SEEN}{JOINERS}{PRESENTATION_SELECTORS}"
+# Halves of surrogate pairs: no character, without bytes in UTF-8, refused by PostgreSQL.
+SURROGATES = "\ud800-\udfff"
