@@ -1,10 +1,10 @@
 /** Where the graph's nodes and edges are drawn, computed from its structure and the widths of its nodes. */
 
 import { edgeName } from "../state/graph.js";
-import { mean, pairs, pieceName, rowsOf } from "./graph_rows.js";
+import { layersOf, mean, pairs, pieceName } from "./graph_layers.js";
 
-/** @typedef {import("./graph_rows.js").Piece} Piece */
-/** @typedef {import("./graph_rows.js").Route} Route */
+/** @typedef {import("./graph_layers.js").Piece} Piece */
+/** @typedef {import("./graph_layers.js").Route} Route */
 /** @typedef {{x: number, y: number, width: number, height: number}} Place A middle, and the size around it. */
 /** @typedef {{path: string, head: string}} Line The line of an edge, and its arrow's head. */
 /** @typedef {{width: number, height: number, places: Map<string, Place>, lines: Map<string, Line>}} Layout Edges by name. */
@@ -12,14 +12,14 @@ import { mean, pairs, pieceName, rowsOf } from "./graph_rows.js";
 /** @typedef {[Point, Point, Point, Point]} Curve From, two points that draw it, to. */
 /** @typedef {"upper" | "lower"} Side */
 
-const BETWEEN = 10; // what stands side by side
-const BEND = 4; // the width of an edge that passes a row
-const PORTS = 10; // between edges at one node, where it is wide enough
-const ROUND = 14; // of a node's ends, where no edge begins
-const GAP = { least: 18, each: 2, most: 36 }; // below a row, the more edges the more
-const BOW = 0.38; // how far a line goes on upright, of its height
-const HEAD = 5; // length of an arrow's head
-const NARROWING = 0.88; // of how far from the spine a thing would be
+const BETWEEN = 10; // neighbours in a layer
+const WAYPOINT = 4; // the width of an edge that passes a layer
+const PORTS = 10; // between two edges at one node, where it is wide enough
+const ROUND = 14; // the ends of a node, where no edge begins
+const GAP = { least: 18, each: 2, most: 36 }; // below a layer, by the number of edges
+const BOW = 0.38; // the share of its height that a line stays upright
+const HEAD = 5; // the length of an arrow's head
+const NARROWING = 0.88; // pulls everything towards the spine
 const MARGIN = 6;
 const ROUNDS = 12;
 
@@ -30,17 +30,19 @@ const ROUNDS = 12;
  * @returns {Layout}
  */
 export function layOut(graph, sizeOf) {
-  const { rows, routes, pieces, spine } = rowsOf(graph);
+  const { layers, routes, pieces, spine } = layersOf(graph);
   /** @type {Map<string, Place>} */
   const places = new Map(graph.nodes.map(({ id }) => [id, { x: 0, y: 0, ...sizeOf(id) }]));
   let bottom = MARGIN;
-  for (const row of rows) {
-    const height = Math.max(...row.map((id) => places.get(id)?.height ?? 0));
-    for (const id of row) places.set(id, { ...(places.get(id) ?? { x: 0, width: BEND, height }), y: bottom + height / 2 });
-    const below = pieces.filter(({ upper }) => row.includes(upper)).length;
+  for (const layer of layers) {
+    const height = Math.max(...layer.map((id) => places.get(id)?.height ?? 0));
+    for (const id of layer) {
+      places.set(id, { ...(places.get(id) ?? { x: 0, width: WAYPOINT, height }), y: bottom + height / 2 });
+    }
+    const below = pieces.filter(({ upper }) => layer.includes(upper)).length;
     bottom += height + Math.min(GAP.most, GAP.least + GAP.each * below);
   }
-  spread(rows, pieces, spine, places);
+  spread(layers, pieces, spine, places);
   const all = [...places.values()];
   const left = Math.min(...all.map(({ x, width }) => x - width / 2)) - MARGIN;
   for (const place of all) place.x -= left;
@@ -54,20 +56,20 @@ export function layOut(graph, sizeOf) {
 }
 
 /**
- * Set each as near as there is room to the middle of what it is connected with; the spine stays straight.
- * @param {string[][]} rows
+ * Move each as near as there is room to the middle of what it is connected with; the spine stays straight.
+ * @param {string[][]} layers
  * @param {Piece[]} pieces
  * @param {Set<string>} spine
  * @param {Map<string, Place>} places
  */
-function spread(rows, pieces, spine, places) {
+function spread(layers, pieces, spine, places) {
   const beside = (/** @type {string} */ id) => pieces.flatMap(({ upper, lower }) =>
     id === upper ? [placed(places, lower).x] : id === lower ? [placed(places, upper).x] : []);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const row of round % 2 ? [...rows].reverse() : rows) {
-      const wanted = row.map((id) => (spine.has(id) ? 0 : NARROWING * mean(beside(id)) || 0));
-      const middle = Math.max(0, row.findIndex((id) => spine.has(id)));
-      const here = row.map((id) => placed(places, id));
+    for (const layer of round % 2 ? [...layers].reverse() : layers) {
+      const wanted = layer.map((id) => (spine.has(id) ? 0 : NARROWING * mean(beside(id))));
+      const middle = Math.max(0, layer.findIndex((id) => spine.has(id)));
+      const here = layer.map((id) => placed(places, id));
       const xs = apart(wanted, middle, (one, other) =>
         ((here[one]?.width ?? 0) + (here[other]?.width ?? 0)) / 2 + BETWEEN);
       here.forEach((place, index) => (place.x = xs[index] ?? 0));
@@ -76,7 +78,7 @@ function spread(rows, pieces, spine, places) {
 }
 
 /**
- * Move numbers apart that rise but for some that are too near to the next: away from the one that stays.
+ * Move ascending numbers apart where they are too near to each other, outward from the fixed one.
  * @param {number[]} wanted
  * @param {number} fixed
  * @param {(one: number, other: number) => number} distance
@@ -89,7 +91,7 @@ function apart(wanted, fixed, distance) {
 }
 
 /**
- * Find where along its two ends each piece begins and ends: as near as may be to its other end, none upon another.
+ * Find where each piece meets its two ends: as near as can be to the other end, and none upon another.
  * @param {Piece[]} pieces
  * @param {Set<string>} spine
  * @param {Map<string, Place>} places
@@ -97,10 +99,10 @@ function apart(wanted, fixed, distance) {
 function portsOf(pieces, spine, places) {
   /** @type {Record<Side, Map<string, number>>} */
   const ports = { upper: new Map(), lower: new Map() };
-  for (const [id, { x, width }] of places) {
+  for (const [id, { x, y, width }] of places) {
     for (const [mine, theirs] of /** @type {[Side, Side][]} */ ([["upper", "lower"], ["lower", "upper"]])) {
       const there = (/** @type {Piece} */ piece) => placed(places, piece[theirs]).x;
-      const here = pieces.filter((piece) => piece[mine] === id);
+      const here = pieces.filter((piece) => piece[mine] === id && placed(places, piece[theirs]).y !== y);
       here.sort((one, other) => there(one) - there(other) || aside(one, places) - aside(other, places));
       const straight = here.findIndex(({ upper, lower, back }) => !back && spine.has(upper) && spine.has(lower));
       const fixed = straight < 0 ? (here.length - 1) >> 1 : straight;
@@ -116,12 +118,23 @@ function portsOf(pieces, spine, places) {
   return ports;
 }
 
-/** Of two that join the same ends, say which is on the left: so that neither passes the other's head. @param {Piece} piece @param {Map<string, Place>} places */
+/**
+ * Rank two pieces with the same ends from left to right, so that neither passes the other's head.
+ * @param {Piece} piece
+ * @param {Map<string, Place>} places
+ */
 function aside({ upper, lower, back }, places) {
-  return back === placed(places, upper).x < placed(places, lower).x ? 0 : 1;
+  const onward = placed(places, upper).x < placed(places, lower).x;
+  return back === onward ? 0 : 1;
 }
 
-/** @param {Route} route @param {Record<Side, Map<string, number>>} ports @param {Map<string, Place>} places @returns {Line} */
+/**
+ * Draw an edge through its waypoints.
+ * @param {Route} route
+ * @param {Record<Side, Map<string, number>>} ports
+ * @param {Map<string, Place>} places
+ * @returns {Line}
+ */
 function lineOf({ stops, back }, ports, places) {
   const curves = pairs(stops).map(([upper, lower]) => {
     const name = pieceName({ upper, lower, back });
@@ -141,16 +154,22 @@ function lineOf({ stops, back }, ports, places) {
   return { path: path.join(""), head };
 }
 
-/** Lead down to a row farther down. @param {Point} from @param {Point} to @returns {Curve} */
+/** Connect a layer with the next, upright at both ends. @param {Point} from @param {Point} to @returns {Curve} */
 function upright([x1, y1], [x2, y2]) {
   const bow = (y2 - y1) * BOW;
   return [[x1, y1], [x1, y1 + bow], [x2, y2 - bow], [x2, y2]];
 }
 
-/** Lead to another in the same row: straight, or below what is between. @param {Place} from @param {Place} to @param {Map<string, Place>} places @returns {Curve} */
+/**
+ * Connect two nodes of one layer: straight, or below what is between them.
+ * @param {Place} from
+ * @param {Place} to
+ * @param {Map<string, Place>} places
+ * @returns {Curve}
+ */
 function level(from, to, places) {
   const [left, right] = [Math.min(from.x, to.x), Math.max(from.x, to.x)];
-  if ([...places.values()].some(({ x, y, width }) => y === from.y && width > BEND && left < x && x < right)) {
+  if ([...places.values()].some(({ x, y, width }) => y === from.y && width > WAYPOINT && left < x && x < right)) {
     const [out, back] = [from.y + from.height / 2, to.y + to.height / 2];
     return [[from.x, out], [from.x, out + GAP.least], [to.x, back + GAP.least], [to.x, back]];
   }

@@ -80,7 +80,7 @@ function isDot(id) {
   return id === START || id === END;
 }
 
-/** Make what tells the size of a node: its name as it is written here, with room at both ends. */
+/** Measure nodes by their names as this browser writes them. */
 function sized() {
   const pen = document.createElement("canvas").getContext("2d");
   if (pen) pen.font = `${FONT} ${getComputedStyle(document.body).fontFamily}`;

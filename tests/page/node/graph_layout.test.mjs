@@ -13,7 +13,7 @@ const GRAPHS = {
   later: graphFrom(`${PIPELINE} write>judge_a write>judge_b judge_a>ask_a_person judge_b>ask_a_person judge_a>write
     ask_a_person>plan ask_a_person>__end__ plan>__end__`.replace(/\s+/g, " ")),
   line: graphFrom("__start__>a a>b b>c c>__end__"),
-  "nothing but a circle": graphFrom("a>b b>c c>a"),
+  "nothing but a cycle": graphFrom("a>b b>c c>a"),
   "nodes that nothing leads to": graphFrom("__start__>a a>__end__ lost>a", "alone"),
   "one that leads past others": graphFrom("__start__>a __start__>b __start__>c a>b b>c a>c c>__end__ a>__end__"),
   "one node": graphFrom("", "alone"),
