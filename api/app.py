@@ -21,7 +21,8 @@ from api.problems import install_error_handlers
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
 from api.routes.page_routes import router as page_router_
-from api.routes.service_routes import router as health_router_
+from api.routes.service_routes import graph_router as graph_router_
+from api.routes.service_routes import health_router as health_router_
 from api.static_files import read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
@@ -80,6 +81,7 @@ def mount_routes(app: FastAPI) -> None:
         NATIVE.router,
         documents_router_,
         search_router_,
+        graph_router_,
         health_router_,
         page_router_,
         *others,

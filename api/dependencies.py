@@ -41,9 +41,15 @@ def identify(request: Request) -> Identity:
     return identity
 
 
+def _known_tags(request: Request) -> list[str]:
+    """Return the entity tags of what the client has kept."""
+    return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
+
+
 OpenLibrary = Annotated[Library, Depends(_library)]
 OpenRunner = Annotated[Runner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
+KnownTags = Annotated[list[str], Depends(_known_tags)]
 
 
 def check_bind(settings: Settings) -> None:

@@ -11,7 +11,7 @@ from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 from graph.builder import build
 from graph.ports import Resources
 from tools.library.library import Library, open_library
-from tools.runs.executor import Durability
+from tools.runs.executor import Durability, Graph
 from tools.runs.runner import Runner
 from tools.sessions.titles import SessionTitler
 from tools.settings import Settings, load_settings
@@ -19,10 +19,11 @@ from tools.settings import Settings, load_settings
 
 @dataclass(frozen=True, slots=True)
 class Citewell:
-    """A library and the runner that answers questions over it."""
+    """A library, the graph over it, and the runner that answers questions on that graph."""
 
     library: Library
     runner: Runner
+    graph: Graph
 
 
 @asynccontextmanager
@@ -54,7 +55,7 @@ async def open_runner(
         titling=titling,
     )
     try:
-        yield Citewell(library, runner)
+        yield Citewell(library, runner, graph)
     finally:
         await runner.close()
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
+from api.dependencies import KnownTags
 from api.static_files import PageFile, PageFiles
 from graph.errors import NotFound
 
@@ -46,14 +47,14 @@ Page = Annotated[PageFiles, Depends(_page)]
 
 
 @router.api_route("/", methods=READ)
-async def open_page(request: Request, page: Page) -> Response:
+async def open_page(request: Request, page: Page, known: KnownTags) -> Response:
     """Open the page."""
-    return _answer(request, page.index, ASK_AGAIN)
+    return _answer(request, page.index, ASK_AGAIN, known)
 
 
 @router.api_route("/page/{version}/{path:path}", methods=READ)
-async def get_page_file(version: str, path: str, request: Request, page: Page) -> Response:
-    """Give a file of the page.
+async def get_page_file(version: str, path: str, request: Request, page: Page, known: KnownTags) -> Response:
+    """Return a file of the page.
 
     A page that was open while the service was upgraded asks for files of the version that it began with. It is given
     those of today, for this once.
@@ -61,25 +62,20 @@ async def get_page_file(version: str, path: str, request: Request, page: Page) -
     file = page.files.get(path)
     if file is None:
         raise NotFound("The page has no such file.", suggestion="Open the page anew.")
-    return _answer(request, file, FOREVER if version == page.version else ASK_AGAIN)
+    return _answer(request, file, FOREVER if version == page.version else ASK_AGAIN, known)
 
 
-def _answer(request: Request, file: PageFile, caching: str) -> Response:
+def _answer(request: Request, file: PageFile, caching: str, known: list[str]) -> Response:
     headers = {**(FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS), "Cache-Control": caching}
     if caching == ASK_AGAIN:
         headers["ETag"] = file.tag
-        if file.tag in _known(request):
+        if file.tag in known:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     content = file.content
     if file.compressed is not None and _takes_gzip(request):
         content = file.compressed
         headers["Content-Encoding"] = "gzip"
     return Response(content, headers={**headers, "Content-Type": file.media_type})
-
-
-def _known(request: Request) -> list[str]:
-    sent = request.headers.get("if-none-match", "")
-    return [tag.strip() for tag in sent.split(",")]
 
 
 def _takes_gzip(request: Request) -> bool:

@@ -1,15 +1,19 @@
-"""Routes of the process: liveness and readiness."""
+"""Routes of the service itself: liveness, readiness, and the graph that every run takes its way through."""
 
-from typing import Literal
+import hashlib
+from http import HTTPStatus
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
+from pydantic import ConfigDict, Field
 
-from api.dependencies import OpenLibrary
+from api.dependencies import KnownTags, Opened, OpenLibrary
 from api.fields import Body
 from api.problems import NotReady, problems
 from tools.storage.health import check_readiness
 
-router = APIRouter(tags=["health"])
+health_router = APIRouter(tags=["health"])
+graph_router = APIRouter(prefix="/api", tags=["graph"])
 
 
 class Health(Body):
@@ -25,17 +29,65 @@ class Ready(Body):
     checks: dict[str, str]
 
 
-@router.get("/healthz")
+class GraphNode(Body):
+    """A node; events name it as their ``step``. A run starts at ``__start__`` and ends at ``__end__``."""
+
+    id: str
+
+
+class GraphEdge(Body):
+    """An edge; a run takes a ``conditional`` one only where the state says so."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    source: Annotated[str, Field(alias="from")]
+    target: Annotated[str, Field(alias="to")]
+    conditional: bool
+
+
+class GraphStructure(Body):
+    """The nodes in the order in which the graph adds them, and the edges in the order of their nodes."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+@health_router.get("/healthz")
 async def health() -> Health:
-    """Say that the process serves requests."""
+    """Confirm that the process serves requests."""
     return Health()
 
 
-@router.get("/readyz", responses=problems(503))
+@health_router.get("/readyz", responses=problems(503))
 async def ready(library: OpenLibrary) -> Ready:
-    """Say whether questions can be answered, and what stands in the way."""
+    """Confirm that questions can be answered, or name what prevents it."""
     found = await check_readiness(library)
     if not found.ready:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.checks.items() if reason != "ok")
         raise NotReady(reasons)
     return Ready(checks=found.checks)
+
+
+@graph_router.get(
+    "/graph",
+    response_model=GraphStructure,
+    responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
+)
+async def get_graph(citewell: Opened, known: KnownTags) -> Response:
+    """Return the nodes and edges of the graph, to draw it. They change only with the service."""
+    content = _structure(citewell).model_dump_json(by_alias=True)
+    tag = f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
+    if tag in known:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def _structure(citewell: Opened) -> GraphStructure:
+    drawn = citewell.graph.get_graph()
+    order = {name: at for at, name in enumerate(drawn.nodes)}
+    edges = sorted(drawn.edges, key=lambda edge: (order[edge.source], order[edge.target]))
+    return GraphStructure(
+        nodes=[GraphNode(id=name) for name in order],
+        edges=[GraphEdge(source=edge.source, target=edge.target, conditional=edge.conditional) for edge in edges],
+    )

@@ -308,16 +308,76 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
         await page.reload()
 
 
-def test_the_drawing_is_of_the_real_graph_and_every_end_has_words() -> None:
+async def test_the_graph_is_asked_for_once_and_only_to_be_drawn(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/api/graph") else None)
+    await page.set_viewport_size(NARROW)  # where a panel opens only by hand
+    for turn in range(2):
+        await ask(page, f"{QUESTION} {turn}")
+        await finished(page, extractive_site)
+    assert asked == []
+    edges = {
+        f"{edge['from']} {edge['to']}" for edge in (await extractive_site.client.get("/api/graph")).json()["edges"]
+    }
+    for turn in range(2):
+        panel = await opened(panel_of(page, turn))
+        await expect(panel.locator(".graph .edge")).to_have_count(len(edges))
+        drawn = await panel.locator(".graph .edge").evaluate_all("all => all.map(edge => edge.dataset.edge)")
+        assert set(drawn) == edges
+    assert len(asked) == 1
+
+
+async def test_a_node_of_tomorrow_is_drawn_under_its_own_name(chromium_page: Visits, extractive_site: Site) -> None:
+    async def later(route: Route) -> None:
+        graph = (await extractive_site.client.get("/api/graph")).json()
+        edges = [edge for edge in graph["edges"] if (edge["from"], edge["to"]) != ("check_claims", "assess_quality")]
+        for between in (("check_claims", "ask_a_person"), ("ask_a_person", "assess_quality")):
+            edges.append({"from": between[0], "to": between[1], "conditional": True, "later": 1})
+        await route.fulfill(json={"nodes": [*graph["nodes"], {"id": "ask_a_person", "later": 1}], "edges": edges})
+
+    page = await chromium_page(extractive_site.url, go=False)
+    await page.route("**/api/graph", later)
+    await page.goto(extractive_site.url)
+    await ask(page)
+    await finished(page, extractive_site)
+    panel = await opened(panel_of(page))
+    await expect(panel.locator('.graph [data-node="ask_a_person"]')).to_have_text("ask_a_person")
+    assert "generate_answer check_claims" in await taken(panel)
+    assert "ask_a_person" not in await visited(panel)
+
+
+@pytest.mark.parametrize("status", [404, 500])
+async def test_without_the_graph_the_steps_are_told_and_it_is_asked_for_again(
+    chromium_page: Visits, extractive_site: Site, status: int
+) -> None:
+    page = await chromium_page(extractive_site.url, faults=[f"{status} .*/api/graph"])
+    await page.route("**/api/graph", lambda route: route.fulfill(status=status, body="none"))
+    await page.set_viewport_size(NARROW)
+    await ask(page)
+    await finished(page, extractive_site)
+    panel = await opened(panel_of(page))
+    await expect(step(panel, "check_claims")).to_contain_text("Checked")
+    await expect(panel.locator(".run-graph")).to_be_hidden()
+    await expect(panel.locator(".graph")).to_have_count(0)
+
+    await page.unroute("**/api/graph")
+    await panel.locator("summary").first.click()
+    await expect(panel.locator(".steps")).not_to_be_visible()
+    await panel.locator("summary").first.click()
+    await expect(panel.locator(".graph")).to_be_visible()
+    assert "assess_quality __end__" in await taken(panel)
+
+
+def test_every_step_and_every_end_has_words() -> None:
     node = shutil.which("node")
     if node is None:
-        pytest.skip(f"{SKIPPED}: graph.mjs")
-    printed = asyncio.run(printed_by(node, "graph.mjs"))
+        pytest.skip(f"{SKIPPED}: worded.mjs")
+    printed = asyncio.run(printed_by(node, "worded.mjs"))
     drawn = build(resources(MemoryLibrary([]), ScriptedFamily())).compile().get_graph()
-    assert sorted(printed["nodes"]) == sorted(set(drawn.nodes) - {"__start__", "__end__"})
-    assert sorted(printed["edges"]) == sorted([edge.source, edge.target] for edge in drawn.edges)
-    for worded in printed["worded"].values():
-        assert sorted(worded["nodes"]) == sorted(worded["doing"]) == sorted(printed["nodes"])
+    steps = [name for name in drawn.nodes if name not in {"__start__", "__end__"}]
+    for worded in printed.values():
+        assert worded["nodes"] == worded["doing"] == steps  # in this order the account lists them
         assert set(worded["reasons"]) == set(get_args(StopReason))
         assert set(worded["outcomes"]) == set(get_args(Outcome))
 

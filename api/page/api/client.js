@@ -1,6 +1,6 @@
 /** Requests to the HTTP API, and its problems as errors. */
 
-import { messageOf } from "./completing.js";
+import { graphOf, messageOf } from "./completing.js";
 
 export const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
 
@@ -171,6 +171,11 @@ export class Client {
   /** @param {string} words @returns {Promise<{results: import("./types.js").Source[]}>} */
   search(words) {
     return this.json(`api/search?${query({ q: words, top_k: 10, min_score: 0.3 })}`, { list: "results" });
+  }
+
+  /** @returns {Promise<import("./types.js").GraphStructure>} What every run takes its way through. */
+  async graph() {
+    return graphOf(await this.json("api/graph", { list: "nodes" }));
   }
 
   /** @returns {Promise<import("./types.js").Model[]>} The deployment's default first. */

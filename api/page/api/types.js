@@ -190,6 +190,9 @@
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
 /** @typedef {{document_id: string, name: string, title: string, status: string, segments: number}} Ingested */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
+/** @typedef {{id: string}} GraphNode */
+/** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */
+/** @typedef {{nodes: GraphNode[], edges: GraphEdge[]}} GraphStructure */
 
 /**
  * What a question is asked with. Left out is what the server does by default.

@@ -1,36 +1,10 @@
-/** The graph that every run takes its way through, and the way that a run has taken. A test holds it to the real graph. */
+/** The way that a run has taken through the graph. */
 
-/** @typedef {"decide_retrieval" | "answer_directly" | "load_selected_pages" | "search_segments" | "search_web"
- *   | "grade_segments" | "rewrite_query" | "generate_answer" | "check_claims" | "assess_quality" | "abstain"} NodeName */
-
-export const START = "__start__";
-export const END = "__end__";
-
-/** Nodes that go on side by side. @type {readonly NodeName[]} */
-const GATHERING = ["load_selected_pages", "search_segments", "search_web"];
-
-/** Each node with those that can follow it. @type {Record<NodeName | "__start__", readonly string[]>} */
-const FOLLOWERS = {
-  [START]: ["decide_retrieval"],
-  decide_retrieval: ["answer_directly", ...GATHERING],
-  answer_directly: ["abstain", END],
-  load_selected_pages: ["grade_segments"],
-  search_segments: ["grade_segments"],
-  search_web: ["grade_segments"],
-  grade_segments: ["generate_answer", "rewrite_query", "abstain", ...GATHERING],
-  rewrite_query: ["search_segments", "search_web", "generate_answer", "abstain"],
-  generate_answer: ["check_claims", "abstain"],
-  check_claims: ["rewrite_query", "assess_quality", "abstain"],
-  assess_quality: [END],
-  abstain: [END],
-};
-
-export const NODES = /** @type {NodeName[]} */ (Object.keys(FOLLOWERS).filter((name) => name !== START));
-export const EDGES = Object.entries(FOLLOWERS).flatMap(([from, all]) => all.map((to) => edge(from, to)));
+import { END, START, edgeName } from "./graph.js";
 
 /**
  * @typedef {object} Way
- * @property {string[][]} stations The steps in their order; those that went on side by side stand together.
+ * @property {string[][]} stations The steps in their order; those that went on side by side are together.
  * @property {Map<string, number>} visits How often a node was visited.
  * @property {Set<string>} taken The edges along which the run went.
  * @property {Set<string>} current The nodes that it is at.
@@ -38,12 +12,14 @@ export const EDGES = Object.entries(FOLLOWERS).flatMap(([from, all]) => all.map(
 
 /**
  * Find the way that a run's steps have taken.
+ * @param {import("./graph.js").Graph} graph
  * @param {import("./run.js").Step[]} steps
  * @param {{ended: boolean, complete: boolean}} run `complete` where it came to the graph's end, and did not break off.
  * @returns {Way}
  */
-export function wayOf(steps, { ended, complete }) {
-  const stations = stationsOf(steps.map((step) => step.name));
+export function wayOf(graph, steps, { ended, complete }) {
+  const edges = new Set(graph.edges.map(({ from, to }) => edgeName(from, to)));
+  const stations = stationsOf(steps.map((step) => step.name), edges);
   /** @type {Way} */
   const way = { stations, visits: new Map(), taken: new Set(), current: new Set() };
   for (const { name, ms } of steps) {
@@ -53,27 +29,23 @@ export function wayOf(steps, { ended, complete }) {
   const places = [[START], ...stations, ...(complete ? [[END]] : [])];
   places.slice(1).forEach((place, at) => {
     for (const from of places[at] ?? []) {
-      for (const to of place) if (EDGES.includes(edge(from, to))) way.taken.add(edge(from, to));
+      for (const to of place) if (edges.has(edgeName(from, to))) way.taken.add(edgeName(from, to));
     }
   });
   return way;
 }
 
-/** Name the edge between two nodes. @param {string} from @param {string} to */
-export function edge(from, to) {
-  return `${from} ${to}`;
-}
-
-/** @param {string[]} names */
-function stationsOf(names) {
-  const aside = new Set(/** @type {readonly string[]} */ (GATHERING));
+/** @param {string[]} names @param {Set<string>} edges */
+function stationsOf(names, edges) {
+  const leads = (/** @type {string[]} */ station, /** @type {string} */ to) =>
+    station.some((from) => edges.has(edgeName(from, to)));
   /** @type {string[][]} */
   const stations = [];
   for (const name of names) {
-    const last = stations.at(-1);
-    if (last?.[0] && aside.has(name) && aside.has(last[0])) {
-      if (!last.includes(name)) last.push(name);
-    } else if (last?.[0] !== name) stations.push([name]); // a step that was cut off is begun again
+    const [before = [START], last] = [stations.at(-2), stations.at(-1)];
+    if (last?.includes(name)) continue; // a step that was cut off is begun again
+    if (last && !leads(last, name) && leads(before, name)) last.push(name);
+    else stations.push([name]);
   }
   return stations;
 }

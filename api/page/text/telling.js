@@ -32,7 +32,7 @@ export function tellStep(steps, at, question) {
 
 /** @typedef {{line: string, notes?: Note[], failed?: boolean}} Told */
 
-/** @type {Record<import("../state/way.js").NodeName, (step: Step, place: Place) => Told>} */
+/** @type {Record<keyof import("../words/index.js").Words["run"]["nodes"], (step: Step, place: Place) => Told>} */
 const TELLERS = {
   decide_retrieval(step, { question }) {
     const decided = only(step, "retrieval_decided");

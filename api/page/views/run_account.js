@@ -2,7 +2,6 @@
 
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
-import { NODES } from "../state/way.js";
 import { ASIDE, capital, total, took } from "../text/summing.js";
 import { duration, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
@@ -86,10 +85,10 @@ function tableOf(turn, run, going) {
   ];
 }
 
-/** @param {string} name */
+/** Count a step's place among those that have words, which is the order of the graph; others come last. @param {string} name */
 function rank(name) {
-  const at = NODES.findIndex((node) => node === name);
-  return at < 0 ? NODES.length : at;
+  const known = Object.keys(words.run.nodes);
+  return known.includes(name) ? known.indexOf(name) : known.length;
 }
 
 /** What each step took; while the run goes on, as far as the steps have told. @param {Turn} turn @param {RunView | null} run */

@@ -1,6 +1,7 @@
 /** What opens under a run's line: its steps, its way through the graph, its thinking and its account. */
 
 import { h } from "../dom.js";
+import { readGraph } from "../state/graph.js";
 import { words } from "../words/index.js";
 import { runAccount } from "./run_account.js";
 import { runGraph } from "./run_graph.js";
@@ -14,8 +15,13 @@ import { thinkingView } from "./thinking.js";
 /** Make what opens under a run's line. @param {import("../state/app.js").App} app */
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
-  const [steps, graph, thinking, account] = [runSteps(), runGraph(), thinkingView(), runAccount(app)];
-  const way = h("div", { class: "run-way" }, steps.element, graph.element);
+  const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount(app)];
+  const place = h("div", { class: "run-graph" });
+  const way = h("div", { class: "run-way" }, steps.element, place);
+  /** @type {ReturnType<typeof runGraph> | null} */
+  let graph = null;
+  /** @type {RunView | null} */
+  let shown = null;
   const element = h(
     "div",
     { class: "run-body", role: "group", "aria-label": words.run.label },
@@ -26,9 +32,22 @@ export function runBody(app) {
   );
   return {
     element,
+
+    /** Draw the graph where it can be had; the steps are there without it. */
+    async opened() {
+      if (graph) return;
+      const structure = await readGraph(app.client);
+      place.hidden = structure === null;
+      if (!structure || graph) return;
+      graph = runGraph(structure);
+      place.append(graph.element);
+      if (shown) graph.show(shown);
+    },
+
     /** @param {Turn} turn @param {Replayed} state */
     show(turn, state) {
       const { run } = turn;
+      shown = run;
       element.hidden = run?.status === "queued";
       const said = noteOf(run, state);
       if (note.textContent !== said) note.textContent = said;
@@ -36,7 +55,7 @@ export function runBody(app) {
       way.hidden = !run?.steps.length;
       if (run) {
         steps.show(run);
-        graph.show(run);
+        graph?.show(run);
       }
       thinking.show(run?.thinking ?? "");
       account.show(turn, run, Date.now());

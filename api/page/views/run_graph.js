@@ -1,32 +1,40 @@
 /** A drawing of the graph that lights up along a run's way. */
 
 import { change, fill, svg } from "../dom.js";
-import { EDGES, END, NODES, START, wayOf } from "../state/way.js";
+import { END, START } from "../state/graph.js";
+import { wayOf } from "../state/way.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { CURVES, DOTS, HEIGHT, NODE_HEIGHT, PLACES, WIDTH } from "./graph_layout.js";
+import { layOut } from "./graph_layout.js";
 
 /** @typedef {import("../state/way.js").Way} Way */
+/** @typedef {import("./graph_layout.js").Place} Place */
 
-const HEAD = 5; // length of an arrow's head
 const BROKEN_OFF = new Set(["failed", "cancelled"]);
+const DOT = { width: 10, height: 10 };
+const NODE = { least: 88, height: 26, padding: 9 };
+const FONT = "600 12.5px"; // as in graph.css where a node was visited
+const REM = 16;
 
 /**
  * Draw the graph; `show` lights up a run's way.
+ * @param {import("../state/graph.js").Graph} graph
  * @returns {{element: SVGSVGElement, show: (run: import("../state/run.js").RunView) => void}}
  */
-export function runGraph() {
-  const edges = new Map(EDGES.map((name) => [name, drawnEdge(name)]));
-  const nodes = new Map(NODES.map((name) => [/** @type {string} */ (name), drawnNode(name)]));
+export function runGraph(graph) {
+  const { width, height, places, lines } = layOut(graph, sized());
+  const edges = new Map([...lines].map(([name, line]) => [name, drawnEdge(name, line)]));
+  const nodes = new Map(graph.nodes.map(({ id }) => {
+    const place = /** @type {Place} */ (places.get(id));
+    return [id, isDot(id) ? drawnDot(id, place) : drawnNode(id, place)];
+  }));
   const still = svg("g", null, ...edges.values());
   const lit = svg("g");
-  const dots = new Map([START, END].map((name) => [name, drawnDot(name)]));
   const element = svg(
     "svg",
-    { class: "graph", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" },
+    { class: "graph", viewBox: `0 0 ${width} ${height}`, width: `${width / REM}rem`, role: "img" },
     still,
     lit,
-    ...dots.values(),
     ...[...nodes.values()].map((node) => node.element),
   );
   let shown = /** @type {unknown} */ (null);
@@ -37,7 +45,7 @@ export function runGraph() {
       const over = run.status === "finished";
       if (run.steps === shown && over === ended) return;
       [shown, ended] = [run.steps, over];
-      const way = wayOf(run.steps, { ended: over, complete: over && !BROKEN_OFF.has(run.answer.outcome ?? "") });
+      const way = wayOf(graph, run.steps, { ended: over, complete: over && !BROKEN_OFF.has(run.answer.outcome ?? "") });
       const label = words.run.graph(inWords(way));
       if (element.getAttribute("aria-label") !== label) change(element, { "aria-label": label });
       for (const [name, drawn] of edges) {
@@ -46,17 +54,14 @@ export function runGraph() {
         change(drawn, { class: layer === lit ? "edge taken" : "edge" });
         layer.append(drawn);
       }
-      for (const [name, node] of nodes) node.show(way.visits.get(name) ?? 0, way.current.has(name));
-      const reached = way.taken.size > 0 && [...way.taken].some((name) => name.endsWith(END));
-      change(/** @type {Element} */ (dots.get(START)), { class: way.stations.length ? "dot visited" : "dot" });
-      change(/** @type {Element} */ (dots.get(END)), { class: reached ? "dot visited" : "dot" });
+      const ends = new Map([[START, way.stations.length], [END, [...way.taken].some((name) => name.endsWith(` ${END}`)) ? 1 : 0]]);
+      for (const [id, node] of nodes) node.show(ends.get(id) ?? way.visits.get(id) ?? 0, way.current.has(id));
     },
   };
 }
 
 /** @param {Way} way */
 function inWords(way) {
-  const named = (/** @type {string} */ name) => words.run.nodes[/** @type {keyof typeof words.run.nodes} */ (name)] ?? name;
   const stations = way.stations.map((station, at) => {
     const said = station.map(named).join(" + ");
     const last = at === way.stations.length - 1;
@@ -65,32 +70,48 @@ function inWords(way) {
   return stations.join(" → ") || words.run.unbegun;
 }
 
-/** @param {string} name Of an edge. */
-function drawnEdge(name) {
-  const [x1 = 0, y1 = 0, ax = 0, ay = 0, bx = 0, by = 0, x2 = 0, y2 = 0] = CURVES[name] ?? [];
-  const long = Math.hypot(x2 - bx, y2 - by) || 1;
-  const [dx, dy] = [((x2 - bx) / long) * HEAD, ((y2 - by) / long) * HEAD];
-  const head = `M${x2} ${y2}L${x2 - dx - dy * 0.6} ${y2 - dy + dx * 0.6}L${x2 - dx + dy * 0.6} ${y2 - dy - dx * 0.6}Z`;
+/** Name a node in the reader's language, or as the graph does. @param {string} id */
+function named(id) {
+  return words.run.nodes[/** @type {keyof typeof words.run.nodes} */ (id)] ?? id;
+}
+
+/** @param {string} id */
+function isDot(id) {
+  return id === START || id === END;
+}
+
+/** Measure nodes by their names as this browser writes them. */
+function sized() {
+  const pen = document.createElement("canvas").getContext("2d");
+  if (pen) pen.font = `${FONT} ${getComputedStyle(document.body).fontFamily}`;
+  return (/** @type {string} */ id) => {
+    if (isDot(id)) return DOT;
+    const width = Math.ceil(pen?.measureText(named(id)).width ?? 0) + 2 * NODE.padding;
+    return { width: Math.max(NODE.least, width), height: NODE.height };
+  };
+}
+
+/** @param {string} name @param {import("./graph_layout.js").Line} line */
+function drawnEdge(name, { path, head }) {
   return svg(
     "g",
     { class: "edge", "data-edge": name },
-    svg("path", { class: "line", d: `M${x1} ${y1}C${ax} ${ay} ${bx} ${by} ${x2 - dx} ${y2 - dy}` }),
+    svg("path", { class: "line", d: path }),
     svg("path", { class: "head", d: head }),
   );
 }
 
-/** @param {import("../state/way.js").NodeName} name */
-function drawnNode(name) {
-  const [x, y, width] = PLACES[name];
-  const box = { x: x - width / 2, y: y - NODE_HEIGHT / 2, width, height: NODE_HEIGHT, rx: NODE_HEIGHT / 2 };
-  const ring = { x: box.x - 3.5, y: box.y - 3.5, width: width + 7, height: NODE_HEIGHT + 7, rx: box.rx + 3.5 };
-  const times = svg("text", { class: "times", x: x + width / 2 - 4, y: y - NODE_HEIGHT / 2 - 2 });
+/** @param {string} id @param {Place} place */
+function drawnNode(id, { x, y, width, height }) {
+  const box = { x: x - width / 2, y: y - height / 2, width, height, rx: height / 2 };
+  const ring = { x: box.x - 3.5, y: box.y - 3.5, width: width + 7, height: height + 7, rx: box.rx + 3.5 };
+  const times = svg("text", { class: "times", x: x + width / 2 - 4, y: box.y - 2 });
   const element = svg(
     "g",
-    { class: "node", "data-node": name },
+    { class: "node", "data-node": id },
     svg("rect", { class: "ring", ...ring }),
     svg("rect", { class: "box", ...box }),
-    svg("text", { class: "name", x, y: y + 4 }, words.run.nodes[name]),
+    svg("text", { class: "name", x, y: y + 4 }, named(id)),
     times,
   );
   let shown = "";
@@ -107,9 +128,14 @@ function drawnNode(name) {
   };
 }
 
-/** @param {string} name */
-function drawnDot(name) {
-  const [cx, cy] = /** @type {[number, number]} */ (DOTS[name]);
-  return svg("circle", { class: "dot", "data-node": name, cx, cy, r: 5 });
+/** @param {string} id @param {Place} place */
+function drawnDot(id, { x, y, width }) {
+  const element = svg("circle", { class: "dot", "data-node": id, cx: x, cy: y, r: width / 2 });
+  return {
+    element,
+    /** @param {number} visits */
+    show(visits) {
+      change(element, { class: visits ? "dot visited" : "dot" });
+    },
+  };
 }
-

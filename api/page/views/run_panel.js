@@ -106,7 +106,10 @@ export function runPanel(app) {
     timed = tenths;
     if (!element.open) return body?.element.remove();
     if (!body) return void prepare();
-    if (!body.element.isConnected) element.append(body.element);
+    if (!body.element.isConnected) {
+      element.append(body.element);
+      void body.opened();
+    }
     body.show(turn, replay.state);
   }
 

@@ -1,6 +1,5 @@
-/** Print what the page knows of the graph and of how runs end, as JSON. */
+/** Print what the page has words for of the graph and of how runs end, as JSON. */
 
-import { EDGES, NODES } from "../../../api/page/state/way.js";
 import { en } from "../../../api/page/words/en.js";
 import { vi } from "../../../api/page/words/vi.js";
 import { zh } from "../../../api/page/words/zh.js";
@@ -14,4 +13,4 @@ const worded = Object.fromEntries(Object.entries({ en, vi, zh }).map(([language,
     outcomes: Object.keys(run.outcomes),
   },
 ]));
-console.log(JSON.stringify({ nodes: NODES, edges: EDGES.map((edge) => edge.split(" ")), worded }));
+console.log(JSON.stringify(worded));

@@ -1,0 +1,32 @@
+/** The graph that every run takes its way through, as the server describes it. */
+
+import { Problem } from "../api/client.js";
+
+/** @typedef {import("../api/types.js").GraphStructure} Graph */
+
+export const START = "__start__";
+export const END = "__end__";
+
+/** @type {Promise<Graph> | null} */
+let asked = null;
+
+/**
+ * Read the graph, once for all panels.
+ * @param {import("../api/client.js").Client} client
+ * @returns {Promise<Graph | null>} Null where it can't be read; the next call asks again.
+ */
+export async function readGraph(client) {
+  try {
+    const graph = await (asked ??= client.graph());
+    return graph.nodes.length ? graph : null;
+  } catch (error) {
+    asked = null;
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+}
+
+/** Name the edge between two nodes. @param {string} from @param {string} to */
+export function edgeName(from, to) {
+  return `${from} ${to}`;
+}
