@@ -48,7 +48,7 @@ def assert_golden(name: str, told: bytes, scratch: Path) -> None:
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
 def test_every_event_in_every_dialect(dialect: str, tmp_path: Path) -> None:
     speaker = DIALECTS[dialect].encoder()
-    assert_golden(f"{dialect}_events.sse", b"".join(map(speaker.speak, envelopes())), tmp_path)
+    assert_golden(f"{dialect}_events.sse", b"".join(map(speaker.encode, envelopes())), tmp_path)
 
 
 @pytest.mark.parametrize("dialect", sorted(ADAPTERS))

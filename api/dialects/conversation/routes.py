@@ -131,7 +131,7 @@ async def _rejoin(
     session = (await library.sessions.get(me, run.session_id, limit=1)).session
     conversation_id = session.external_id or session.session_id
     if (end := await _end_without_log(run)) is not None:
-        told = ConversationEncoder(conversation_id, run.message_id).speak(replace(end, seq=SWEPT_SEQ))
+        told = ConversationEncoder(conversation_id, run.message_id).encode(replace(end, seq=SWEPT_SEQ))
         last = told.removesuffix(b"\n\n").rpartition(b"\n\n")[2]  # the reader has had some of what comes before it
         return Response(last + b"\n\n", media_type=MEDIA_TYPE, headers=HEADERS)
     return _stream(run, conversation_id, asked, after=left.seq)
