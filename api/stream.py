@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
+from uuid import UUID
 
 import anyio
 from fastapi import Request
@@ -19,7 +21,7 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from api.dialects.event_frames import Encoder
-from graph.errors import CitewellError, ServerStopping
+from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
 from tools.runs.run_request import RunReader
 
@@ -41,6 +43,34 @@ def stream_responses(description: str, schema: Mapping[str, Any] | None = None) 
 def wants_stream(request: Request) -> bool:
     """Whether a request says that it accepts Server-Sent Events."""
     return MEDIA_TYPE in request.headers.get("accept", "")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPosition:
+    """The last event that a reader had: ``Last-Event-ID: {run_id}:{seq}``."""
+
+    run_id: str
+    seq: int
+
+
+def resume_position(request: Request) -> StreamPosition | None:
+    """Return where a reader left off, or None where it does not say.
+
+    Raises InvalidRequest where the header is not an id that a stream gave.
+    """
+    header = request.headers.get("last-event-id", "").strip()
+    if not header:
+        return None
+    run_id, _, seq = header.partition(":")
+    try:
+        if not (seq.isascii() and seq.isdigit() and len(seq) < 10):
+            raise ValueError
+        return StreamPosition(str(UUID(run_id)), int(seq))
+    except ValueError:
+        raise InvalidRequest(
+            "Last-Event-ID: it is not an id that a stream of this service gave.",
+            suggestion="Send the id of the last event, {run_id}:{seq}, or leave the header out.",
+        ) from None
 
 
 class RunStream(EventSourceResponse):

@@ -15,12 +15,19 @@ from fastapi.routing import APIRoute
 from sse_starlette import EventSourceResponse
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
-from api.dialects.chat_request import StreamPosition, resume_position
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.requests import ConversationQuestion
 from api.dialects.event_frames import frame
 from api.problems import describe_fault, problems
-from api.stream import HEADERS, MEDIA_TYPE, RunStream, stream_responses, wants_stream
+from api.stream import (
+    HEADERS,
+    MEDIA_TYPE,
+    RunStream,
+    StreamPosition,
+    resume_position,
+    stream_responses,
+    wants_stream,
+)
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import TERMINAL, Envelope
