@@ -10,9 +10,6 @@ from api.dialects.registry import DIALECTS
 from graph.events import EVENTS, AnyEvent, Envelope
 from tests.wire.script import envelopes
 
-ENCODERS = dict(DIALECTS)
-
-
 ENCODERS = {name: dialect.encoder for name, dialect in DIALECTS.items()}
 
 
