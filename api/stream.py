@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
+from uuid import UUID
 
 import anyio
 from fastapi import Request
@@ -19,7 +21,7 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from api.dialects.event_frames import Encoder
-from graph.errors import CitewellError, ServerStopping
+from graph.errors import CitewellError, InvalidRequest, ServerStopping
 from graph.events import Envelope, RunFailed, RunFinished, timestamp
 from tools.runs.run_request import RunReader
 
@@ -39,21 +41,49 @@ def stream_responses(description: str, schema: Mapping[str, Any] | None = None) 
 
 
 def wants_stream(request: Request) -> bool:
-    """Tell whether a request says that it accepts Server-Sent Events."""
+    """Whether a request says that it accepts Server-Sent Events."""
     return MEDIA_TYPE in request.headers.get("accept", "")
 
 
+@dataclass(frozen=True, slots=True)
+class StreamPosition:
+    """The last event that a reader had: ``Last-Event-ID: {run_id}:{seq}``."""
+
+    run_id: str
+    seq: int
+
+
+def resume_position(request: Request) -> StreamPosition | None:
+    """Return where a reader left off, or None where it does not say.
+
+    Raises InvalidRequest where the header is not an id that a stream gave.
+    """
+    header = request.headers.get("last-event-id", "").strip()
+    if not header:
+        return None
+    run_id, _, seq = header.partition(":")
+    try:
+        if not (seq.isascii() and seq.isdigit() and len(seq) < 10):
+            raise ValueError
+        return StreamPosition(str(UUID(run_id)), int(seq))
+    except ValueError:
+        raise InvalidRequest(
+            "Last-Event-ID: it is not an id that a stream of this service gave.",
+            suggestion="Send the id of the last event, {run_id}:{seq}, or leave the header out.",
+        ) from None
+
+
 class RunStream(EventSourceResponse):
-    """Tells a run to one reader as Server-Sent Events, and settles the run when the reader has gone.
+    """Streams a run to one reader as Server-Sent Events, and cancels the run if the reader leaves.
 
     A reader that takes nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
-    last event that the reader has had; ``headers`` come beside those of every stream.
+    last event that the reader has had; ``headers`` are added to those of every stream.
     """
 
     def __init__(
         self,
         run: RunReader,
-        dialect: Encoder,
+        encoder: Encoder,
         on_disconnect: OnDisconnect,
         *,
         after: int = 0,
@@ -65,7 +95,7 @@ class RunStream(EventSourceResponse):
         self._on_disconnect = on_disconnect
         self._stopping = anyio.Event()
         super().__init__(
-            encode_run(run, dialect, after),
+            encode_run(run, encoder, after),
             headers={**HEADERS, **(headers or {})},
             ping=ping,
             ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
@@ -96,34 +126,34 @@ class RunStream(EventSourceResponse):
             log.warning("run %s: it could not be cancelled: %s", self._run.run_id, error.code)
 
 
-async def encode_run(run: RunReader, dialect: Encoder, after: int = 0) -> AsyncGenerator[bytes, None]:
-    """Give the frames of a run's events behind ``after`` to its terminal one.
+async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncGenerator[bytes, None]:
+    """Return the frames of a run's events after ``after``, up to its terminal one.
 
-    Where the server stops, a reader that can join the run again gets no end, since the run goes on; others are told.
-    An event that the dialect cannot put into bytes ends the run and the stream as failed, and so does a log that can't
-    be read on, since a stream that breaks off tells its reader nothing.
+    Where the server stops, a reader that can join the run again gets no end, since the run goes on; others get one.
+    An event that can't be encoded ends the run and the stream as failed, and so does a log that can't be read on, since
+    a reader can make nothing of a stream that breaks off.
     """
     last = 0
     try:
-        async with aclosing(run.events(0 if dialect.remembers else after)) as events:
+        async with aclosing(run.events(0 if encoder.stateful else after)) as events:
             async for envelope in events:
                 last = envelope.seq
-                spoken = dialect.speak(envelope)
-                if spoken and envelope.seq > after:
-                    yield spoken
+                frames = encoder.encode(envelope)
+                if frames and envelope.seq > after:
+                    yield frames
     except ServerStopping as error:
-        if not dialect.rejoins:
-            yield dialect.speak(_untold(run, last + 1, error))
+        if not encoder.resumable:
+            yield encoder.encode(_failure(run, last + 1, error))
     except CitewellError as error:
         log.warning("run %s: its log can't be read behind event %d: %s", run.run_id, last, error.code)
-        yield dialect.speak(_untold(run, last + 1, error))
+        yield encoder.encode(_failure(run, last + 1, error))
     except Exception:
-        log.exception("run %s: event %d can't be told", run.run_id, last)
+        log.exception("run %s: event %d can't be encoded", run.run_id, last)
         await run.cancel("error")
-        yield dialect.speak(_untold(run, last, CitewellError("The run failed for an internal reason.")))
+        yield encoder.encode(_failure(run, last, CitewellError("The run failed for an internal reason.")))
 
 
-def _untold(run: RunReader, seq: int, error: CitewellError) -> Envelope:
+def _failure(run: RunReader, seq: int, error: CitewellError) -> Envelope:
     end = RunFailed(code=error.code, message=error.message, suggestion=error.advice, retryable=error.retryable)
     return Envelope(run.run_id, run.session_id, seq, timestamp(datetime.now(UTC)), end)
 

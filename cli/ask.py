@@ -74,9 +74,9 @@ class AskOutcome:
 
 
 async def ask_question(
-    runner: "Runner", session_id: str, request: "RunRequest", hear: "Callable[[Envelope], None] | None" = None
+    runner: "Runner", session_id: str, request: "RunRequest", on_event: "Callable[[Envelope], None] | None" = None
 ) -> AskOutcome:
-    """Start a run, tell ``hear`` of each event as it comes, and wait for the end.
+    """Start a run, call ``on_event`` with each event as it comes, and wait for the end.
 
     Cancelled, it cancels the run and records that. Raises what ``Runner.start`` raises.
     """
@@ -87,8 +87,8 @@ async def ask_question(
     try:
         async for envelope in run.events():
             event = envelope.event
-            if hear is not None:
-                hear(envelope)
+            if on_event is not None:
+                on_event(envelope)
             if isinstance(event, RetrievalDecided):
                 decision = event
             if isinstance(event, RunFinished | RunFailed):
@@ -193,9 +193,9 @@ async def _ask(
         if session_id is None:
             await citewell.library.workspaces.number(identity.workspace)  # a mistyped name is no new workspace
             session_id = (await citewell.library.sessions.create(identity)).session_id
-        hear = None if as_json else TerminalRun(result_console(), progress_console()).hear
+        on_event = None if as_json else TerminalRun(result_console(), progress_console()).show
         request = RunRequest(question, context, page_ids, selected_text.strip())
-        asked = await ask_question(citewell.runner, session_id, request, hear)
+        asked = await ask_question(citewell.runner, session_id, request, on_event)
     ended = asked.as_json()
     if as_json:
         print_json(ended)

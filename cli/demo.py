@@ -111,8 +111,8 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
         else:
             session_id = (await citewell.library.sessions.create(identity, ephemeral=True)).session_id
         shown = stage.question(number, len(QUESTIONS), question) if stage is not None else None
-        hear = shown.hear if shown is not None else None
-        asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), hear))
+        on_event = shown.show if shown is not None else None
+        asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), on_event))
     return asked
 
 

@@ -4,61 +4,33 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
+from answers.standing import RunView
 from evals.cases import Case
 from evals.dataset_store import StoredDataSet
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
-from graph.events import (
-    AnyEvent,
-    PagesLoaded,
-    PageUse,
-    QueryRewritten,
-    RetrievalDecided,
-    RunFailed,
-    RunFinished,
-    SectionChecked,
-    SectionFinished,
-    SectionRevised,
-    SourcesDisagree,
-    TextDelta,
-)
-from graph.evidence import Claim
+from graph.events import AnyEvent, PagesLoaded, PageUse, QueryRewritten, RetrievalDecided, TextDelta
 from tools.runs.run_request import RunRequest
 from tools.runs.runner import Runner
 
 
 @dataclass(slots=True)
-class WrittenSection:
-    """A section as it stands: its text, the ids it cites, and how many it gave that were never offered.
-
-    Of a section that was written again nobody tells how many ids were dropped, so that it counts none.
-    """
-
-    text: str
-    source_ids: list[str]
-    unknown_ids: int = 0
-
-
-@dataclass(slots=True)
 class Followed:
-    """What a run told, in the order it told it. Sections and claims are kept by the index that events give them."""
+    """What evals record of a run's events; ``view`` is what holds of the answer after all of them."""
 
     family: str = ""
     model: str = ""
-    end: RunFinished | RunFailed | None = None
+    view: RunView = field(default_factory=RunView)
     standalone_question: str = ""
     queries: list[str] = field(default_factory=list)
     pages: list[PageUse] = field(default_factory=list)
-    first_written: dict[int, WrittenSection] = field(default_factory=dict)
-    first_checked: dict[int, list[Claim]] = field(default_factory=dict)
-    standing: dict[int, WrittenSection] = field(default_factory=dict)
-    disagreements: list[list[str]] = field(default_factory=list)
     ms: float = 0.0
     first_text_ms: float | None = None
 
-    def hear(self, event: AnyEvent) -> None:
-        """Take in one event."""
+    def feed(self, event: AnyEvent) -> None:
+        """Read the next event."""
+        self.view.feed(event)
         match event:
             case RetrievalDecided():
                 self.standalone_question = event.standalone_question
@@ -66,18 +38,6 @@ class Followed:
                 self.queries.append(event.query)
             case PagesLoaded():
                 self.pages = [*event.used, *event.cut]
-            case SourcesDisagree():
-                self.disagreements.append(event.segment_ids)
-            case SectionFinished():
-                section = WrittenSection(event.text, event.source_ids, event.unknown_ids)
-                self.first_written.setdefault(event.section_index, section)
-                self.standing[event.section_index] = section
-            case SectionChecked():
-                self.first_checked.setdefault(event.section_index, event.claims)
-            case SectionRevised():
-                self.standing[event.section_index] = WrittenSection(event.text, event.source_ids)
-            case RunFinished() | RunFailed():
-                self.end = event
             case _:
                 pass
 
@@ -93,9 +53,9 @@ async def follow(runner: Runner, session_id: str, request: RunRequest) -> Follow
     async for envelope in run.events():
         if followed.first_text_ms is None and isinstance(envelope.event, TextDelta):
             followed.first_text_ms = _ms_since(began)
-        followed.hear(envelope.event)
+        followed.feed(envelope.event)
     followed.ms = _ms_since(began)
-    if followed.end is None:
+    if followed.view.end is None:
         raise CitewellError("A run's log ended without its end.")
     return followed
 
@@ -127,5 +87,5 @@ async def ask_case(
 
 
 def context_of(case: Case, context: Context) -> Context:
-    """Give the knobs of a case's runs."""
+    """Return the context of a case's runs."""
     return replace(context, only_selected_pages=True) if case.only_selected_pages else context

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from evals.case_run import Followed, WrittenSection, ask_case, context_of
+from answers.standing import RunView, SectionView
+from evals.case_run import Followed, ask_case, context_of
 from evals.cases import Case, Document, Sentence
 from evals.dataset_store import StoredDataSet
 from evals.records import (
@@ -42,7 +43,7 @@ class Recorder:
             failure = RunFailed(
                 code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
             )
-            followed = Followed(end=failure, standalone_question=case.question)
+            followed = Followed(view=RunView(end=failure), standalone_question=case.question)
         return await self._record(case, variant, context, followed)
 
     async def _record(self, case: Case, variant: Variant, context: Context, followed: Followed) -> Record:
@@ -72,26 +73,25 @@ class Recorder:
             pages_read=[self._page(page["document_id"], page["segments"], page["of"]) for page in followed.pages],
             sources=[],
             answer="",
-            written=_in_order(followed.first_written),
+            written=[_section(each) for _, each in sorted(followed.view.first.items())],
             first_claims=[],
             sections=[],
             claims=[],
-            disagreements=followed.disagreements,
+            disagreements=[each["segment_ids"] for each in followed.view.disagreements],
             family=followed.family,
             model=followed.model,
             ms=round(followed.ms, 2),
             first_text_ms=None if followed.first_text_ms is None else round(followed.first_text_ms, 2),
             spent={},
         )
-        if isinstance(followed.end, RunFinished):
-            await self._take_message(record, context, followed, followed.end)
-        elif followed.end is not None:
-            record["error"] = Failure(
-                code=followed.end.code, message=followed.end.message, suggestion=followed.end.suggestion
-            )
+        end = followed.view.end
+        if isinstance(end, RunFinished):
+            await self._take_message(record, context, followed.view, end)
+        elif end is not None:
+            record["error"] = Failure(code=end.code, message=end.message, suggestion=end.suggestion)
         return record
 
-    async def _take_message(self, record: Record, context: Context, followed: Followed, end: RunFinished) -> None:
+    async def _take_message(self, record: Record, context: Context, view: RunView, end: RunFinished) -> None:
         message = end.message
         offered = {source["segment_id"]: source for source in message["sources"]}
         segments = await self._citewell.library.reader.read_segments(list(offered), context.identity)
@@ -108,18 +108,17 @@ class Recorder:
             )
             for segment in segments
         ]
-        places = {index: place for place, index in enumerate(sorted(followed.first_written))}
         record["first_claims"] = [
-            self._claim(places[index], claim, offered)
-            for index in sorted(followed.first_checked)
-            for claim in followed.first_checked[index]
+            self._claim(position, claim, offered)
+            for position, (_, section) in enumerate(sorted(view.first.items()))
+            for claim in section.claims
         ]
         if end.outcome == "answered":
-            standing = _in_order({i: s for i, s in followed.standing.items() if s.text})
+            written = [_section(each) for each in view.written]
             # A section whose sources were found by matching its text has its ids in the message alone.
-            for section, told in zip(standing, message["sections"], strict=False):
-                section["source_ids"] = told["source_ids"]
-            record["sections"] = standing
+            for section, final in zip(written, message["sections"], strict=False):
+                section["source_ids"] = final["source_ids"]
+            record["sections"] = written
             record["claims"] = [
                 self._claim(claim["section_index"], claim, offered) for claim in message.get("claims", [])
             ]
@@ -188,9 +187,8 @@ def _indices(document: Document | None, start: int, end: int) -> list[int]:
     return [sentence.index for sentence in document.sentences_in(start, end)] if document is not None else []
 
 
-def _in_order(sections: Mapping[int, WrittenSection]) -> list[SectionRecord]:
-    ordered = [sections[index] for index in sorted(sections)]
-    return [SectionRecord(text=s.text, source_ids=s.source_ids, unknown_ids=s.unknown_ids) for s in ordered]
+def _section(view: SectionView) -> SectionRecord:
+    return SectionRecord(text=view.text, source_ids=list(view.source_ids), unknown_ids=view.unknown_ids)
 
 
 def _spent(end: RunFinished) -> dict[str, Spent]:

@@ -1,8 +1,11 @@
-"""The closed, versioned set of events that a run emits, and the listener interface that receives them."""
+"""The closed, versioned set of events that a run emits: plain data, which a reader matches by class.
+
+To add an event, write its class and put it into ``AnyEvent``; a reader that has no case for it ignores it.
+"""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, NotRequired, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, get_args
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -10,9 +13,7 @@ from typing_extensions import TypedDict
 from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
-EMIT_KEY = "citewell_tell"  # in a run's configurable: who is told its events, in the place of LangGraph's own stream
-
-T_co = TypeVar("T_co", covariant=True)
+EMIT_KEY = "citewell_tell"  # in a run's configurable: the callback for its events, instead of LangGraph's own stream
 
 
 class Dropped(TypedDict):
@@ -21,7 +22,7 @@ class Dropped(TypedDict):
 
 
 class PageUse(TypedDict):
-    """A selected page: how many of its segments were read, of how many."""
+    """A selected page, with how many of its segments were read, of how many."""
 
     document_id: str
     title: str
@@ -40,9 +41,6 @@ class Queued:
     type: Literal["queued"] = "queued"
     position: int
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.queued(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
@@ -53,9 +51,6 @@ class RunStarted:
     model: str
     budget: BudgetCaps
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.run_started(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed:
@@ -63,17 +58,11 @@ class RunResumed:
     attempt: int
     sections: list[int]
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.run_resumed(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted:
     type: Literal["step_started"] = "step_started"
     step: str
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.step_started(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +70,6 @@ class StepFinished:
     type: Literal["step_finished"] = "step_finished"
     step: str
     ms: float
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.step_finished(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +81,6 @@ class RetrievalDecided:
     intent: Intent
     fallback: Failure | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.retrieval_decided(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagesLoaded:
@@ -105,9 +88,6 @@ class PagesLoaded:
     used: list[PageUse]
     cut: list[PageUse]
     unused: list[str]
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.pages_loaded(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +98,6 @@ class SourcesFound:
     count: int
     degraded: str | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.sources_found(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFailed:
@@ -128,9 +105,6 @@ class SearchFailed:
     kind: SourceKind
     code: str
     message: str
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.search_failed(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,18 +116,12 @@ class SourcesGraded:
     dropped: list[Dropped] = field(default_factory=list)
     fallback: Failure | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.sources_graded(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesDisagree:
     type: Literal["sources_disagree"] = "sources_disagree"
     segment_ids: list[str]
     reason: str
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.sources_disagree(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,17 +132,11 @@ class QueryRewritten:
     attempt: int
     fallback: Failure | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.query_rewritten(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingDelta:
     type: Literal["thinking_delta"] = "thinking_delta"
     delta: str
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.thinking_delta(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +145,6 @@ class SectionStarted:
     section_index: int
     fallback: Failure | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.section_started(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta:
@@ -193,22 +152,16 @@ class TextDelta:
     section_index: int
     delta: str
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.text_delta(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFinished:
-    """``unknown_ids`` counts the ids that the writer gave and this run never offered; they are dropped."""
+    """``unknown_ids`` counts the dropped ids, which the writer cited and this run never offered."""
 
     type: Literal["section_finished"] = "section_finished"
     section_index: int
     text: str
     source_ids: list[str]
     unknown_ids: int = 0
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.section_finished(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,22 +171,16 @@ class SectionChecked:
     claims: list[Claim]
     fallback: Failure | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.section_checked(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionRevised:
-    """The section as it stands after repair; an empty text withdraws it."""
+    """The section after repair; an empty text withdraws it."""
 
     type: Literal["section_revised"] = "section_revised"
     section_index: int
     text: str
     source_ids: list[str]
     claims: list[Claim]
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.section_revised(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,9 +189,6 @@ class ContentRemoved:
     section_index: int
     kind: str
     target: str
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.content_removed(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,17 +201,11 @@ class AnswerAssessed:
     model_score: float | None = None
     fallback: Failure | None = None
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.answer_assessed(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitleChanged:
     type: Literal["title_changed"] = "title_changed"
     title: str
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.title_changed(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,9 +216,6 @@ class RunFinished:
     message: Message
     spent: dict[str, Spent]
 
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.run_finished(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFailed:
@@ -289,9 +224,6 @@ class RunFailed:
     message: str
     suggestion: str
     retryable: bool
-
-    def tell(self, listener: "Listener[T_co]") -> T_co:
-        return listener.run_failed(self)
 
 
 AnyEvent = (
@@ -320,19 +252,20 @@ AnyEvent = (
     | RunFailed
 )
 Event = Annotated[AnyEvent, Field(discriminator="type")]
+EVENTS: frozenset[type[AnyEvent]] = frozenset(get_args(AnyEvent))
 TERMINAL: tuple[type[RunFinished], type[RunFailed]] = (RunFinished, RunFailed)
 
 
 def timestamp(at: datetime) -> str:
-    """Write a moment in ISO 8601, in UTC, with milliseconds and Z, as JavaScript does."""
+    """Format a moment in ISO 8601, in UTC, with milliseconds and Z, as JavaScript does."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """An event with its place in a run's log. ``seq`` counts from 1 without gaps; ``at`` is ISO 8601 in UTC.
+    """An event with its position in a run's log. ``seq`` counts from 1 without gaps; ``at`` is ISO 8601 in UTC.
 
-    ``text`` is what is stored of it, where it was written out already.
+    ``text`` is its JSON as the log stores it, or empty where it was not serialised yet.
     """
 
     schema: ClassVar[int] = SCHEMA
@@ -348,36 +281,8 @@ class Envelope:
         return f"{self.run_id}:{self.seq}"
 
 
-class Listener(Protocol[T_co]):
-    """Whoever hears a run: one method a kind of event."""
-
-    def queued(self, event: Queued) -> T_co: ...
-    def run_started(self, event: RunStarted) -> T_co: ...
-    def run_resumed(self, event: RunResumed) -> T_co: ...
-    def step_started(self, event: StepStarted) -> T_co: ...
-    def step_finished(self, event: StepFinished) -> T_co: ...
-    def retrieval_decided(self, event: RetrievalDecided) -> T_co: ...
-    def pages_loaded(self, event: PagesLoaded) -> T_co: ...
-    def sources_found(self, event: SourcesFound) -> T_co: ...
-    def search_failed(self, event: SearchFailed) -> T_co: ...
-    def sources_graded(self, event: SourcesGraded) -> T_co: ...
-    def sources_disagree(self, event: SourcesDisagree) -> T_co: ...
-    def query_rewritten(self, event: QueryRewritten) -> T_co: ...
-    def thinking_delta(self, event: ThinkingDelta) -> T_co: ...
-    def section_started(self, event: SectionStarted) -> T_co: ...
-    def text_delta(self, event: TextDelta) -> T_co: ...
-    def section_finished(self, event: SectionFinished) -> T_co: ...
-    def section_checked(self, event: SectionChecked) -> T_co: ...
-    def section_revised(self, event: SectionRevised) -> T_co: ...
-    def content_removed(self, event: ContentRemoved) -> T_co: ...
-    def answer_assessed(self, event: AnswerAssessed) -> T_co: ...
-    def title_changed(self, event: TitleChanged) -> T_co: ...
-    def run_finished(self, event: RunFinished) -> T_co: ...
-    def run_failed(self, event: RunFailed) -> T_co: ...
-
-
 def payload(envelope: Envelope) -> dict[str, Any]:
-    """Lay an event out flat with its envelope, as the native dialect and the run log hold it."""
+    """Return an event flat with its envelope, as the native dialect and the run log hold it."""
     event = envelope.event
     body = {name: getattr(event, name) for name in type(event).__dataclass_fields__}
     return {

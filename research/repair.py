@@ -3,18 +3,20 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
 
 from typing_extensions import TypedDict
 
+from answers.standing import view_run
 from evals.dataset_store import ingest_texts, throwaway_workspace
 from evals.pacing import Progress
 from evals.sets.xquad import load_xquad
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError
-from graph.events import AnyEvent, RunFailed, SectionChecked, SectionFinished, SectionRevised, SourcesDisagree
+from graph.events import AnyEvent, RunFailed, SectionRevised, SourcesDisagree
 from graph.evidence import Claim, Identity, Message
 from graph.state import answer_text
 from tools.runs.run_request import RunRequest
@@ -231,27 +233,16 @@ async def _ask(citewell: Citewell, identity: Identity, gold: Gold, model: str, s
 
 
 def first_written(events: Iterable[AnyEvent]) -> tuple[RepairAnswer, list[SectionRevised]]:
-    """Read a run's events for the sections that were checked first, and for what became of them.
+    """Return the sections of a run as they were first written and checked, and their revisions.
 
-    What follows where sources disagree are the run's own words, not the model's.
+    Where sources disagree, the words that follow are the run's, not the model's.
     """
-    texts: dict[int, str] = {}
-    claims: dict[int, list[Claim]] = {}
-    revisions: list[SectionRevised] = []
-    for event in events:
-        match event:
-            case SectionFinished(section_index=index, text=text):
-                texts.setdefault(index, text)
-            case SectionChecked(section_index=index, claims=checked):
-                claims.setdefault(index, checked)
-            case SectionRevised() as revised:
-                revisions.append(revised)
-            case SourcesDisagree():
-                break
-    written = [index for index in sorted(texts) if index in claims]
-    return RepairAnswer(
-        "\n\n".join(texts[index] for index in written), tuple(claim for index in written for claim in claims[index])
-    ), revisions
+    by_model = list(takewhile(lambda event: not isinstance(event, SourcesDisagree), events))
+    checked = [each for _, each in sorted(view_run(by_model).first.items()) if each.stage == "checked"]
+    answer = RepairAnswer(
+        "\n\n".join(each.text for each in checked), tuple(claim for each in checked for claim in each.claims)
+    )
+    return answer, [event for event in by_model if isinstance(event, SectionRevised)]
 
 
 def finished(message: Message) -> RepairAnswer:

@@ -27,6 +27,20 @@ QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 UNSAFE_BUT_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden streams and print what changes")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print how golden streams were changed, which pytest shows of no test that passes."""
+    if config.getoption("--update-golden"):
+        terminalreporter.section("golden streams")
+        for report in terminalreporter.getreports("passed"):
+            for name, differences in report.sections:
+                if name == "Captured golden call":
+                    terminalreporter.write_line(differences)
+
+
 class Fuse:
     """Blows where Python code reaches beyond this machine. Unix sockets and loopback pass.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer
-from graph.events import TERMINAL, AnyEvent, Listener, RunFailed, RunFinished
+from graph.events import TERMINAL, AnyEvent, RunFailed, RunFinished
 
 ANSWER_REWRITTEN = RunFailed(
     code="answer_rewritten",
@@ -24,7 +24,7 @@ _WHY = {
 
 
 def cancelled_as_failure(end: RunFinished) -> RunFailed:
-    """Word the end of a cancelled run, whose client must not take what it has for the whole answer.
+    """Return a cancelled end as a failure, so that a client does not take what it has for the whole answer.
 
     Its code is the reason why the run was stopped.
     """
@@ -37,40 +37,40 @@ def cancelled_as_failure(end: RunFinished) -> RunFailed:
 
 
 class BufferedEncoding:
-    """Gives the frames of events in the words of a dialect, each behind the sections that it settles.
+    """Encodes each event behind the sections that it settles, by the two functions of a dialect.
 
-    An answer that a crash has changed ends as failed, with ``advice`` in the place of the suggestion where there is
-    some. So does one that was cut short, unless the dialect has a word of its own for that (``cut_short_fails``).
+    An answer that a crash has changed ends as failed, with ``advice`` for its suggestion where there is some. So does
+    one that was cut short, unless the dialect can express that (``cut_short_fails``).
     """
 
     def __init__(
         self,
-        dialect: Listener[bytes],
-        sections: Callable[[Sequence[FinalSection]], bytes],
+        encode_event: Callable[[AnyEvent], bytes],
+        encode_sections: Callable[[Sequence[FinalSection]], bytes],
         *,
         cut_short_fails: bool = True,
         advice: str = "",
     ) -> None:
-        self._dialect = dialect
-        self._sections = sections
-        self._held = SectionBuffer()
+        self._encode_event = encode_event
+        self._encode_sections = encode_sections
+        self._buffer = SectionBuffer()
         self._cut_short_fails = cut_short_fails
         self._rewritten = replace(ANSWER_REWRITTEN, suggestion=advice) if advice else ANSWER_REWRITTEN
         self._over = False
 
-    def tell(self, event: AnyEvent) -> bytes:
-        """Give the frames of an event, and nothing behind the end."""
+    def encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event, and nothing after the end."""
         if self._over:
             return b""
         if self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":
             return self._end(cancelled_as_failure(event))
         try:
-            spoken = self._sections(self._held.hear(event)) + event.tell(self._dialect)
+            frames = self._encode_sections(self._buffer.feed(event)) + self._encode_event(event)
         except Retracted:
             return self._end(self._rewritten)
         self._over = isinstance(event, TERMINAL)
-        return spoken
+        return frames
 
     def _end(self, failed: RunFailed) -> bytes:
         self._over = True
-        return failed.tell(self._dialect)
+        return self._encode_event(failed)

@@ -1,12 +1,10 @@
-"""Parts of requests that dialects share: question, chat history, and the stream position to resume from."""
+"""Parts of requests that dialects share: the question and the chat history."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-from uuid import UUID
 
-from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 
 from api.dialects.citation_marks import JOINER
@@ -72,31 +70,3 @@ def recent_turns(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
             turns.append(Turn(question=question, standalone_question=question, answer=message.content))
             question = ""
     return tuple(turns[-TURNS_KEPT:])
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPosition:
-    """The last event that a reader had: ``Last-Event-ID: {run_id}:{seq}``."""
-
-    run_id: str
-    seq: int
-
-
-def resume_position(request: Request) -> StreamPosition | None:
-    """Read where a reader left off, or None where it says nothing of that.
-
-    Raises InvalidRequest where the header is not an id that a stream gave.
-    """
-    header = request.headers.get("last-event-id", "").strip()
-    if not header:
-        return None
-    run_id, _, seq = header.partition(":")
-    try:
-        if not (seq.isascii() and seq.isdigit() and len(seq) < 10):
-            raise ValueError
-        return StreamPosition(str(UUID(run_id)), int(seq))
-    except ValueError:
-        raise InvalidRequest(
-            "Last-Event-ID: it is not an id that a stream of this service gave.",
-            suggestion="Send the id of the last event, {run_id}:{seq}, or leave the header out.",
-        ) from None

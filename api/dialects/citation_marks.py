@@ -47,7 +47,7 @@ def marked_pieces(told: FinalSection, mark: Mark) -> list[str]:
     that parts it from the one before. Where the text itself holds what a reader would take for a mark, such as a
     quoted ``[3]``, a JOINER behind its bracket tells it from ours.
     """
-    given = [BETWEEN_SECTIONS] if told.place else []
+    given = [BETWEEN_SECTIONS] if told.position else []
     behind = 0
     marks = ""
     for claim in sorted(told.claims, key=lambda claim: claim["end"]):
@@ -124,7 +124,7 @@ def _places(told: FinalSection, marked: str, mark: Mark) -> tuple[list[int], lis
         cited = sorted({citation["source_index"] for citation in claim["citations"]})
         inserted[claim["end"]] += len("".join(map(mark, cited)))
     starts, ends = [], []
-    place = len(BETWEEN_SECTIONS) if told.place else 0
+    place = len(BETWEEN_SECTIONS) if told.position else 0
     for offset in range(len(told.text) + 1):
         own = told.text[offset : offset + 1]
         ends.append(place)

@@ -1,14 +1,47 @@
-"""Server-Sent Event frames as bytes, the Encoder protocol of dialects, and its silent default."""
+"""Server-Sent Event frames as bytes, and the Encoder protocol of dialects."""
 
 from typing import Any, Protocol
 
 from pydantic_core import to_json
 
-from graph.events import AnyEvent, Envelope, Listener
+from graph.events import (
+    AnyEvent,
+    ContentRemoved,
+    Envelope,
+    PagesLoaded,
+    QueryRewritten,
+    RunResumed,
+    SectionChecked,
+    SectionFinished,
+    SectionRevised,
+    SectionStarted,
+    SourcesDisagree,
+    SourcesFound,
+    StepFinished,
+    TextDelta,
+    TitleChanged,
+)
+
+EventTypes = frozenset[type[AnyEvent]]
+# What dialects that send finished sections alone leave to their buffer.
+DRAFT_EVENTS: EventTypes = frozenset({SectionStarted, TextDelta, SectionFinished, SectionChecked, SectionRevised})
+# What is done inside a run, of which dialects for chat windows have no word.
+INTERNAL_EVENTS: EventTypes = frozenset(
+    {
+        RunResumed,
+        StepFinished,
+        PagesLoaded,
+        SourcesFound,
+        SourcesDisagree,
+        QueryRewritten,
+        ContentRemoved,
+        TitleChanged,
+    }
+)
 
 
 class EncodedJson(str):
-    """JSON that is written out already, as one line."""
+    """JSON that is serialised already, as one line."""
 
 
 def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -> bytes:
@@ -23,48 +56,26 @@ def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -
     return b"%bdata: %b\n\n" % (head.encode(), data.encode() if isinstance(data, EncodedJson) else to_json(data))
 
 
-class Encoder(Listener[bytes], Protocol):
-    """One wire format, made anew for each stream, so that it may remember what it has said.
+class Encoder(Protocol):
+    """One wire format, with an instance for each stream, so that it may keep what it has sent.
 
-    Each method of the Listener gives the frames that its event becomes, and ``b""`` for silence. ``remembers`` tells
-    whether what it says of an event depends on those before it: a reader that joins later is then given the whole log
-    to hear, and told only what it has missed.
+    It returns no frame for an event that it does not know. Ours handle an event in a ``singledispatchmethod`` or name
+    it among ``ignored``; a test lists the events for which neither was decided.
     """
 
     @property
-    def remembers(self) -> bool: ...
+    def stateful(self) -> bool:
+        """Whether the frames of an event depend on the events before it.
+
+        Such an encoder is fed a log from its first event, and its reader sent the frames that it has missed.
+        """
+        ...
 
     @property
-    def rejoins(self) -> bool:
-        """Whether its clients join a run again by themselves when a stream breaks off before its end."""
+    def resumable(self) -> bool:
+        """Whether clients join a run again by themselves when a stream breaks off before its end."""
         ...
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event at its place in the run's log."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, or nothing."""
         ...
-
-
-class SilentEncoder:
-    """Says nothing of what is done inside a run, nor of drafts and verdicts: sections are told once they are final.
-
-    Whatever else a dialect is silent about it says itself, ``silent`` by name, so that the type check still fails where
-    a dialect has not decided what becomes of a new event.
-    """
-
-    def silent(self, event: AnyEvent) -> bytes:
-        """Give no frame."""
-        return b""
-
-    run_resumed = silent
-    step_finished = silent
-    pages_loaded = silent
-    sources_found = silent
-    sources_disagree = silent
-    query_rewritten = silent
-    section_started = silent
-    text_delta = silent
-    section_finished = silent
-    section_checked = silent
-    section_revised = silent
-    content_removed = silent
-    title_changed = silent

@@ -2,12 +2,15 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
+from functools import singledispatchmethod
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
+from answers.standing import RunView
 from cli.rendering.transcript import quoted, show_citations, show_doubts, show_nearest
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
@@ -19,7 +22,7 @@ NARROWEST_NOTE = 36
 
 
 class TerminalRun:
-    """Listens to one run and shows it: steps and notes on one console, the answer and its proof on the other.
+    """Shows one run: steps and notes on one console, the answer and its proof on the other.
 
     A step that writes is shown when its first text comes, with the time to that text; any other when it ends.
     """
@@ -28,33 +31,42 @@ class TerminalRun:
         self._answer, self._steps = answer, steps
         self._wrap = answer.is_terminal if wrap is None else wrap
         self._status: Status | None = None
-        self._now = 0.0  # when what is being told happened
+        self._now = 0.0  # when the event that is shown happened
         self._began: dict[str, float] = {}
         self._notes: dict[str, list[str]] = {}
         self._flow: Flow | None = None
-        self._numbers: dict[str, int] = {}
+        self._view = RunView()
         self._started = time.perf_counter()
         self._family = self._question = ""
         self._verdicts: Counter[str] = Counter()
         self._failed: list[str] = []  # claims that failed, with the reasons
         self._answered = False  # the answer was written, and nothing after it yet
-        self._later: list[str] = []  # what is said of a section when its text has ended
+        self._later: list[str] = []  # remarks on a section, kept until its text has ended
 
-    def hear(self, envelope: events.Envelope) -> None:
+    def show(self, envelope: events.Envelope) -> None:
         """Show an event. Several may come at once, so times are those at which they happened."""
         self._now = datetime.fromisoformat(envelope.at).timestamp()
-        envelope.event.tell(self)
+        self._view.feed(envelope.event)
+        self._show(envelope.event)
 
-    def queued(self, event: events.Queued) -> None:
+    @singledispatchmethod
+    def _show(self, event: events.AnyEvent) -> None:
+        """Show an event by its class; nothing where it is not registered."""
+
+    @_show.register
+    def _queued(self, event: events.Queued) -> None:
         self._aside(f"waiting, {event.position} before this one")
 
-    def run_started(self, event: events.RunStarted) -> None:
+    @_show.register
+    def _run_started(self, event: events.RunStarted) -> None:
         self._family, self._question = event.family, event.question
 
-    def run_resumed(self, event: events.RunResumed) -> None:
+    @_show.register
+    def _run_resumed(self, event: events.RunResumed) -> None:
         self._aside(f"taken up again, attempt {event.attempt}; unfinished sections are written anew")
 
-    def step_started(self, event: events.StepStarted) -> None:
+    @_show.register
+    def _step_started(self, event: events.StepStarted) -> None:
         self._began[event.step] = self._now
         if self._answered:
             self._steps.print()
@@ -64,7 +76,8 @@ class TerminalRun:
             self._status = self._steps.status(Text(event.step, style="dim"), spinner="dots")
             self._status.start()
 
-    def step_finished(self, event: events.StepFinished) -> None:
+    @_show.register
+    def _step_finished(self, event: events.StepFinished) -> None:
         if event.step == "check_claims":
             self._note_verdicts()
         if event.step == "rewrite_query" and event.step not in self._notes:
@@ -72,14 +85,16 @@ class TerminalRun:
         if event.step in self._began:
             self._step(event.step, f"{event.ms:.0f} ms")
 
-    def retrieval_decided(self, event: events.RetrievalDecided) -> None:
+    @_show.register
+    def _retrieval_decided(self, event: events.RetrievalDecided) -> None:
         needs = "asks the library" if event.needs_retrieval else "needs no library"
         self._note("decide_retrieval", f"{needs}: {event.reason}")
         self._fallback("decide_retrieval", event.fallback)
         if event.standalone_question != self._question:
             self._note("decide_retrieval", f"read as “{event.standalone_question}”")
 
-    def pages_loaded(self, event: events.PagesLoaded) -> None:
+    @_show.register
+    def _pages_loaded(self, event: events.PagesLoaded) -> None:
         read = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.used)
         if read:
             self._note("load_selected_pages", f"read {read}")
@@ -91,22 +106,25 @@ class TerminalRun:
         if not (read or event.cut or event.unused):
             self._note("load_selected_pages", "the marked passage alone")
 
-    def sources_found(self, event: events.SourcesFound) -> None:
+    @_show.register
+    def _sources_found(self, event: events.SourcesFound) -> None:
         step = "search_web" if event.kind == "web" else "search_segments"
         self._note(step, f"{_count(event.count, 'segment')} found")
         if event.degraded:
             self._note(step, event.degraded)
 
-    def search_failed(self, event: events.SearchFailed) -> None:
+    @_show.register
+    def _search_failed(self, event: events.SearchFailed) -> None:
         self._note("search_web" if event.kind == "web" else "search_segments", f"failed: {event.message}")
 
-    def sources_graded(self, event: events.SourcesGraded) -> None:
-        self._numbers = {source["segment_id"]: source["index"] for source in event.sources}
+    @_show.register
+    def _sources_graded(self, event: events.SourcesGraded) -> None:
         kept = f"{_count(len(event.sources), 'source')} kept, {len(event.dropped)} set aside"
         self._note("grade_segments", kept)
         self._fallback("grade_segments", event.fallback)
 
-    def sources_disagree(self, event: events.SourcesDisagree) -> None:
+    @_show.register
+    def _sources_disagree(self, event: events.SourcesDisagree) -> None:
         told = f"sources disagree: {event.reason}"
         if "check_claims" in self._began:
             self._note_verdicts()
@@ -114,14 +132,13 @@ class TerminalRun:
         else:
             self._aside(told)
 
-    def query_rewritten(self, event: events.QueryRewritten) -> None:
+    @_show.register
+    def _query_rewritten(self, event: events.QueryRewritten) -> None:
         self._note("rewrite_query", f"“{event.query}”: {event.reason}")
         self._fallback("rewrite_query", event.fallback)
 
-    def thinking_delta(self, event: events.ThinkingDelta) -> None:
-        """Say nothing: thinking is no part of the answer."""
-
-    def section_started(self, event: events.SectionStarted) -> None:
+    @_show.register
+    def _section_started(self, event: events.SectionStarted) -> None:
         for step in list(self._began):
             took = f"{(self._now - self._began[step]) * 1000:.0f} ms"
             self._step(step, took, "" if step == "check_claims" else "to its first words")
@@ -133,55 +150,52 @@ class TerminalRun:
             self._aside(f"fallback: {event.fallback['message']}")
         self._flow = Flow(self._answer, wrap=self._wrap)
 
-    def text_delta(self, event: events.TextDelta) -> None:
+    @_show.register
+    def _text_delta(self, event: events.TextDelta) -> None:
         if self._flow is not None:
             self._flow.write(event.delta)
 
-    def section_finished(self, event: events.SectionFinished) -> None:
-        if self._flow is not None:
-            for source_id in event.source_ids:
-                self._flow.mark(f"[{self._numbers.get(source_id, '?')}]", "bold cyan")
-            self._flow.close()
-            self._flow = None
-            self._answered = True
-        for told in self._later:
-            self._aside(told)
-        self._later.clear()
+    @_show.register
+    def _section_finished(self, event: events.SectionFinished) -> None:
+        self._close_section(event.source_ids)
         if event.unknown_ids:
             self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
 
-    def section_checked(self, event: events.SectionChecked) -> None:
+    @_show.register
+    def _section_checked(self, event: events.SectionChecked) -> None:
         self._count_verdicts(event.section_index, event.claims)
         self._fallback("check_claims", event.fallback)
 
-    def section_revised(self, event: events.SectionRevised) -> None:
+    @_show.register
+    def _section_revised(self, event: events.SectionRevised) -> None:
         number = event.section_index + 1
         self._count_verdicts(event.section_index, event.claims)
         self._aside(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
         if event.text:
             self._flow = Flow(self._answer, wrap=self._wrap)
             self._flow.write(event.text)
-            finished = events.SectionFinished(
-                section_index=event.section_index, text=event.text, source_ids=event.source_ids
-            )
-            self.section_finished(finished)
+            self._close_section(event.source_ids)
 
-    def content_removed(self, event: events.ContentRemoved) -> None:
+    @_show.register
+    def _content_removed(self, event: events.ContentRemoved) -> None:
         told = f"{event.kind} removed, no source holds it: {event.target}"
         if self._flow is None:
             self._aside(told)
         else:
             self._later.append(told)
 
-    def answer_assessed(self, event: events.AnswerAssessed) -> None:
+    @_show.register
+    def _answer_assessed(self, event: events.AnswerAssessed) -> None:
         judged = "supported" if event.supported else "not wholly supported"
         self._note("assess_quality", f"{judged}, utility {event.utility:.2f}")
         self._fallback("assess_quality", event.fallback)
 
-    def title_changed(self, event: events.TitleChanged) -> None:
+    @_show.register
+    def _title_changed(self, event: events.TitleChanged) -> None:
         self._aside(f"session titled “{event.title}”")
 
-    def run_finished(self, event: events.RunFinished) -> None:
+    @_show.register
+    def _run_finished(self, event: events.RunFinished) -> None:
         self._hush()
         message = event.message
         if message["citations"]:
@@ -197,10 +211,22 @@ class TerminalRun:
         self._steps.print()
         show_indented(self._steps, self._summary(event), MARGIN)
 
-    def run_failed(self, event: events.RunFailed) -> None:
+    @_show.register
+    def _run_failed(self, event: events.RunFailed) -> None:
         self._hush()
         if self._flow is not None:
             self._flow.close()
+
+    def _close_section(self, source_ids: Sequence[str]) -> None:
+        if self._flow is not None:
+            for source_id in source_ids:
+                self._flow.mark(f"[{self._view.numbers.get(source_id, '?')}]", "bold cyan")
+            self._flow.close()
+            self._flow = None
+            self._answered = True
+        for remark in self._later:
+            self._aside(remark)
+        self._later.clear()
 
     def _summary(self, event: events.RunFinished) -> Text:
         style = {"answered": "bold green", "abstained": "bold yellow", "cancelled": "bold red"}[event.outcome]

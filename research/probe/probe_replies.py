@@ -74,19 +74,17 @@ class Asker:
 
 
 def _reply(followed: Followed) -> Reply:
-    end = followed.end
+    view, end = followed.view, followed.view.end
     if not isinstance(end, RunFinished):
         return Reply(failure="" if end is None else end.message)
-    disagreements = len(followed.disagreements)
-    written = sorted(followed.first_checked)
+    disagreements = len(view.disagreements)
+    written = [each for _, each in sorted(view.first.items()) if each.stage == "checked"]
     written = written[: len(written) - disagreements]
     standing = len(end.message["sections"]) - disagreements
     shown = [claim for claim in end.message.get("claims", []) if claim["section_index"] < standing]
     return Reply(
-        cited=tuple(tuple(followed.first_written[index].source_ids) for index in written),
-        claims=tuple(
-            _said(place, claim) for place, index in enumerate(written) for claim in followed.first_checked[index]
-        ),
+        cited=tuple(tuple(section.source_ids) for section in written),
+        claims=tuple(_said(position, claim) for position, section in enumerate(written) for claim in section.claims),
         shown=tuple(_said(claim["section_index"], claim) for claim in shown) if end.outcome == "answered" else (),
     )
 

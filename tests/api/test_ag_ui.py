@@ -113,7 +113,7 @@ async def test_every_frame_is_one_of_the_protocol_s_events(shared_client: httpx.
 
 def tell(log: list[Envelope]) -> list[dict[str, Any]]:
     dialect = AgUiEncoder("t", "r", "answer")
-    stream = b"".join(map(dialect.speak, log)).decode()
+    stream = b"".join(map(dialect.encode, log)).decode()
     return [json.loads(frame["data"]) for frame in parse_frames(stream)]
 
 

@@ -385,7 +385,7 @@ def shown_of(told: list[dict[str, Any]]) -> str:
 @given(runs() | cancelled_runs() | broken_runs(), st.booleans())
 def test_every_run_keeps_the_order_that_clients_insist_on(log: list[Envelope], live: bool) -> None:
     dialect = AiSdkEncoder(["reset-step"] if live else [])
-    stream = b"".join(map(dialect.speak, log)).decode()
+    stream = b"".join(map(dialect.encode, log)).decode()
     *parts, done = [frame["data"] for frame in parse_frames(stream)]
     assert done == "[DONE]"
     told = [json.loads(part) for part in parts]

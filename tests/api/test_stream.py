@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError
 from api.dialects.native.encoder import NativeEncoder
 from api.stream import RunStream
 from graph.context import Context
-from graph.events import RunFailed, RunFinished, RunStarted, TextDelta
+from graph.events import Envelope, RunFailed, RunFinished, RunStarted, TextDelta
 from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
@@ -108,10 +108,14 @@ async def test_a_dialect_that_breaks_ends_the_stream_as_failed(monkeypatch: pyte
     run.tell(TextDelta(section_index=0, delta="Because."))
     run.tell(finished())
 
-    def broken(self: NativeEncoder, event: TextDelta) -> bytes:
-        raise ValueError("secret detail")
+    encode = NativeEncoder.encode
 
-    monkeypatch.setattr(NativeEncoder, "text_delta", broken)
+    def broken(self: NativeEncoder, envelope: Envelope) -> bytes:
+        if isinstance(envelope.event, TextDelta):
+            raise ValueError("secret detail")
+        return encode(self, envelope)
+
+    monkeypatch.setattr(NativeEncoder, "encode", broken)
     async with telling(run) as client:
         response = await client.post("/run")
     frames = parse_frames(response.text)

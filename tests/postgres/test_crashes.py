@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from graph.events import Envelope, RunFinished, RunResumed, StepStarted
+from answers.standing import written_sections
+from graph.events import Envelope, RunFinished, StepStarted
 from tests.postgres.dying import SCENARIOS, Moment, die, runner_of, settings_of
 from tests.postgres.processes import ME, kinds, log_of
 from tools.runs.runner import Runner
@@ -97,7 +98,7 @@ async def test_a_killed_run_is_finished_by_another_process(
     # Written beside later steps, the checkpoints of several quick ones may be missing.
     assert sum(again.values()) <= 1 or durability == "async", again
     assert not steps(undisturbed) - steps(log)
-    assert heard_live(log) == answer_of(log)["sections"]
+    assert written_sections(envelope.event for envelope in log) == answer_of(log)["sections"]
     async with database.connection() as connection:
         found = await connection.execute("SELECT count(*) FROM messages WHERE session_id = %s", [session_id])
         assert await found.fetchone() == (2,)
@@ -120,15 +121,3 @@ def answer_of(log: list[Envelope]) -> dict[str, Any]:
 
 def steps(log: list[Envelope]) -> Counter[str]:
     return Counter(envelope.event.step for envelope in log if isinstance(envelope.event, StepStarted))
-
-
-def heard_live(log: list[Envelope]) -> list[dict[str, Any]]:
-    """Put the sections together as a reader does who drops what a resumption makes void."""
-    standing: dict[int, dict[str, Any]] = {}
-    for envelope in log:
-        event = envelope.event
-        if isinstance(event, RunResumed):
-            standing = {index: held for index, held in standing.items() if index in event.sections}
-        elif event.type in ("section_finished", "section_revised"):
-            standing[event.section_index] = {"text": event.text, "source_ids": event.source_ids}
-    return [section for _, section in sorted(standing.items()) if section["text"]]

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from answers.standing import written_sections
 from graph.context import Context
 from graph.errors import CitewellError, NotFound
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, RunResumed, StepStarted
-from graph.evidence import Hit, Section
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, StepStarted
+from graph.evidence import Hit
 from graph.ports import Draft, Grading
 from graph.usage import Meter
 from tests.fakes import HeldFamily, ScriptedFamily
@@ -314,17 +315,6 @@ async def test_a_run_that_was_handed_over_is_cancelled_where_it_goes_on(settings
         assert await run.is_over(log[-1].seq)
 
 
-def standing(log: list[Envelope]) -> list[Section]:
-    """Put the sections together as a reader does who drops what a resumption makes void."""
-    held: dict[int, Section] = {}
-    for event in (envelope.event for envelope in log):
-        if isinstance(event, RunResumed):
-            held = {index: section for index, section in held.items() if index in event.sections}
-        elif event.type in ("section_finished", "section_revised"):
-            held[event.section_index] = Section(text=event.text, source_ids=event.source_ids)
-    return [section for _, section in sorted(held.items()) if section["text"]]
-
-
 @pytest.mark.parametrize("asked", ["before", "after"])
 async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(settings: Settings, asked: str) -> None:
     family, other = HeldFamily(), HeldFamily()
@@ -344,7 +334,7 @@ async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(set
         end = log[-1].event
         assert isinstance(end, RunFinished)
         assert end.outcome == "cancelled"
-        assert end.message["sections"] == standing(log)
+        assert end.message["sections"] == written_sections(envelope.event for envelope in log)
         assert end.message["answer"] == LEAVE.text
 
 

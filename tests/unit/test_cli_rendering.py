@@ -34,6 +34,11 @@ def shown(console: Console) -> str:
     return console.file.getvalue()
 
 
+def show(listener: TerminalRun, *told: events.AnyEvent) -> None:
+    for seq, event in enumerate(told, start=1):
+        listener.show(events.Envelope("r", "s", seq, "2026-11-22T12:00:00.000Z", event))
+
+
 def every_error(root: type[errors.CitewellError] = errors.CitewellError) -> list[type[errors.CitewellError]]:
     return [root, *(found for child in root.__subclasses__() for found in every_error(child))]
 
@@ -199,9 +204,9 @@ def test_what_was_read_of_the_selected_pages_is_shown(
 
     out = console(80)
     listener = TerminalRun(out, out)
-    listener.step_started(events.StepStarted(step="load_selected_pages"))
-    listener.pages_loaded(events.PagesLoaded(used=pages(used), cut=pages(cut), unused=unused))
-    listener.step_finished(events.StepFinished(step="load_selected_pages", ms=1))
+    show(listener, events.StepStarted(step="load_selected_pages"))
+    show(listener, events.PagesLoaded(used=pages(used), cut=pages(cut), unused=unused))
+    show(listener, events.StepFinished(step="load_selected_pages", ms=1))
     assert shown(out).split("1 ms")[1].strip() == line
 
 
@@ -211,10 +216,10 @@ def test_sources_that_disagree_are_told_with_the_verdicts_before_the_section_tha
     claim: events.Claim = {
         "start": 0, "end": 8, "text": "25 days.", "verdict": "supported", "reasons": [], "citations": []
     }  # fmt: skip
-    listener.step_started(events.StepStarted(step="check_claims"))
-    listener.section_checked(events.SectionChecked(section_index=0, claims=[claim]))
-    listener.sources_disagree(events.SourcesDisagree(segment_ids=["d:0", "e:0"], reason="25 days, 28 days"))
-    listener.section_started(events.SectionStarted(section_index=1))
+    show(listener, events.StepStarted(step="check_claims"))
+    show(listener, events.SectionChecked(section_index=0, claims=[claim]))
+    show(listener, events.SourcesDisagree(segment_ids=["d:0", "e:0"], reason="25 days, 28 days"))
+    show(listener, events.SectionStarted(section_index=1))
     lines = shown(out).splitlines()
     assert lines[0].endswith("1 claim: 1 supported")
     assert lines[1].strip() == "sources disagree: 25 days, 28 days"
@@ -229,21 +234,21 @@ def test_the_time_to_the_first_words_is_that_of_the_events_though_they_come_at_o
         ("12:00:01.350Z", events.SectionStarted(section_index=0)),
     ]
     for seq, (clock, event) in enumerate(told, start=1):
-        listener.hear(events.Envelope("r", "s", seq, f"2026-11-22T{clock}", event))
+        listener.show(events.Envelope("r", "s", seq, f"2026-11-22T{clock}", event))
     assert "1250 ms  to its first words" in shown(out)
 
 
 def test_what_was_taken_out_of_a_section_is_told_when_its_text_has_ended() -> None:
     out = console(60)
     listener = TerminalRun(out, out, wrap=True)
-    for event in (
+    show(
+        listener,
         events.SectionStarted(section_index=0),
         events.TextDelta(section_index=0, delta="See the "),
         events.ContentRemoved(section_index=0, kind="image", target="https://evil.example/a.png"),
         events.TextDelta(section_index=0, delta="chart."),
         events.SectionFinished(section_index=0, text="See the chart.", source_ids=[]),
-    ):
-        event.tell(listener)
+    )
     text = " ".join(shown(out).split())
     assert text == "See the chart. image removed, no source holds it: https://evil.example/a.png"
 
@@ -256,9 +261,9 @@ def test_a_claim_that_failed_is_told_with_its_reasons_and_within_the_width() -> 
         "verdict": "contradicted", "reasons": ["the source says 25 days, the answer says 30"], "citations": [],
         "section_index": 0,
     }  # fmt: skip
-    listener.step_started(events.StepStarted(step="check_claims"))
-    listener.section_checked(events.SectionChecked(section_index=0, claims=[claim]))
-    listener.step_finished(events.StepFinished(step="check_claims", ms=1))
+    show(listener, events.StepStarted(step="check_claims"))
+    show(listener, events.SectionChecked(section_index=0, claims=[claim]))
+    show(listener, events.StepFinished(step="check_claims", ms=1))
     show_doubts(out, [claim])
     text = " ".join(shown(out).split())
     assert "1 claim: 1 contradicted section 1 contradicted: the source says 25 days, the answer says 30" in text
@@ -298,8 +303,7 @@ def run_told(width: int) -> str:
             spent={"generate_answer": Spent(calls=2, tokens=9, ms=9)},
         ),
     ]  # fmt: skip
-    for event in told:
-        event.tell(listener)
+    show(listener, *told)
     return shown(out)
 
 

@@ -75,7 +75,7 @@ def answered(sources: list[Source], *sections: tuple[str, list[Claim]], outcome:
 
 def heard(log: Sequence[Envelope], dialect: ConversationEncoder | None = None) -> list[dict[str, Any]]:
     dialect = dialect or ConversationEncoder()
-    return [json.loads(frame["data"]) for frame in parse_frames(b"".join(map(dialect.speak, log)).decode())]
+    return [json.loads(frame["data"]) for frame in parse_frames(b"".join(map(dialect.encode, log)).decode())]
 
 
 def spoken(events: Sequence[AnyEvent], dialect: ConversationEncoder | None = None) -> list[dict[str, Any]]:
@@ -181,7 +181,7 @@ def test_advice_for_whoever_runs_the_service_is_not_given_to_whoever_asks() -> N
 
 def test_of_the_frames_of_an_event_the_last_alone_has_an_id() -> None:
     end = answered(SOURCES, section(0, "data: one\n\ntwo", SOURCES[0]))[-1]
-    frames = parse_frames(ConversationEncoder().speak(logged([end])[0]).decode())
+    frames = parse_frames(ConversationEncoder().encode(logged([end])[0]).decode())
     assert [frame.get("id") for frame in frames] == [None, None, f"{RUN_ID}:1"]
 
 
@@ -199,10 +199,10 @@ def test_what_is_told_at_the_end_is_what_was_shown(log: list[Envelope]) -> None:
 @given(runs())
 def test_a_reader_that_comes_back_anywhere_is_told_the_rest(log: list[Envelope]) -> None:
     whole = ConversationEncoder(progress=True, thinking=True)
-    frames = [(envelope.seq, whole.speak(envelope)) for envelope in log]
+    frames = [(envelope.seq, whole.encode(envelope)) for envelope in log]
     for left in (1, len(log) // 2, len(log) - 1):
         again = ConversationEncoder(progress=True, thinking=True)
-        rest = [(envelope.seq, again.speak(envelope)) for envelope in log]
+        rest = [(envelope.seq, again.encode(envelope)) for envelope in log]
         assert [told for seq, told in rest if seq > left] == [told for seq, told in frames if seq > left]
 
 
@@ -217,4 +217,4 @@ def test_a_run_that_was_stopped_ends_with_an_error_and_nothing_unproven(log: lis
 def test_nothing_is_told_after_a_failure() -> None:
     dialect = ConversationEncoder()
     assert [each["type"] for each in spoken([STARTED, FAILURE], dialect)] == ["connected", "error"]
-    assert dialect.speak(logged([QueryRewritten(query="", reason="", attempt=1)])[0]) == b""
+    assert dialect.encode(logged([QueryRewritten(query="", reason="", attempt=1)])[0]) == b""

@@ -67,7 +67,7 @@ def message_of(log: list[Envelope]) -> Message:
 
 
 def hear(held: SectionBuffer, events: Iterable[AnyEvent]) -> list[str]:
-    return [told.text for event in events for told in held.hear(event)]
+    return [told.text for event in events for told in held.feed(event)]
 
 
 def test_a_section_waits_for_its_verdicts_and_for_those_before_it() -> None:
@@ -95,15 +95,15 @@ def test_a_failed_section_is_not_told_before_repair_is_over(verdict: Verdict) ->
 def test_a_repaired_section_is_told_with_its_new_verdicts() -> None:
     held = SectionBuffer()
     hear(held, [*written(0, "Wrong."), checked(0, "Wrong.", "contradicted")])
-    assert held.hear(revised(0, "Right.")) == [FinalSection(0, "Right.", ["d:1"], judged("Right.", "supported", 1))]
+    assert held.feed(revised(0, "Right.")) == [FinalSection(0, "Right.", ["d:1"], judged("Right.", "supported", 1))]
 
 
 def test_a_withdrawn_section_is_never_told_and_leaves_no_gap() -> None:
     held = SectionBuffer()
     hear(held, [*written(0, "Wrong."), *written(1, "Right."), checked(0, "Wrong.", "unsupported")])
     assert hear(held, [checked(1, "Right.", "supported", 1)]) == []
-    [told] = held.hear(revised(0, ""))
-    assert (told.place, told.text) == (0, "Right.")
+    [told] = held.feed(revised(0, ""))
+    assert (told.position, told.text) == (0, "Right.")
 
 
 def test_where_all_was_withdrawn_the_refusal_is_told() -> None:
@@ -115,7 +115,7 @@ def test_where_all_was_withdrawn_the_refusal_is_told() -> None:
 def test_a_section_that_cites_nothing_has_the_sources_that_matching_found() -> None:
     held = SectionBuffer()
     hear(held, written(0, "One."))
-    [told] = held.hear(checked(0, "One.", "supported", 2, 1))
+    [told] = held.feed(checked(0, "One.", "supported", 2, 1))
     assert told.source_ids == [source(2)["segment_id"], source(1)["segment_id"]]
 
 
@@ -170,10 +170,10 @@ def test_what_was_told_can_not_be_taken_back(again: list[AnyEvent]) -> None:
 @given(runs())
 def test_every_section_of_every_run_is_told_once_and_in_order(log: list[Envelope]) -> None:
     held = SectionBuffer()
-    given_out = [section for envelope in log for section in held.hear(envelope.event)]
+    given_out = [section for envelope in log for section in held.feed(envelope.event)]
     message = message_of(log)
     assert [section.text for section in given_out] == [each["text"] for each in message["sections"]]
-    assert [section.place for section in given_out] == list(range(len(given_out)))
+    assert [section.position for section in given_out] == list(range(len(given_out)))
     assert [section.source_ids for section in given_out] == [each["source_ids"] for each in message["sections"]]
     assert "".join(piece for section in given_out for piece in marked_pieces(section, footnote)) == marked_text(
         message, footnote
@@ -200,7 +200,7 @@ def test_no_section_is_told_before_its_verdict(log: list[Envelope]) -> None:
                 (passed.discard if any(map(_failed, event.claims)) else passed.add)(event.section_index)
             case AnswerAssessed() | RunFinished():
                 over = True
-        for section in held.hear(envelope.event):
+        for section in held.feed(envelope.event):
             assert over or not searched or any(texts[index] == section.text for index in passed)
 
 
@@ -209,16 +209,16 @@ def test_no_section_is_told_before_its_verdict(log: list[Envelope]) -> None:
 def test_a_run_that_fails_tells_nothing_more(log: list[Envelope]) -> None:
     held = SectionBuffer()
     for envelope in log[:-1]:
-        held.hear(envelope.event)
+        held.feed(envelope.event)
     assert isinstance(log[-1].event, RunFailed)
-    assert held.hear(FAILURE) == []
+    assert held.feed(FAILURE) == []
 
 
 @FAST
 @given(cancelled_runs())
 def test_a_cancelled_run_tells_what_was_finished(log: list[Envelope]) -> None:
     held = SectionBuffer()
-    texts = [section.text for envelope in log for section in held.hear(envelope.event)]
+    texts = [section.text for envelope in log for section in held.feed(envelope.event)]
     assert texts == [each["text"] for each in message_of(log)["sections"]]
 
 

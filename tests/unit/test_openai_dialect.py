@@ -22,7 +22,7 @@ MARK = re.compile(r"\[\[\d+\]\]\([^)]*\)|\[\d+\]")
 
 def chunks_of(log: list[Envelope], wanted: ReplyOptions) -> list[dict[str, Any]]:
     dialect = OpenAIEncoder(wanted)
-    told = b"".join(map(dialect.speak, log))
+    told = b"".join(map(dialect.encode, log))
     assert told.endswith(DONE)
     assert b"\r" not in told
     return [json.loads(frame["data"]) for frame in parse_frames(told.decode())[:-1]]

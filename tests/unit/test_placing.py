@@ -39,7 +39,7 @@ def test_a_draft_ends_as_the_finished_answer(log: list[Envelope]) -> None:
     drafted = AnswerDraft(bracket)
     shown = ""
     for envelope in log:
-        if (change := drafted.hear(envelope.event)) is not None:
+        if (change := drafted.feed(envelope.event)) is not None:
             assert change.text or change.anew
             shown = change.text if change.anew else shown + change.text
     end = log[-1].event
@@ -52,7 +52,7 @@ def test_a_section_disappears_when_it_fails_and_comes_back_revised() -> None:
     one, two = (claim("", text, "supported", [citation(source(1), "supported", 0)]) for text in ("One.", "Two."))
     failed = claim("", "Two.", "contradicted", [])
     heard = [
-        drafted.hear(event)
+        drafted.feed(event)
         for event in [
             SectionStarted(section_index=0),
             TextDelta(section_index=0, delta="On"),

@@ -34,7 +34,7 @@ Told = list[tuple[str, dict[str, Any]]]
 
 def heard(log: Sequence[Envelope]) -> Told:
     dialect = SelfRagEncoder()
-    frames = parse_frames(b"".join(map(dialect.speak, log)).decode())
+    frames = parse_frames(b"".join(map(dialect.encode, log)).decode())
     return [(frame["event"], json.loads(frame["data"])) for frame in frames]
 
 

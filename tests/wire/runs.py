@@ -7,9 +7,10 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from answers.standing import written_sections
 from graph import events as told
 from graph.events import AnyEvent, Envelope
-from graph.evidence import Disagreement, Message, Section, SectionClaim, Source, Spent
+from graph.evidence import Disagreement, Message, SectionClaim, Source, Spent
 from tests.wire.texts import Written, citation, claim, sentences, source, uncited, written
 
 RUN_ID = str(UUID(int=0x4000_8000_0000_0000_0001))
@@ -261,9 +262,7 @@ def cancelled_runs(draw: st.DrawFn) -> list[Envelope]:
     draw(st.sampled_from((answered, abstained, direct)))(run)
     started = next(at for at, event in enumerate(run.events) if isinstance(event, told.RunStarted))
     events = run.events[: draw(st.integers(started + 1, len(run.events) - 1))]
-    finished = (event for event in events if isinstance(event, told.SectionFinished | told.SectionRevised))
-    standing = {event.section_index: Section(text=event.text, source_ids=event.source_ids) for event in finished}
-    sections = [section for section in standing.values() if section["text"]]
+    sections = written_sections(events)
     answer = "\n\n".join(section["text"] for section in sections)
     message = Message(answer=answer, sections=sections, citations=[], sources=[], family="llm")
     return logged(

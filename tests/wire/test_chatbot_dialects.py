@@ -58,7 +58,7 @@ def told(name: str, events: Sequence[AnyEvent]) -> list[dict[str, Any]]:
     """Tell a run, and read the frames but for the last mark of the end."""
     speaker = DIALECTS[name].encoder()
     log = [Envelope("r", "s", seq, "2026-11-21T12:00:00.000Z", event) for seq, event in enumerate(events, start=1)]
-    frames = parse_frames(b"".join(map(speaker.speak, log)).decode())
+    frames = parse_frames(b"".join(map(speaker.encode, log)).decode())
     return [json.loads(frame["data"]) for frame in frames if frame["data"] != "[DONE]"]
 
 

@@ -127,7 +127,7 @@ def test_a_log_that_is_heard_from_anywhere_ends_in_the_same_bytes(log: list[Enve
     after = data.draw(st.integers(0, len(log) - 1))
     for name in DIALECTS:
         speaker = DIALECTS[name].encoder()
-        spoken = [speaker.speak(envelope) for envelope in log]
+        spoken = [speaker.encode(envelope) for envelope in log]
         assert b"".join(stream(name, log, after)) == b"".join(spoken[after:]), name
 
 

@@ -6,16 +6,17 @@ so events go to its log, not to a response. Readers are given an event only afte
 
 from dataclasses import dataclass, field, replace
 from pydantic_core import to_json
+from answers.standing import written_sections
 from graph.events import AnyEvent, Envelope, TextDelta, ThinkingDelta, payload
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 from langgraph.runtime import RunControl
 from graph.errors import CitewellError
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, RunResumed, RunStarted, SectionFinished, SectionRevised, timestamp
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, RunStarted, timestamp
 from graph.evidence import FamilyName, Section, Spent, StopReason
 from tools.runs.tasks import cancel_and_wait
 from tools.runs.run_request import RunReader, RunRequest, Superseded
@@ -235,8 +236,8 @@ class Run:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections finished so far, as they stand: a revised one in its last form, a withdrawn one left out."""
-        return _current_sections(self._told)
+        """The sections finished so far: a revised one in its last form, a withdrawn one left out."""
+        return written_sections(self._told)
 
     @property
     def has_started(self) -> bool:
@@ -256,13 +257,3 @@ class Run:
     def _wake(self) -> None:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
-
-
-def _current_sections(told: Iterable[AnyEvent]) -> list[Section]:
-    sections: dict[int, Section] = {}
-    for event in told:
-        if isinstance(event, SectionFinished | SectionRevised):
-            sections[event.section_index] = Section(text=event.text, source_ids=event.source_ids)
-        elif isinstance(event, RunResumed):
-            sections = {index: section for index, section in sections.items() if index in event.sections}
-    return [section for _, section in sorted(sections.items()) if section["text"]]

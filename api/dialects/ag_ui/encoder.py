@@ -5,25 +5,35 @@ citations: sources go into the shared state, their proof into a CUSTOM event, an
 """
 
 from collections.abc import Mapping, Sequence
+from functools import singledispatchmethod
 from typing import Any
 
 from api.dialects.ag_ui.shared_state import SharedState
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import PlacedClaim, bracket, marked_pieces, placed_claims
-from api.dialects.event_frames import frame
+from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
 from graph.events import (
     AnswerAssessed,
     AnyEvent,
+    ContentRemoved,
     Envelope,
+    PagesLoaded,
+    QueryRewritten,
+    Queued,
+    RetrievalDecided,
     RunFailed,
     RunFinished,
     RunResumed,
     RunStarted,
+    SearchFailed,
+    SourcesDisagree,
+    SourcesFound,
     SourcesGraded,
     StepFinished,
     StepStarted,
     ThinkingDelta,
+    TitleChanged,
     payload,
 )
 
@@ -31,7 +41,7 @@ Frame = dict[str, Any]
 
 
 class RunFrames:
-    """Gives the events of steps, thoughts and text, so that none is begun twice or ended without having begun.
+    """Builds the events of steps, thoughts and text, so that none is begun twice or ended without having begun.
 
     Clients refuse a step whose name is open already, and an end of the run while anything is.
     """
@@ -57,7 +67,7 @@ class RunFrames:
         return [{"type": "STEP_FINISHED", "stepName": name}]
 
     def think(self, delta: str) -> list[Frame]:
-        """Tell what a reasoning model thinks, apart from the answer."""
+        """Send what a reasoning model thinks, apart from the answer."""
         begun: list[Frame] = []
         if not self._thinking:
             self._thoughts += 1
@@ -79,7 +89,7 @@ class RunFrames:
         ]
 
     def write(self, text: str) -> list[Frame]:
-        """Tell more of the answer."""
+        """Append to the answer."""
         begun = self.end_thought()
         if not self._in_text:
             self._in_text = True
@@ -88,7 +98,7 @@ class RunFrames:
 
     def cut_off(self) -> list[Frame]:
         """End the steps and the thought that a crash has left open; the text goes on."""
-        return [*self.end_thought(), *(frame for name in list(self._steps) for frame in self.end_step(name))]
+        return [*self.end_thought(), *(each for name in list(self._steps) for each in self.end_step(name))]
 
     def end(self) -> list[Frame]:
         """End all that is open."""
@@ -103,13 +113,14 @@ ENVELOPE = ("schema", "type", "run_id", "session_id", "seq", "at")
 
 
 class AgUiEncoder:
-    """Speaks one run of an agent, under the ids that its client gave thread and run.
+    """Encodes one run of an agent, under the ids that its client gave thread and run.
 
     ``state`` is what the client keeps in the shared state; keys that are not ours are left in it.
     """
 
-    remembers = True
-    rejoins = False
+    stateful = True
+    resumable = False
+    ignored = DRAFT_EVENTS
     _envelope: Envelope
 
     def __init__(
@@ -122,17 +133,17 @@ class AgUiEncoder:
         self._thread_id = thread_id
         self._run_id = run_id
         self._message_id = message_id
-        self._retelling = BufferedEncoding(self, self._text, cut_short_fails=False)
+        self._buffered = BufferedEncoding(self._encode, self._text, cut_short_fails=False)
         self._run = RunFrames(message_id)
         self._state = SharedState(state)
         self._sections: list[FinalSection] = []
         self._begun = False
         self._model = ""
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, behind the sections that it settles; nothing behind the end."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after those of the sections that it settles; nothing after the end."""
         self._envelope = envelope
-        return self._begin() + self._retelling.tell(envelope.event)
+        return self._begin() + self._buffered.encode(envelope.event)
 
     def _text(self, settled: Sequence[FinalSection]) -> bytes:
         self._sections += settled
@@ -154,37 +165,43 @@ class AgUiEncoder:
             "runId": self._run_id or self._envelope.run_id,
         }
 
-    def run_started(self, event: RunStarted) -> bytes:
-        """Remember which model answers; the run itself has begun with the first event, whatever that was."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _run_started(self, event: RunStarted) -> bytes:
         self._model = event.model
-        return self._custom(event)
+        return self._custom()
 
-    def run_resumed(self, event: RunResumed) -> bytes:
-        """End what a crash has left open, since it is done again under the same names."""
-        return _frames(self._run.cut_off()) + self._custom(event)
+    @_encode.register
+    def _run_resumed(self, event: RunResumed) -> bytes:
+        # What a crash has left open is repeated under the same names.
+        return _frames(self._run.cut_off()) + self._custom()
 
-    def step_started(self, event: StepStarted) -> bytes:
-        """Begin a step."""
+    @_encode.register
+    def _step_started(self, event: StepStarted) -> bytes:
         return _frames(self._run.begin_step(event.step))
 
-    def step_finished(self, event: StepFinished) -> bytes:
-        """End a step and the thought in it."""
+    @_encode.register
+    def _step_finished(self, event: StepFinished) -> bytes:
         return _frames([*self._run.end_thought(), *self._run.end_step(event.step)])
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Put the sources into the shared state."""
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
         return self._patch(self._state.sources(event.sources))
 
-    def thinking_delta(self, event: ThinkingDelta) -> bytes:
-        """Tell a thought."""
+    @_encode.register
+    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
         return _frames(self._run.think(event.delta)) if event.delta else b""
 
-    def answer_assessed(self, event: AnswerAssessed) -> bytes:
-        """Put the assessment into the shared state."""
-        return self._patch(self._state.found(assessment=self._told(event)))
+    @_encode.register
+    def _answer_assessed(self, event: AnswerAssessed) -> bytes:
+        return self._patch(self._state.found(assessment=self._fields()))
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """End the run with the proof of its answer, and how it ended as the result."""
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
         message = event.message
         placed = list(placed_claims(self._sections, bracket))
         citations = [citation for each in placed for citation in _citations(each)]
@@ -204,8 +221,8 @@ class AgUiEncoder:
             end["usage"] = [{"model": self._model, "totalTokens": tokens}]
         return _frames(self._run.end()) + self._patch(patch) + _frames([custom, end])
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """End what is open, then the run as failed."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         message = f"{event.message} {event.suggestion}".strip()
         return _frames([*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}])
 
@@ -223,29 +240,26 @@ class AgUiEncoder:
     def _patch(self, patch: list[dict[str, Any]]) -> bytes:
         return _frames([{"type": "STATE_DELTA", "delta": patch}]) if patch else b""
 
-    def _told(self, event: AnyEvent) -> dict[str, Any]:
+    def _fields(self) -> dict[str, Any]:
         return {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
 
-    def _custom(self, event: AnyEvent) -> bytes:
-        return _frames([{"type": "CUSTOM", "name": event.type, "value": self._told(event)}])
+    @_encode.register
+    def _progress(
+        self,
+        event: Queued
+        | RetrievalDecided
+        | PagesLoaded
+        | SourcesFound
+        | SearchFailed
+        | SourcesDisagree
+        | QueryRewritten
+        | ContentRemoved
+        | TitleChanged,
+    ) -> bytes:
+        return self._custom()
 
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _custom
-    retrieval_decided = _custom
-    pages_loaded = _custom
-    sources_found = _custom
-    search_failed = _custom
-    sources_disagree = _custom
-    query_rewritten = _custom
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _custom
-    title_changed = _custom
+    def _custom(self) -> bytes:
+        return _frames([{"type": "CUSTOM", "name": self._envelope.event.type, "value": self._fields()}])
 
 
 def _citations(placed: PlacedClaim) -> list[dict[str, Any]]:

@@ -5,24 +5,37 @@ Releases differ in how strict they are: an unknown part fails the stream in all 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import singledispatchmethod
 from typing import Any, Literal
 
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.replies import NAMESPACE, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims
-from api.dialects.event_frames import frame
+from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
 from graph.events import (
     TERMINAL,
+    AnswerAssessed,
     AnyEvent,
+    ContentRemoved,
     Envelope,
+    PagesLoaded,
+    QueryRewritten,
+    Queued,
+    RetrievalDecided,
     RunFailed,
     RunFinished,
+    RunResumed,
     RunStarted,
+    SearchFailed,
+    SourcesDisagree,
+    SourcesFound,
     SourcesGraded,
     StepFinished,
+    StepStarted,
     ThinkingDelta,
+    TitleChanged,
     payload,
 )
 from graph.evidence import Message, Source
@@ -32,7 +45,7 @@ TEXT = "answer"
 
 
 class MessageParts:
-    """Gives the parts that put a thought, a source or text on the message; the text is one part with the id ``answer``.
+    """Builds the parts that add a thought, a source or text to the message; the text is one part, ``answer``.
 
     Clients refuse a delta or an end of what was never begun, so every part that is open is ended before another.
     """
@@ -59,7 +72,7 @@ class MessageParts:
         return ended
 
     def think(self, delta: str) -> list[Part]:
-        """Tell what a reasoning model thinks, apart from the answer."""
+        """Send what a reasoning model thinks, apart from the answer."""
         begun: list[Part] = []
         if not self._thinking:
             self._thought += 1
@@ -75,13 +88,13 @@ class MessageParts:
         return [{"type": "reasoning-end", "id": f"thought-{self._thought}"}]
 
     def cite(self, sources: Sequence[Source]) -> list[Part]:
-        """Tell the sources that the text to come refers to, each once, in the order of their marks."""
+        """Send the sources that the next text refers to, each once, in the order of their marks."""
         fresh = [source for source in sources if source["index"] not in self._cited]
         self._cited |= {source["index"] for source in fresh}
         return [source_part(source) for source in sorted(fresh, key=lambda source: source["index"])]
 
     def write(self, text: str) -> list[Part]:
-        """Tell more of the answer."""
+        """Append to the answer."""
         begun = self.end_thought()
         if not self._in_text:
             self._in_text = True
@@ -89,7 +102,7 @@ class MessageParts:
         return [*begun, {"type": "text-delta", "id": TEXT, "delta": text}]
 
     def reset(self) -> list[Part]:
-        """Drop all that the step has told; clients then hold nothing of it open."""
+        """Drop all that the step has sent; clients then hold nothing of it open."""
         self._in_text = self._thinking = False
         self._cited.clear()
         return [{"type": "reset-step"}]
@@ -109,19 +122,20 @@ DONE = b"data: [DONE]\n\n"
 
 
 class AiSdkEncoder:
-    """Speaks one assistant message: status while it works, then sources, text with ``[n]`` marks, and their proof.
+    """Encodes one assistant message: status while it works, then sources, text with ``[n]`` marks, and their proof.
 
-    ``accepts`` are the newer things that its reader understands: ``text-citations`` on the end of the text, and
-    ``reset-step``, by which text is told as it is written and dropped where it does not hold.
+    ``accepts`` are the newer features that its reader understands: ``text-citations`` on the end of the text, and
+    ``reset-step``, by which text is sent as it is written and dropped where it does not hold.
     """
 
-    remembers = True
-    rejoins = False
+    stateful = True
+    resumable = False
+    ignored = DRAFT_EVENTS | {AnswerAssessed}
     _envelope: Envelope
 
     def __init__(self, accepts: Collection[ClientFeature] = ()) -> None:
         self._cites_text = "text-citations" in accepts
-        self._held = None if "reset-step" in accepts else SectionBuffer()
+        self._buffer = None if "reset-step" in accepts else SectionBuffer()
         self._drafted = AnswerDraft(bracket)
         self._message = MessageParts()
         self._sources: list[Source] = []
@@ -129,8 +143,8 @@ class AiSdkEncoder:
         self._drafting = False
         self._over = False
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, behind the text that it settles; nothing behind the end."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after the text that it settles; nothing after the end."""
         self._envelope = envelope
         event = envelope.event
         if isinstance(event, RunFinished) and event.message["sources"]:
@@ -138,15 +152,17 @@ class AiSdkEncoder:
         if self._over:
             return b""
         try:
-            told = self._held.hear(event) if self._held is not None else []
-            self._sections += told
+            settled = self._buffer.feed(event) if self._buffer is not None else []
+            self._sections += settled
         except Retracted:
             self._over = True
-            return self.run_failed(ANSWER_REWRITTEN)
-        parts = self._draft(event) if self._held is None else [part for each in told for part in self._settle(each)]
-        spoken = _frames(parts) + event.tell(self)
+            return self._encode(ANSWER_REWRITTEN)
+        parts = (
+            self._draft(event) if self._buffer is None else [part for each in settled for part in self._settle(each)]
+        )
+        frames = _frames(parts) + self._encode(event)
         self._over = isinstance(event, TERMINAL)
-        return spoken
+        return frames
 
     def _settle(self, told: FinalSection) -> list[Part]:
         cited = {citation["source_index"] for claim in told.claims for citation in claim["citations"]}
@@ -154,12 +170,12 @@ class AiSdkEncoder:
         return [*self._cite(cited), *text]
 
     def _draft(self, event: AnyEvent) -> list[Part]:
-        drafted = self._drafted.hear(event)
+        drafted = self._drafted.feed(event)
         if drafted is None:
             return []
         parts: list[Part] = []
         if not self._drafting:
-            self._drafting = True  # in a step of its own, so that what came before stays when it is dropped
+            self._drafting = True  # in a separate step, so that what came before stays when it is dropped
             parts = self._message.begin_step()
         elif drafted.anew:
             parts = self._message.reset()
@@ -168,27 +184,32 @@ class AiSdkEncoder:
     def _cite(self, indices: set[int]) -> list[Part]:
         return self._message.cite([source for source in self._sources if source["index"] in indices])
 
-    def run_started(self, event: RunStarted) -> bytes:
-        """Begin the message, under the id that the session will know it by."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _run_started(self, event: RunStarted) -> bytes:
         about = {"session_id": self._envelope.session_id, "run_id": self._envelope.run_id, "model": event.model}
         start = {"type": "start", "messageId": event.message_id, "messageMetadata": about}
         return _frames([start, *self._message.begin_step()])
 
-    def thinking_delta(self, event: ThinkingDelta) -> bytes:
-        """Tell a thought."""
+    @_encode.register
+    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
         return _frames(self._message.think(event.delta))
 
-    def step_finished(self, event: StepFinished) -> bytes:
-        """End a thought with the step that it belongs to."""
-        return _frames(self._message.end_thought()) + self._status(event)
+    @_encode.register
+    def _step_finished(self, event: StepFinished) -> bytes:
+        return _frames(self._message.end_thought()) + self._status()
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Keep the sources until the text cites them."""
-        self._sources = event.sources
-        return self._status(event)
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
+        self._sources = event.sources  # sent when the text cites them
+        return self._status()
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """End the message with its proof and how the run ended; a cancelled one is an aborted one."""
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
         parts = [*self._proof(event.message), *self._message.end_step()]
         about = _ending(event)
         if event.outcome == "cancelled":
@@ -197,21 +218,22 @@ class AiSdkEncoder:
             parts.append({"type": "finish", "finishReason": "stop", "messageMetadata": about})
         return _frames(parts) + DONE
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """End the message as failed, without its draft. Clients stop at the error, so it comes last but for the end."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         about = {"outcome": "failed", "stop_reason": "error", "code": event.code, "retryable": event.retryable}
         parts = [
             *(self._message.reset() if self._drafting else []),
             *self._message.end_step(),
             {"type": "message-metadata", "messageMetadata": about},
+            # Clients stop at the error, so it comes last but for the end.
             {"type": "error", "errorText": f"{event.message} {event.suggestion}".strip()},
             {"type": "finish", "finishReason": "error"},
         ]
         return _frames(parts) + DONE
 
     def _proof(self, message: Message) -> list[Part]:
-        # A cut-off run's message cites nothing, yet what was told of it has marks, and each of them its proof.
-        sections = final_sections(message) if self._held is None else self._sections
+        # A cut-off run's message cites nothing, yet what was sent of it has marks, each with its proof.
+        sections = final_sections(message) if self._buffer is None else self._sections
         placed = list(placed_claims(sections, bracket))
         sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
         extra: Part = {}
@@ -222,32 +244,27 @@ class AiSdkEncoder:
         data = {"type": "data-citations", "id": "citations", "data": proof(message, placed)}
         return [*self._message.end_thought(), *sources, *self._message.end_text(extra), data]
 
-    def _status(self, event: AnyEvent) -> bytes:
-        """Tell progress to whoever listens just now; it never becomes part of the message."""
-        told = payload(self._envelope)
-        data = {name: value for name, value in told.items() if name not in ENVELOPE}
+    @_encode.register
+    def _progress(
+        self,
+        event: Queued
+        | RunResumed
+        | StepStarted
+        | RetrievalDecided
+        | PagesLoaded
+        | SourcesFound
+        | SearchFailed
+        | SourcesDisagree
+        | QueryRewritten
+        | ContentRemoved
+        | TitleChanged,
+    ) -> bytes:
+        return self._status()
+
+    def _status(self) -> bytes:
+        """Send the event as progress, which never becomes part of the message."""
+        data = {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
         return _frames([{"type": "data-status", "data": data, "transient": True}])
-
-    def _silent(self, event: AnyEvent) -> bytes:
-        return b""
-
-    queued = _status
-    run_resumed = _status
-    step_started = _status
-    retrieval_decided = _status
-    pages_loaded = _status
-    sources_found = _status
-    search_failed = _status
-    sources_disagree = _status
-    query_rewritten = _status
-    section_started = _silent
-    text_delta = _silent
-    section_finished = _silent
-    section_checked = _silent
-    section_revised = _silent
-    content_removed = _status
-    answer_assessed = _silent
-    title_changed = _status
 
 
 def _ending(event: RunFinished) -> dict[str, Any]:

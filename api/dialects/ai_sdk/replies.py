@@ -7,6 +7,8 @@ import mimetypes
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+from pydantic import BaseModel, Field
+
 from api.dialects.citation_marks import PlacedClaim, bracket, marked_text, placed_claims
 from api.dialects.section_buffer import final_sections
 from graph.evidence import Message, Source
@@ -125,3 +127,12 @@ def _answer(stored: StoredMessage) -> dict[str, Any]:
             {"type": "data-citations", "id": "citations", "data": proof(message, placed)},
         ],
     }
+
+
+class ChatHistory(BaseModel):
+    """A chat as a page that is opened again begins with it."""
+
+    id: str
+    title: str
+    messages: list[dict[str, Any]] = Field(description="`UIMessage`s in the order in which they were said.")
+    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")

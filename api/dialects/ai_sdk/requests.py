@@ -60,12 +60,3 @@ class UIChatRequest(ChatOptions):
         if last.role != "user":
             raise InvalidRequest(f"{name}: the last message must be the user's.")
         return parse_question(last.text, f"{name}.parts")
-
-
-class ChatHistory(BaseModel):
-    """A chat as a page that is opened again begins with it."""
-
-    id: str
-    title: str
-    messages: list[dict[str, Any]] = Field(description="`UIMessage`s in the order in which they were said.")
-    next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")

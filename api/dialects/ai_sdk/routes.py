@@ -10,8 +10,8 @@ from pydantic import BeforeValidator
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder, ClientFeature
-from api.dialects.ai_sdk.replies import ui_messages
-from api.dialects.ai_sdk.requests import ChatHistory, UIChatRequest
+from api.dialects.ai_sdk.replies import ChatHistory, ui_messages
+from api.dialects.ai_sdk.requests import UIChatRequest
 from api.dialects.branch_request import (
     BranchPoint,
     as_regeneration,

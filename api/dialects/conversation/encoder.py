@@ -2,20 +2,25 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import singledispatchmethod
 from typing import Any
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.conversation.replies import CitedDocuments, document_source, most_relevant
-from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
 from api.problems import BY_CODE
 from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
     Envelope,
+    Queued,
     RetrievalDecided,
     RunFailed,
     RunFinished,
     RunStarted,
+    SearchFailed,
     SourcesGraded,
     StepStarted,
     ThinkingDelta,
@@ -38,15 +43,16 @@ STAGES = {
 }
 
 
-class ConversationEncoder(SilentEncoder):
-    """Tells a run as `connected`, `content`, `done` or `error`, and on request how it comes along.
+class ConversationEncoder:
+    """Encodes a run as `connected`, `content`, `done` or `error`, and on request its progress.
 
     Marks ``[n]`` in the text count the ``sources`` of `done`. Of the frames of one event the last alone has an id: a
-    reader that is cut off between them is told them all again, and misses none.
+    reader that is cut off between them gets all of them again, and misses none.
     """
 
-    remembers = True
-    rejoins = True
+    stateful = True
+    resumable = True
+    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {Queued, SearchFailed, AnswerAssessed}
 
     def __init__(
         self, conversation_id: str = "", message_id: str = "", *, progress: bool = False, thinking: bool = False
@@ -55,7 +61,7 @@ class ConversationEncoder(SilentEncoder):
         self._message_id = message_id
         self._shows_progress = progress
         self._shows_thinking = thinking
-        self._retelling = BufferedEncoding(self, self._content)
+        self._buffered = BufferedEncoding(self._encode, self._content)
         self._documents = CitedDocuments()
         self._decided: RetrievalDecided | None = None
         self._answer = ""
@@ -66,12 +72,12 @@ class ConversationEncoder(SilentEncoder):
         self._thinks_since: datetime | None = None
         self._at = ""
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the text that it settles before it."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after the text that it settles."""
         self._at = envelope.at
         if isinstance(envelope.event, RunFinished):
             self._documents.learn(envelope.event.message["sources"])
-        return with_event_id(self._connect(envelope) + self._retelling.tell(envelope.event), envelope.event_id)
+        return with_event_id(self._connect(envelope) + self._buffered.encode(envelope.event), envelope.event_id)
 
     def _connect(self, envelope: Envelope) -> bytes:
         if self._connected:
@@ -85,26 +91,31 @@ class ConversationEncoder(SilentEncoder):
         self._answer += text
         return frame({"type": "content", "content": text}) if text else b""
 
-    def run_started(self, event: RunStarted) -> bytes:
-        """Remember the id of the answer to come."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _run_started(self, event: RunStarted) -> bytes:
         self._message_id = event.message_id
         return b""
 
-    def step_started(self, event: StepStarted) -> bytes:
-        """Tell how far the run has come, where that was asked for and has changed; it never goes back."""
+    @_encode.register
+    def _step_started(self, event: StepStarted) -> bytes:
         stage, percent = STAGES.get(event.step, (self._stage, self._percent))
         if not self._shows_progress or stage == self._stage:
             return b""
-        self._stage, self._percent = stage, max(percent, self._percent)
+        self._stage, self._percent = stage, max(percent, self._percent)  # progress never goes back
         return frame({"type": "progress", "stage": stage, "percent": self._percent})
 
-    def retrieval_decided(self, event: RetrievalDecided) -> bytes:
-        """Remember what the question is."""
+    @_encode.register
+    def _retrieval_decided(self, event: RetrievalDecided) -> bytes:
         self._decided = event
         return b""
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Tell the documents that are new among the sources, where that was asked for."""
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
         self._documents.learn(event.sources)
         if not self._shows_progress:
             return b""
@@ -116,8 +127,8 @@ class ConversationEncoder(SilentEncoder):
         previews = [document_source(most_relevant(sources)) for sources in found.values()]
         return b"".join(frame({"type": "source_preview", "source": source}) for source in previews)
 
-    def thinking_delta(self, event: ThinkingDelta) -> bytes:
-        """Tell what the model thinks, and for how many milliseconds it has thought, where that was asked for."""
+    @_encode.register
+    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
         if not self._shows_thinking:
             return b""
         now = datetime.fromisoformat(self._at)
@@ -125,8 +136,8 @@ class ConversationEncoder(SilentEncoder):
         duration = round((now - self._thinks_since).total_seconds() * 1000)
         return frame({"type": "thinking", "content": event.delta, "duration": duration})
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """Tell the whole answer with the documents that it cites."""
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
         assessment = event.message.get("assessment")
         searched = self._decided is None or self._decided.needs_retrieval
         return frame(
@@ -144,23 +155,19 @@ class ConversationEncoder(SilentEncoder):
             }
         )
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """Tell what went wrong; nothing is told after it."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         return frame(failure_data(event.code, event.message, event.suggestion, retryable=event.retryable))
-
-    queued = SilentEncoder.silent
-    search_failed = SilentEncoder.silent
-    answer_assessed = SilentEncoder.silent
 
 
 def with_event_id(frames: bytes, event_id: str) -> bytes:
-    """Give the last of some frames an id."""
+    """Add an id to the last of some frames."""
     *before, last = frames.removesuffix(b"\n\n").split(b"\n\n")
     return b"\n\n".join([*before, b"id: %b\n%b\n\n" % (event_id.encode(), last)]) if last else b""
 
 
 def failure_data(code: str, message: str, suggestion: str, *, retryable: bool) -> dict[str, Any]:
-    """Word a failure for a person who asks; advice for whoever runs the service is none for them."""
+    """Describe a failure for the person who asks, without advice that is meant for the operator."""
     if code in BY_CODE and BY_CODE[code].status >= 500:
         suggestion = "Try again in a moment." if retryable else "Tell whoever runs this service when it happened."
     return {"type": "error", "error": message, "code": code, "suggestion": suggestion, "retryable": retryable}

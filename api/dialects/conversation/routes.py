@@ -15,12 +15,19 @@ from fastapi.routing import APIRoute
 from sse_starlette import EventSourceResponse
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
-from api.dialects.chat_request import StreamPosition, resume_position
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.requests import ConversationQuestion
 from api.dialects.event_frames import frame
 from api.problems import describe_fault, problems
-from api.stream import HEADERS, MEDIA_TYPE, RunStream, stream_responses, wants_stream
+from api.stream import (
+    HEADERS,
+    MEDIA_TYPE,
+    RunStream,
+    StreamPosition,
+    resume_position,
+    stream_responses,
+    wants_stream,
+)
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import TERMINAL, Envelope
@@ -131,7 +138,7 @@ async def _rejoin(
     session = (await library.sessions.get(me, run.session_id, limit=1)).session
     conversation_id = session.external_id or session.session_id
     if (end := await _end_without_log(run)) is not None:
-        told = ConversationEncoder(conversation_id, run.message_id).speak(replace(end, seq=SWEPT_SEQ))
+        told = ConversationEncoder(conversation_id, run.message_id).encode(replace(end, seq=SWEPT_SEQ))
         last = told.removesuffix(b"\n\n").rpartition(b"\n\n")[2]  # the reader has had some of what comes before it
         return Response(last + b"\n\n", media_type=MEDIA_TYPE, headers=HEADERS)
     return _stream(run, conversation_id, asked, after=left.seq)

@@ -4,15 +4,29 @@ Its clients can't retract text, so a section is sent once nothing can change it.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import singledispatchmethod
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
-from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
-from graph.events import Envelope, RunFailed, RunFinished, SourcesGraded, ThinkingDelta
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    Queued,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SearchFailed,
+    SourcesGraded,
+    StepStarted,
+    ThinkingDelta,
+)
 from graph.evidence import Freshness, Source
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
@@ -34,7 +48,7 @@ class RagSource(TypedDict):
 
 
 def rag_source(source: Source) -> RagSource:
-    """Show a source to Docmost's client; ``url`` only where the document has one, as pages of the web do."""
+    """Convert a source for Docmost's client; ``url`` only where the document has one, as pages of the web do."""
     space = source["space"]
     shown = RagSource(
         pageId=source["document_id"],
@@ -50,22 +64,27 @@ def rag_source(source: Source) -> RagSource:
     return shown
 
 
-class DocmostEncoder(SilentEncoder):
-    """Speaks to Docmost's AI page: the sources before the text that cites them, and ``[DONE]`` at every end."""
+class DocmostEncoder:
+    """Encodes for Docmost's AI page: the sources before the text that cites them, and ``[DONE]`` at every end."""
 
-    remembers = True
-    rejoins = False
+    stateful = True
+    resumable = False
+    ignored = (
+        DRAFT_EVENTS
+        | INTERNAL_EVENTS
+        | {Queued, RunStarted, StepStarted, RetrievalDecided, SearchFailed, AnswerAssessed}
+    )
 
     def __init__(self) -> None:
-        self._retelling = BufferedEncoding(self, self._tell_sections)
+        self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._sources: list[Source] = []
-        self._told: list[Source] | None = None
+        self._listed: list[Source] | None = None
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the sections that it settles before it."""
-        return self._retelling.tell(envelope.event)
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after those of the sections that it settles."""
+        return self._buffered.encode(envelope.event)
 
-    def _tell_sections(self, settled: Sequence[FinalSection]) -> bytes:
+    def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
         return b"".join(map(self._section, settled))
 
     def _section(self, told: FinalSection) -> bytes:
@@ -73,30 +92,35 @@ class DocmostEncoder(SilentEncoder):
         return self._context() + b"".join(frame({"type": "chunk", "data": piece}) for piece in marked)
 
     def _context(self) -> bytes:
-        """Tell the sources where the client does not know them yet; its list is replaced by each one it is given."""
-        if self._told == self._sources:
+        """Send the sources where they have changed; the client replaces its list by each one that it gets."""
+        if self._listed == self._sources:
             return b""
-        first, self._told = self._told is None, self._sources
+        first, self._listed = self._listed is None, self._sources
         sources = frame({"type": "sources", "data": [rag_source(source) for source in self._sources]})
         return sources + (frame({"type": "memory", "data": NO_MEMORY}) if first else b"")
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Tell the sources as soon as there are any."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
         self._sources = event.sources
         return self._context() if event.sources else b""
 
-    def thinking_delta(self, event: ThinkingDelta) -> bytes:
-        """Tell what a thinking model thinks, apart from the answer."""
+    @_encode.register
+    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
         return self._context() + frame({"type": "thinking", "data": event.delta})
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """End the stream; a refusal rests on no source."""
-        if event.outcome == "abstained":
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
+        if event.outcome == "abstained":  # a refusal rests on no source
             self._sources = []
         return self._context() + DONE
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """Say what failed, in words for the chat, and end the stream."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         failure = {
             "type": "error",
             "data": event.message,
@@ -105,10 +129,3 @@ class DocmostEncoder(SilentEncoder):
             "retryable": event.retryable,
         }
         return frame(failure) + DONE
-
-    queued = SilentEncoder.silent
-    run_started = SilentEncoder.silent
-    step_started = SilentEncoder.silent
-    retrieval_decided = SilentEncoder.silent
-    search_failed = SilentEncoder.silent
-    answer_assessed = SilentEncoder.silent

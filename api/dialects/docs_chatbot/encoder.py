@@ -5,15 +5,29 @@ dialect-docs-chatbot.md.
 """
 
 from collections.abc import Sequence
+from functools import singledispatchmethod
 
 from typing_extensions import TypedDict
 
 from answers.sources import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
-from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection, final_sections
-from graph.events import Envelope, RunFailed, RunFinished, RunStarted, SourcesGraded
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    Queued,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SearchFailed,
+    SourcesGraded,
+    StepStarted,
+    ThinkingDelta,
+)
 from graph.evidence import Message, Source
 
 LONGEST_CONTENT = 10_000
@@ -30,7 +44,7 @@ class DocsSource(TypedDict):
 
 
 def docs_source(source: Source) -> DocsSource:
-    """Show a source to the chatbot's page."""
+    """Convert a source for the chatbot's page."""
     return DocsSource(
         document_id=source["document_id"],
         title=source["title"],
@@ -41,7 +55,7 @@ def docs_source(source: Source) -> DocsSource:
 
 
 def file_path(source: Source) -> str:
-    """Give the path of the file that a source is of, as its metadata says it; else where the document can be opened."""
+    """Return the path of a source's file as its metadata says it, or else where the document can be opened."""
     told = source["metadata"].get("file_path")
     if isinstance(told, str) and told:
         return told
@@ -56,7 +70,7 @@ class ContentLimit:
         self._cut = False
 
     def take(self, told: FinalSection, mark: Mark) -> list[str]:
-        """Give a section in pieces with its marks, or what fits of the first one, or nothing."""
+        """Return a section in pieces with its marks, or what fits of the first one, or nothing."""
         if self._cut:
             return []
         given = marked_pieces(told, mark)
@@ -65,7 +79,7 @@ class ContentLimit:
             self._room -= length
             return given
         self._cut = True
-        return [] if told.place else _fitting(given, self._room)
+        return [] if told.position else _fitting(given, self._room)
 
 
 def _fitting(given: Sequence[str], room: int) -> list[str]:
@@ -80,30 +94,35 @@ def _fitting(given: Sequence[str], room: int) -> list[str]:
 
 
 def content(message: Message) -> str:
-    """Write a finished message's answer with its marks, as its stream told it."""
+    """Return a finished message's answer with its marks, as its stream sent it."""
     limit, mark = ContentLimit(), by_position(bracket, message["sources"])
     return "".join(piece for told in final_sections(message) for piece in limit.take(told, mark))
 
 
-class DocsChatbotEncoder(SilentEncoder):
-    """Speaks the parts of a reply: ids, sources, content, and how it ended."""
+class DocsChatbotEncoder:
+    """Encodes the parts of a reply: ids, sources, content, and how it ended."""
 
-    remembers = True
-    rejoins = False
+    stateful = True
+    resumable = False
+    ignored = (
+        DRAFT_EVENTS
+        | INTERNAL_EVENTS
+        | {Queued, StepStarted, RetrievalDecided, SearchFailed, ThinkingDelta, AnswerAssessed}
+    )
 
     def __init__(self) -> None:
-        self._retelling = BufferedEncoding(self, self._tell_sections)
+        self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._limit = ContentLimit()
         self._sources: list[Source] = []
-        self._told: list[Source] | None = None
+        self._listed: list[Source] | None = None
         self._ids: dict[str, str] = {}
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the sections that it settles before it."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after those of the sections that it settles."""
         self._ids["session_id"] = envelope.session_id
-        return self._retelling.tell(envelope.event)
+        return self._buffered.encode(envelope.event)
 
-    def _tell_sections(self, settled: Sequence[FinalSection]) -> bytes:
+    def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
         return b"".join(map(self._section, settled))
 
     def _section(self, told: FinalSection) -> bytes:
@@ -111,31 +130,36 @@ class DocsChatbotEncoder(SilentEncoder):
         return self._context() + b"".join(frame({"type": "content", "delta": piece}) for piece in given)
 
     def _context(self) -> bytes:
-        """Tell the sources where they are not known yet; each list takes the place of the one before."""
-        if self._told == self._sources:
+        """Send the sources where they have changed; each list replaces the one before."""
+        if self._listed == self._sources:
             return b""
-        self._told = self._sources
+        self._listed = self._sources
         return frame({"type": "sources", "sources": [docs_source(source) for source in self._sources]})
 
-    def run_started(self, event: RunStarted) -> bytes:
-        """Tell the ids of the session and of the answer to come."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _run_started(self, event: RunStarted) -> bytes:
         self._ids["message_id"] = event.message_id
         return frame({"type": "started", **self._ids})
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Tell the sources as soon as there are any."""
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
         self._sources = event.sources
         return self._context() if event.sources else b""
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """Say how the answer ended; a refusal rests on no source."""
-        if event.outcome == "abstained":
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
+        if event.outcome == "abstained":  # a refusal rests on no source
             self._sources = []
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """Say what failed and what to do."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         failure = {
             "type": "error",
             **self._ids,
@@ -145,10 +169,3 @@ class DocsChatbotEncoder(SilentEncoder):
             "retryable": event.retryable,
         }
         return frame(failure)
-
-    queued = SilentEncoder.silent
-    step_started = SilentEncoder.silent
-    retrieval_decided = SilentEncoder.silent
-    search_failed = SilentEncoder.silent
-    thinking_delta = SilentEncoder.silent
-    answer_assessed = SilentEncoder.silent

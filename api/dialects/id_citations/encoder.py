@@ -4,9 +4,11 @@ A frame holds the same body as a read of the conversation, with the rows that ar
 each row with the one of the same id, and so needs to know no more for a stream than for a poll.
 """
 
+from functools import singledispatchmethod
+
 from typing_extensions import Unpack
 
-from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.id_citations.replies import (
     AnswerError,
     AnswerMetadata,
@@ -18,61 +20,84 @@ from api.dialects.id_citations.replies import (
     question_row,
 )
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
-from graph.events import AnyEvent, Envelope, RunFailed, RunFinished, RunStarted
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    Queued,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SearchFailed,
+    SourcesGraded,
+    StepStarted,
+    ThinkingDelta,
+)
 
 
-class IdCitationsEncoder(SilentEncoder):
-    """Tells an answer's row anew whenever a section of it is final.
+class IdCitationsEncoder:
+    """Sends an answer's row again whenever a section of it is final.
 
     ``message_id`` is the answer's, for readers of a log that has been swept and begins with its end.
     """
 
-    remembers = True
-    rejoins = True
+    stateful = True
+    resumable = True
+    ignored = (
+        DRAFT_EVENTS
+        | INTERNAL_EVENTS
+        | {Queued, StepStarted, RetrievalDecided, SearchFailed, SourcesGraded, ThinkingDelta, AnswerAssessed}
+    )
 
     _envelope: Envelope
 
     def __init__(self, message_id: str = "") -> None:
-        self._held = SectionBuffer()
+        self._buffer = SectionBuffer()
         self._message_id = message_id
         self._sections: list[CitedSection] = []
         self._retracted = False
         self._asked_at = ""
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the one frame of an event that changes a row, so that a reader can come back behind any frame."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the one frame of an event that changes a row, so that a reader can come back behind any frame."""
         self._envelope = envelope
-        told = self._hear(envelope.event)
-        self._sections += map(cited_section, told)
-        return envelope.event.tell(self) or (self._frame(self._answer("processing")) if told else b"")
+        settled = self._settle(envelope.event)
+        self._sections += map(cited_section, settled)
+        return self._encode(envelope.event) or (self._frame(self._answer("processing")) if settled else b"")
 
-    def run_started(self, event: RunStarted) -> bytes:
-        """Give the question's row, and the answer's, still empty."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _run_started(self, event: RunStarted) -> bytes:
         self._message_id, self._asked_at = event.message_id, self._envelope.at
         asked = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
         return self._frame(asked, self._answer("processing"))
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """Give the answer's row as it is stored."""
-        self._sections = [cited_section(told) for told in final_sections(event.message)]
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
+        self._sections = [cited_section(each) for each in final_sections(event.message)]
         status: Status = "cancelled" if event.outcome == "cancelled" else "completed"
         return self._frame(self._answer(status, outcome=event.outcome, stop_reason=event.stop_reason))
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """Give the answer's row with why there is none; what was told of it before is void."""
-        self._sections = []
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
+        self._sections = []  # what was sent before is void
         fault = AnswerError(
             code=event.code, message=event.message, suggestion=event.suggestion, retryable=event.retryable
         )
         return self._frame(self._answer("failed", outcome="failed", stop_reason=event.code, error=fault))
 
-    def _hear(self, event: AnyEvent) -> list[FinalSection]:
+    def _settle(self, event: AnyEvent) -> list[FinalSection]:
         if self._retracted:
             return []
         try:
-            return self._held.hear(event)
+            return self._buffer.feed(event)
         except Retracted:
-            # A row can be told anew, so what was told too early goes with the next one, and the end tells the rest.
+            # A row can be sent again, so the next one drops what was sent too early, and the last one has the rest.
             self._retracted, self._sections = True, []
             return []
 
@@ -82,11 +107,3 @@ class IdCitationsEncoder(SilentEncoder):
 
     def _frame(self, *rows: Row) -> bytes:
         return frame({"messages": rows}, event="messages", event_id=self._envelope.event_id)
-
-    queued = SilentEncoder.silent
-    step_started = SilentEncoder.silent
-    retrieval_decided = SilentEncoder.silent
-    search_failed = SilentEncoder.silent
-    sources_graded = SilentEncoder.silent
-    thinking_delta = SilentEncoder.silent
-    answer_assessed = SilentEncoder.silent

@@ -1,19 +1,17 @@
 """id_citations rows: questions and answers of a conversation, each section with the segments that prove it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NotRequired
+from collections.abc import Iterable, Sequence
+from typing import Literal, NotRequired
 
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from answers.sources import excerpt
-from api.dialects.native.requests import NewRun
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.fields import ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
-from graph.evidence import Citation, Claim, Freshness, Identity, Message, Origin, Verdict
-from tools.runs.run_request import RunRequest, question_id
+from graph.evidence import Citation, Claim, Freshness, Message, Origin, Verdict
+from tools.runs.run_request import question_id
 from tools.sessions.session_store import RunStatus, StoredMessage
 
 PREVIEW_CHARACTERS = 200
@@ -156,28 +154,6 @@ def _segment(citation: Citation) -> SegmentCitation:
     if "freshness" in citation:
         found["freshness"] = citation["freshness"]
     return found
-
-
-class NewMessage(BaseModel):
-    """A question to a workspace; fields that are not named here are passed over."""
-
-    content: Question
-    document_ids: PageIds = Field(default=[], description="Answer from these documents alone; empty for all.")
-    model: ModelName = ""
-    thinking: bool = Field(default=False, description="Use the model's thinking model.")
-    stream: bool = Field(default=False, description="As `Accept: text/event-stream`: tell the answer as it is made.")
-
-    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for; it waits for those before it, as messages of a conversation do."""
-        asked = NewRun(
-            question=self.content,
-            page_ids=self.document_ids,
-            only_selected_pages=bool(self.document_ids),
-            model=self.model,
-            thinking=self.thinking,
-            while_running="enqueue",
-        )
-        return asked.request(identity, knobs)
 
 
 class ChangedMessages(BaseModel):

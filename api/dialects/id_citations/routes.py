@@ -6,20 +6,19 @@ from typing import Any
 from fastapi import APIRouter, Request, Response, status
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
-from api.dialects.chat_request import resume_position
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.replies import (
     ChangedMessages,
     MessagePage,
-    NewMessage,
     Row,
     failed_row,
     in_progress,
     stored_row,
 )
+from api.dialects.id_citations.requests import NewMessage
 from api.fields import Cursor, Limit
 from api.problems import problems
-from api.stream import RunStream, stream_responses, wants_stream
+from api.stream import RunStream, resume_position, stream_responses, wants_stream
 from graph.errors import NotFound
 from graph.evidence import Identity
 from text.numbers import page_references

@@ -1,32 +1,53 @@
-"""Native replies: sessions, their messages, and lists of runs."""
+"""Native replies: finished runs, sessions, their messages, and lists of runs."""
 
 from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID
 
 from pydantic import Field
 from pydantic_core import to_json
 
-from api.fields import Body, PageIds, Title
-from graph.evidence import Assessment, Citation, Disagreement, FamilyName, Outcome, Section, SectionClaim, Source, Spent
+from api.fields import Body
+from graph.events import RunFinished
+from graph.evidence import (
+    Assessment,
+    Citation,
+    Disagreement,
+    FamilyName,
+    Message,
+    Outcome,
+    Section,
+    SectionClaim,
+    Source,
+    Spent,
+)
+from tools.runs.live_run import Run
 from tools.runs.run_listing import RunStatus
 from tools.sessions.session_store import History, Session, StoredMessage
 
 
-class NewSession(Body):
-    """What a session starts with."""
+class FinishedRun(Body):
+    """How a run ended, in one piece: what `run_finished` tells, with the ids."""
 
-    title: Title | None = None
-    page_id: UUID | None = Field(default=None, description="The page of the host that it is begun on.")
-    page_ids: PageIds = Field(default=[])
-    ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
+    run_id: str
+    session_id: str
+    message_id: str
+    outcome: Literal["answered", "abstained", "cancelled"]
+    stop_reason: str
+    message: Message
+    spent: dict[str, Spent]
 
-
-class SessionChange(Body):
-    """What of a session is to be another; what is left out stays."""
-
-    title: Title | None = None
-    page_ids: PageIds | None = None
+    @classmethod
+    def of(cls, run: Run, end: RunFinished) -> "FinishedRun":
+        """Show a finished run."""
+        return cls(
+            run_id=run.run_id,
+            session_id=run.session_id,
+            message_id=run.message_id,
+            outcome=end.outcome,
+            stop_reason=end.stop_reason,
+            message=end.message,
+            spent=end.spent,
+        )
 
 
 class SessionTitle(Body):

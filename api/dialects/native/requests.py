@@ -8,10 +8,8 @@ from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_
 from pydantic_core import PydanticCustomError
 
 from api.dialects.run_options import RunOptions
-from api.fields import Body, Question, optional
-from graph.events import RunFinished
-from graph.evidence import Identity, Message, Spent, WhileRunning
-from tools.runs.live_run import Run
+from api.fields import Body, PageIds, Question, Title, optional
+from graph.evidence import Identity, WhileRunning
 from tools.runs.run_request import RunRequest
 
 ASKED_AGAIN = "leave it out: with regenerate, a question is asked again as it was"
@@ -84,26 +82,17 @@ class NewRun(RunOptions, RunQuestion):
         )
 
 
-class FinishedRun(Body):
-    """How a run ended, in one piece: what `run_finished` tells, with the ids."""
+class NewSession(Body):
+    """What a session starts with."""
 
-    run_id: str
-    session_id: str
-    message_id: str
-    outcome: Literal["answered", "abstained", "cancelled"]
-    stop_reason: str
-    message: Message
-    spent: dict[str, Spent]
+    title: Title | None = None
+    page_id: UUID | None = Field(default=None, description="The page of the host that it is begun on.")
+    page_ids: PageIds = Field(default=[])
+    ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
 
-    @classmethod
-    def of(cls, run: Run, end: RunFinished) -> "FinishedRun":
-        """Show a finished run."""
-        return cls(
-            run_id=run.run_id,
-            session_id=run.session_id,
-            message_id=run.message_id,
-            outcome=end.outcome,
-            stop_reason=end.stop_reason,
-            message=end.message,
-            spent=end.spent,
-        )
+
+class SessionChange(Body):
+    """What of a session is to be another; what is left out stays."""
+
+    title: Title | None = None
+    page_ids: PageIds | None = None

@@ -6,21 +6,19 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Request, Response, status
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
-from api.dialects.chat_request import resume_position
 from api.dialects.native.encoder import NativeEncoder
 from api.dialects.native.replies import (
-    NewSession,
+    FinishedRun,
     RunList,
-    SessionChange,
     SessionDetail,
     SessionList,
     SessionTitle,
     detail_as_json,
 )
-from api.dialects.native.requests import FinishedRun, NewRun
+from api.dialects.native.requests import NewRun, NewSession, SessionChange
 from api.fields import Cursor, Limit, optional
 from api.problems import problem, problems
-from api.stream import RunStream, stream_responses, wait_for_end
+from api.stream import RunStream, resume_position, stream_responses, wait_for_end
 from graph.errors import InvalidRequest
 from graph.events import RunFailed
 from tools.runs.run_listing import RunPage, RunState

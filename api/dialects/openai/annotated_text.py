@@ -111,7 +111,7 @@ class AnnotatedText:
         marks: defaultdict[int, int] = defaultdict(int)
         for claim in claims:
             marks[claim["end"]] += sum(len(self._mark(number)) for number in _numbers(claim))
-        begins = len(BETWEEN_SECTIONS) if told.place else 0
+        begins = len(BETWEEN_SECTIONS) if told.position else 0
         places = [self._length + place for place in _places(told.text, written, begins, marks)]
         for claim in claims:
             for number in _numbers(claim):

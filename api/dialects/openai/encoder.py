@@ -8,18 +8,23 @@ the text. Its direct connections from the browser ignore events.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import singledispatchmethod
 from typing import Any
 
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai.annotated_text import SourceAddresses
 from api.dialects.openai.replies import ReplyOptions, completion_id, error, extension, finish_reason, token_usage
 from api.dialects.section_buffer import FinalSection, Retracted
 from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
     Envelope,
     Queued,
+    RetrievalDecided,
     RunFailed,
     RunFinished,
+    RunStarted,
     SearchFailed,
     SourcesGraded,
     StepStarted,
@@ -58,12 +63,12 @@ def source_event(source: Source, url: str) -> dict[str, Any]:
 
 
 def status_event(description: str, *, done: bool = False) -> dict[str, Any]:
-    """Say what is being done, or with ``done`` how it ended."""
+    """Describe what is being done, or with ``done`` how it ended."""
     return {"type": "status", "data": {"description": description, "done": done}}
 
 
 def outcome_text(event: RunFinished) -> str:
-    """Say in a line how a run ended."""
+    """Describe in a line how a run ended."""
     if event.outcome == "cancelled":
         return "Stopped before the end"
     if event.outcome == "abstained":
@@ -82,25 +87,28 @@ def _proof(message: Message) -> str:
 DONE = b"data: [DONE]\n\n"
 
 
-class OpenAIEncoder(SilentEncoder):
-    """Speaks to the clients of Chat Completions: the role, the text with its marks, what it cites, and how it ended."""
+class OpenAIEncoder:
+    """Encodes for clients of Chat Completions: the role, the text with its marks, what it cites, and how it ended."""
 
-    remembers = True
-    rejoins = False
+    stateful = True
+    resumable = False
+    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {RunStarted, RetrievalDecided, AnswerAssessed}
     _envelope: Envelope
 
     def __init__(self, wanted: ReplyOptions | None = None) -> None:
         self._wanted = wanted or ReplyOptions()
-        self._retelling = BufferedEncoding(self, self._content, cut_short_fails=False, advice="Ask the question again.")
+        self._buffered = BufferedEncoding(
+            self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
+        )
         self._addresses = SourceAddresses(self._wanted.base_url)
         self._text = self._wanted.text(self._addresses)
         self._head: dict[str, Any] = {}
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the chunks of an event, with the sections that it settles before its own."""
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the chunks of an event, after those of the sections that it settles."""
         self._envelope = envelope
         opening = b"" if self._head else self._open(envelope)
-        return opening + self._retelling.tell(envelope.event)
+        return opening + self._buffered.encode(envelope.event)
 
     def _open(self, envelope: Envelope) -> bytes:
         self._head = {
@@ -123,40 +131,40 @@ class OpenAIEncoder(SilentEncoder):
     def _status(self, description: str, *, done: bool = False) -> bytes:
         return self._aside(event=status_event(description, done=done)) if self._wanted.events else b""
 
-    def queued(self, event: Queued) -> bytes:
-        """Say that the question waits."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _queued(self, event: Queued) -> bytes:
         return self._status(f"Waiting, {event.position} in the queue")
 
-    def step_started(self, event: StepStarted) -> bytes:
-        """Say what is being done."""
+    @_encode.register
+    def _step_started(self, event: StepStarted) -> bytes:
         return self._status(STEPS[event.step]) if event.step in STEPS else b""
 
-    def search_failed(self, event: SearchFailed) -> bytes:
-        """Say what could not be searched."""
+    @_encode.register
+    def _search_failed(self, event: SearchFailed) -> bytes:
         return self._status(event.message)
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Remember the sources, and show those that are new.
-
-        Raises Retracted where one that was shown has given its number to another.
-        """
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
         if self._wanted.events and self._addresses.changes(event.sources):
-            raise Retracted
+            raise Retracted  # a number that was shown belongs to another source now
         new = self._addresses.learn(event.sources)
         if not self._wanted.events:
             return b""
         return b"".join(self._aside(event=source_event(source, self._addresses.url(source))) for source in new)
 
-    def thinking_delta(self, event: ThinkingDelta) -> bytes:
-        """Give what the model thinks apart from the answer."""
+    @_encode.register
+    def _thinking_delta(self, event: ThinkingDelta) -> bytes:
         return self._delta({"reasoning_content": event.delta})
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """Give what was cited, how it ended and what it used.
-
-        The annotations are one chunk, since clients add lists of several up by an index that these have not.
-        """
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
         shown = self._status(outcome_text(event), done=True)
+        # The annotations are one chunk, since clients add lists of several up by an index that these lack.
         if self._text.annotations and not self._wanted.events:
             shown += self._delta({"annotations": self._text.annotations})
         ours = extension(self._envelope.run_id, self._envelope.session_id, event)
@@ -164,11 +172,7 @@ class OpenAIEncoder(SilentEncoder):
         usage = self._aside(usage=token_usage(event.spent)) if self._wanted.usage else b""
         return shown + finish + usage + DONE
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """Give the error, after which there is nothing more to wait for."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         failed = frame(error(event.code, event.message, event.suggestion))
         return self._status("The answer failed", done=True) + failed + DONE
-
-    run_started = SilentEncoder.silent
-    retrieval_decided = SilentEncoder.silent
-    answer_assessed = SilentEncoder.silent

@@ -1,39 +1,54 @@
 """The self_rag dialect: named events for decision, retrieval, content and assessment, and marks ``[ref:N]``."""
 
 from collections.abc import Sequence
+from functools import singledispatchmethod
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import marked_pieces, reference
-from api.dialects.event_frames import SilentEncoder, frame
+from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
 from api.dialects.self_rag.replies import RetrievedSources
-from graph.events import AnswerAssessed, Envelope, RetrievalDecided, RunFailed, RunFinished, SourcesGraded, StepStarted
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    Envelope,
+    Queued,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    SearchFailed,
+    SourcesGraded,
+    StepStarted,
+    ThinkingDelta,
+)
 
 WRITING = ("generate_answer", "abstain")
 
 
-class SelfRagEncoder(SilentEncoder):
-    """Tells a run as the chat's parser reads it: each event once, but for `content`.
+class SelfRagEncoder:
+    """Encodes a run for the chat's parser: each event once, but for `content`.
 
-    A mark's number is a place in the list of `retrieval`, which its client counts; so the list is told before the text
-    that cites from it, and again in the one case where a repair has found a source that is cited.
+    A mark's number is a position in the list of `retrieval`, which its client counts; so the list is sent before the
+    text that cites from it, and again in the one case where a repair has found a source that is cited.
     """
 
-    remembers = True
-    rejoins = False
+    stateful = True
+    resumable = False
+    ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {Queued, RunStarted, SearchFailed, ThinkingDelta}
 
     def __init__(self) -> None:
-        self._retelling = BufferedEncoding(self, self._tell_sections)
+        self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._retrieved = RetrievedSources()
         self._decided: RetrievalDecided | None = None
         self._assessed = False
-        self._listed: int | None = None  # how many sources the client has been told of; None before it was told of any
+        self._listed: int | None = None  # how many sources the client was sent; None before the first list
 
-    def speak(self, envelope: Envelope) -> bytes:
-        """Give the frames of an event, with the sections that it settles before it."""
-        return self._retelling.tell(envelope.event)
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after those of the sections that it settles."""
+        return self._buffered.encode(envelope.event)
 
-    def _tell_sections(self, settled: Sequence[FinalSection]) -> bytes:
+    def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
         return b"".join(map(self._section, settled))
 
     def _section(self, told: FinalSection) -> bytes:
@@ -50,39 +65,40 @@ class SelfRagEncoder(SilentEncoder):
         self._listed = len(sources)
         return frame({"total": len(sources), "sources": sources}, event="retrieval")
 
-    def retrieval_decided(self, event: RetrievalDecided) -> bytes:
-        """Tell whether the library is searched, and why."""
+    @singledispatchmethod
+    def _encode(self, event: AnyEvent) -> bytes:
+        """Return the frames of an event by its class; none where it is not registered."""
+        return b""
+
+    @_encode.register
+    def _retrieval_decided(self, event: RetrievalDecided) -> bytes:
         if self._decided is not None:
             return b""
         self._decided = event
         return frame({"needs_retrieval": event.needs_retrieval, "reason": event.reason}, event="decision")
 
-    def sources_graded(self, event: SourcesGraded) -> bytes:
-        """Take in what was kept; another round may yet add to it."""
-        self._retrieved.learn(event.sources)
+    @_encode.register
+    def _sources_graded(self, event: SourcesGraded) -> bytes:
+        self._retrieved.learn(event.sources)  # sent later, since another round may add to it
         return b""
 
-    def step_started(self, event: StepStarted) -> bytes:
-        """Tell what was retrieved once writing begins, since nothing is gathered from then on but for a repair."""
+    @_encode.register
+    def _step_started(self, event: StepStarted) -> bytes:
+        # From when writing begins, nothing is gathered but for a repair.
         searched = self._decided is not None and self._decided.needs_retrieval
         return self._retrieval() if searched and self._listed is None and event.step in WRITING else b""
 
-    def answer_assessed(self, event: AnswerAssessed) -> bytes:
-        """Tell what the verdicts say of the answer."""
+    @_encode.register
+    def _answer_assessed(self, event: AnswerAssessed) -> bytes:
         if self._assessed:
             return b""
         self._assessed = True
         return frame({"supported": event.supported, "utility": event.utility}, event="assessment")
 
-    def run_finished(self, event: RunFinished) -> bytes:
-        """Tell that the answer is whole."""
+    @_encode.register
+    def _run_finished(self, event: RunFinished) -> bytes:
         return frame({"message": "completed"}, event="done")
 
-    def run_failed(self, event: RunFailed) -> bytes:
-        """Tell what went wrong; nothing is told after it."""
+    @_encode.register
+    def _run_failed(self, event: RunFailed) -> bytes:
         return frame({"message": event.message}, event="error")
-
-    queued = SilentEncoder.silent
-    run_started = SilentEncoder.silent
-    search_failed = SilentEncoder.silent
-    thinking_delta = SilentEncoder.silent

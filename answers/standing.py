@@ -1,0 +1,170 @@
+"""The one fold from a run's events to what holds at the moment: sections, sources, disagreements, the end.
+
+A run may be resumed after a crash, check its sections, revise them and withdraw them. Every reader of events that needs
+the state behind them feeds a ``RunView``, so that all of them agree on it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from answers.support import FAILED
+from graph.events import (
+    AnswerAssessed,
+    AnyEvent,
+    RetrievalDecided,
+    RunFailed,
+    RunFinished,
+    RunResumed,
+    SectionChecked,
+    SectionFinished,
+    SectionRevised,
+    SectionStarted,
+    SourcesDisagree,
+    SourcesGraded,
+    TextDelta,
+)
+from graph.evidence import Claim, Disagreement, Section, Source
+
+Stage = Literal["drafted", "finished", "checked", "revised"]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """A section at one moment. ``stage`` names the last event that changed it.
+
+    It is ``settled`` once no repair will change it. ``unknown_ids`` counts what the writer cited and was never offered;
+    a revision does not report it.
+    """
+
+    text: str = ""
+    source_ids: Sequence[str] = ()
+    claims: Sequence[Claim] = ()
+    stage: Stage = "drafted"
+    settled: bool = False
+    unknown_ids: int = 0
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the section is complete and not withdrawn."""
+        return self.stage != "drafted" and bool(self.text)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.stage == "revised" and not self.text
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last check found a claim that repair has yet to mend or withdraw."""
+        return self.stage == "checked" and not all_passed(self.claims)
+
+    @property
+    def cited_ids(self) -> list[str]:
+        """The segments that the section rests on: those that its writer cited, or else those that matching found."""
+        return list(self.source_ids) or cited_segment_ids(self.claims)
+
+
+@dataclass(slots=True)
+class RunView:
+    """What holds of a run after the events fed so far. Sections are kept by the index that events give them.
+
+    ``first`` holds each section as it was first written, with its first verdicts. The message of a finished run is in
+    ``end``: it leaves withdrawn sections out and numbers the others anew.
+    """
+
+    sections: dict[int, SectionView] = field(default_factory=dict)
+    first: dict[int, SectionView] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list)
+    searched: bool = True
+    end: RunFinished | RunFailed | None = None
+
+    def feed(self, event: AnyEvent) -> None:
+        """Apply the next event; one that changes nothing of this is ignored."""
+        match event:
+            case SectionStarted() | TextDelta() | SectionFinished() | SectionChecked() | SectionRevised():
+                self._feed_section(event)
+            case RetrievalDecided():
+                self.searched = event.needs_retrieval
+            case SourcesGraded():
+                self.sources = event.sources
+            case SourcesDisagree():
+                self._disagree(event)
+            case AnswerAssessed():
+                self.sections = {index: replace(each, settled=True) for index, each in self.sections.items()}
+            case RunResumed():
+                self._resume(event.sections)
+            case RunFinished() | RunFailed():
+                self.end = event
+            case _:
+                pass
+
+    @property
+    def written(self) -> list[SectionView]:
+        """The complete sections in order, without those that were withdrawn."""
+        return [each for _, each in sorted(self.sections.items()) if each.is_written]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The index of each source, by the id of its segment."""
+        return {source["segment_id"]: source["index"] for source in self.sources}
+
+    def _feed_section(
+        self, event: SectionStarted | TextDelta | SectionFinished | SectionChecked | SectionRevised
+    ) -> None:
+        index = event.section_index
+        before = self.sections.get(index, SectionView())
+        match event:
+            case SectionStarted():
+                self.sections[index] = SectionView()
+            case TextDelta():
+                self.sections[index] = replace(before, text=before.text + event.delta)
+            case SectionFinished():
+                self.sections[index] = SectionView(
+                    event.text, event.source_ids, (), "finished", not self.searched, event.unknown_ids
+                )
+                self.first.setdefault(index, self.sections[index])
+            case SectionChecked() if index in self.sections:
+                self.sections[index] = _checked(before, event.claims)
+                if index in self.first and self.first[index].stage == "finished":
+                    self.first[index] = _checked(self.first[index], event.claims)
+            case SectionRevised():
+                settled = all_passed(event.claims)
+                self.sections[index] = SectionView(event.text, event.source_ids, event.claims, "revised", settled)
+
+    def _disagree(self, event: SourcesDisagree) -> None:
+        disagreement = Disagreement(segment_ids=event.segment_ids, reason=event.reason)
+        if disagreement not in self.disagreements:  # a step that is repeated after a crash reports it again
+            self.disagreements.append(disagreement)
+
+    def _resume(self, kept: Sequence[int]) -> None:
+        # The interrupted step is repeated, and its verdicts need not be the same.
+        self.sections = {i: replace(each, settled=False) for i, each in self.sections.items() if i in kept}
+        self.first = {i: each for i, each in self.first.items() if i in kept}
+
+
+def view_run(events: Iterable[AnyEvent]) -> RunView:
+    """Fold the events of a run, or of its beginning."""
+    view = RunView()
+    for event in events:
+        view.feed(event)
+    return view
+
+
+def written_sections(events: Iterable[AnyEvent]) -> list[Section]:
+    """Return the sections that events leave complete and not withdrawn, as a message lists them."""
+    return [Section(text=each.text, source_ids=list(each.source_ids)) for each in view_run(events).written]
+
+
+def all_passed(claims: Iterable[Claim]) -> bool:
+    """Whether no claim of a section has failed, so that repair leaves it as it is."""
+    return not any(claim["verdict"] in FAILED for claim in claims)
+
+
+def cited_segment_ids(claims: Iterable[Claim]) -> list[str]:
+    """List the segments that prove claims, in the order in which they are cited."""
+    return list(dict.fromkeys(citation["segment_id"] for claim in claims for citation in claim["citations"]))
+
+
+def _checked(section: SectionView, claims: Sequence[Claim]) -> SectionView:
+    return replace(section, claims=claims, stage="checked", settled=all_passed(claims))
