@@ -8,6 +8,5 @@ report, run_comparison, langsmith           reports, comparisons and exports of 
 ragas_metrics                               ragas' data set format and metrics
 gate                                        the golden set against thresholds and a baseline
 retrieval_run                               search alone
-scripted_endpoint                           a scripted OpenAI-compatible model
-terminal                                    what evaluation's and all other commands print, and how they exit
+scripted_endpoint, scripted_replies         a scripted OpenAI-compatible model, for tests and benchmarks too
 """

@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from evals.scripted_endpoint import ModelRequest, all_relevant, last_message, prepared
+from evals.scripted_endpoint import ModelRequest
+from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared
 from research.attacks import CARRIERS, EXFIL
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")
@@ -43,7 +44,7 @@ class AdversarialModel:
             case "":
                 return str(self._section(request.text)["text"])
             case _:
-                return request.first_allowed()
+                return first_allowed(request)
 
     def cut(self, text: str) -> Iterator[str]:
         """Cut a reply at random places."""

@@ -97,7 +97,9 @@ DOCUMENT = document_ids(GOLDEN.data)[GOLDEN.replies["en-001"].sections[0].cites[
 
 
 def asked(name: str, text: str, **schema: Any) -> Any:
-    return json.loads(RecordedModel(GOLDEN.data, GOLDEN.replies).reply(ModelRequest(text, name, schema)))
+    form = {"json_schema": {"name": name, "schema": schema}}
+    request = ModelRequest({"messages": [{"role": "user", "content": text}], "response_format": form})
+    return json.loads(RecordedModel(GOLDEN.data, GOLDEN.replies).reply(request))
 
 
 def answer_prompt(question: str, *segments: str) -> str:
