@@ -1,6 +1,7 @@
 """Options that several commands share, worded once, and the checks and defaults of their values."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -42,6 +43,18 @@ ModelName = Annotated[str, typer.Option("--model", help="A configured model's na
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]
 Most = Annotated[
     int | None, typer.Option("--most", min=1, help="Ask only so many questions, spread evenly.", show_default=False)
+]
+
+
+class Retriever(StrEnum):
+    """What is searched with: our own hybrid search, or LangChain's vector store over the same library."""
+
+    OURS = "ours"
+    LANGCHAIN = "langchain"
+
+
+RetrieverChoice = Annotated[
+    Retriever, typer.Option("--retriever", help="What searches: our own, or LangChain's vector store on our library.")
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 BaselineRun = Annotated[

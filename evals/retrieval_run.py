@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -13,21 +14,30 @@ from evals.metrics import Figures, as_figure
 from evals.metrics.metric_groups import TAGS
 from evals.metrics.retrieval_metrics import ndcg, recall_at, reciprocal_rank
 from evals.pacing import Progress
+from evals.retrievers import RetrieverName, open_searcher
 from graph.errors import InvalidRequest
-from graph.ports import SearchQuery
+from graph.evidence import Identity
+from graph.ports import SearchQuery, SegmentSearcher
 from tools.library.library import Library
 
 SEGMENTS = 30  # so that ten documents are among them where one brings several
 _DEPTHS = (1, 3, 5, 10)
 
 
-class RetrievalReport(TypedDict):
+class RetrieverFigures(TypedDict):
     """Figures of all questions that have evidence, and of those that share the value of a tag, by tag and value."""
 
-    documents: int
-    questions: int
     all: Figures
     by: dict[str, dict[str, Figures]]
+
+
+class RetrievalReport(RetrieverFigures):
+    """The figures of a retriever; ``beside`` has those of ours on the same questions where another was asked for."""
+
+    retriever: RetrieverName
+    documents: int
+    questions: int
+    beside: NotRequired[RetrieverFigures]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,9 @@ class _Searched:
     ranked: Sequence[str]
 
 
-async def run_retrieval(library: Library, data: DataSet, *, progress: Progress | None = None) -> RetrievalReport:
+async def run_retrieval(
+    library: Library, data: DataSet, *, retriever: RetrieverName = "ours", progress: Progress | None = None
+) -> RetrievalReport:
     """Search all documents of a set for each question that has gold evidence, by the question's own words.
 
     Pages that a question would select are not: everything is searched. No score is too low. Ranks are of documents,
@@ -46,22 +58,38 @@ async def run_retrieval(library: Library, data: DataSet, *, progress: Progress |
     cases = [case for case in data.cases if case.evidence]
     if not cases:
         raise InvalidRequest(f"{data.name} has no question with evidence to search for.")
-    searched: list[_Searched] = []
+    asked: list[RetrieverName] = ["ours"] if retriever == "ours" else ["ours", retriever]
+    figures: dict[RetrieverName, RetrieverFigures] = {}
     async with stored_data_set(library, data) as (stored, identity):
-        names = stored.names
-        for case in cases:
-            query = SearchQuery(case.question, identity, top_k=SEGMENTS, min_score=0.0, expand=0)
-            hits = (await library.searcher.search(query)).hits
-            searched.append(_Searched(case, list(dict.fromkeys(names[hit.segment.document_id] for hit in hits))))
-            if progress is not None:
-                progress(len(searched), len(cases))
-    groups = {tag: _by_tag(searched, tag) for tag in TAGS}
-    return RetrievalReport(
+        for turn, name in enumerate(asked):
+            searched: list[_Searched] = []
+            async with open_searcher(library, name) as searcher:
+                for case in cases:
+                    searched.append(await _search(searcher, stored.names, case, identity))
+                    if progress is not None:
+                        progress(turn * len(cases) + len(searched), len(asked) * len(cases))
+            figures[name] = _all_figures(searched)
+    report = RetrievalReport(
+        retriever=retriever,
         documents=len(data.documents),
-        questions=len(searched),
-        all=_figures(searched),
-        by={tag: figures for tag, figures in groups.items() if len(figures) > 1},
+        questions=len(cases),
+        all=figures[retriever]["all"],
+        by=figures[retriever]["by"],
     )
+    if retriever != "ours":
+        report["beside"] = figures["ours"]
+    return report
+
+
+async def _search(searcher: SegmentSearcher, names: Mapping[str, str], case: Case, identity: Identity) -> _Searched:
+    query = SearchQuery(case.question, identity, top_k=SEGMENTS, min_score=0.0, expand=0)
+    hits = (await searcher.search(query)).hits
+    return _Searched(case, list(dict.fromkeys(names[hit.segment.document_id] for hit in hits)))
+
+
+def _all_figures(searched: Sequence[_Searched]) -> RetrieverFigures:
+    groups = {tag: _by_tag(searched, tag) for tag in TAGS}
+    return RetrieverFigures(all=_figures(searched), by={tag: found for tag, found in groups.items() if len(found) > 1})
 
 
 def _by_tag(searched: Sequence[_Searched], tag: str) -> dict[str, Figures]:

@@ -9,6 +9,7 @@ from evals.dataset_store import stored_data_set, without_documents
 from evals.pacing import Progress, for_each_concurrently
 from evals.recorder import Recorder
 from evals.records import Record, Variant
+from evals.retrievers import RetrieverName
 from graph.context import Context
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
@@ -21,7 +22,8 @@ class RunOptions:
     """How a data set is run.
 
     ``removed`` also asks each question that has an unanswerable twin of the library without the documents it needs.
-    ``concurrency`` is how many questions are in flight. The rest are a run's own knobs.
+    ``concurrency`` is how many questions are in flight. ``retriever`` names what the Citewell that is asked was opened
+    with. The rest configure each run.
     """
 
     model: str = "extractive"
@@ -32,6 +34,7 @@ class RunOptions:
     max_rewrites: int = 1
     max_repairs: int = 1
     check_with_model: bool = False
+    retriever: RetrieverName = "ours"
 
     def context(self, identity: Identity) -> Context:
         """Give the knobs of one run; its seconds are not capped, since how long it takes is a figure."""

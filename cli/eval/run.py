@@ -6,9 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, opened, run, settings_for
+from cli.command import Exit, run, settings_for
 from cli.console import print_json, progress_bar, progress_console, show_failures, show_figures
-from cli.options import AsJson, BaselineRun, Concurrency, DataSetName, DataSetPath, ModelName, Most, new_run_path
+from cli.options import (
+    AsJson,
+    BaselineRun,
+    Concurrency,
+    DataSetName,
+    DataSetPath,
+    ModelName,
+    Most,
+    Retriever,
+    RetrieverChoice,
+    new_run_path,
+)
 
 if TYPE_CHECKING:
     from evals.metrics.alce import SupportDescription
@@ -35,6 +46,7 @@ def run_set(
         ),
     ] = None,
     most: Most = None,
+    retriever: RetrieverChoice = Retriever.OURS,
     baseline: BaselineRun = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +55,7 @@ def run_set(
     The folder holds configuration.json, results.jsonl, metrics.json and report.html. Stopped runs go on where --out
     names their folder. Ends with code 5 where every question's run failed.
     """
-    arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, baseline)
+    arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, retriever, baseline)
     run(_run_set(*arguments, as_json), as_json=as_json)
 
 
@@ -57,12 +69,14 @@ async def _run_set(
     top_k: int,
     refuse_below: float | None,
     most: int | None,
+    retriever: Retriever,
     baseline: Path | None,
     as_json: bool,
 ) -> Exit:
     from evals.evaluation import evaluate
     from evals.pacing import with_long_pool_timeout
     from evals.report.report_baseline import read_baseline
+    from evals.retrievers import open_with_retriever
     from evals.run_folder import RunFolder
     from evals.running import RunOptions
     from evals.sets import load_data_set
@@ -75,10 +89,10 @@ async def _run_set(
     settings = with_long_pool_timeout(settings_for())
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
-    options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k)
+    options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k, retriever=retriever.value)
     if out is None:
         progress_console().print(f"Running into {folder.path}; after a stop, --out with that name goes on.")
-    async with opened(settings, durability="exit") as citewell:
+    async with open_with_retriever(settings, retriever.value, durability="exit") as citewell:
         with progress_bar() as progress:
             metrics = await evaluate(citewell, data, options, folder, baseline=beside, progress=progress)
     if as_json:
