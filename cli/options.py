@@ -1,5 +1,6 @@
 """Options that several commands share, worded once, and the checks and defaults of their values."""
 
+import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +9,7 @@ from uuid import UUID
 
 import typer
 
-from graph.errors import NotFound
+from graph.errors import InvalidRequest, NotFound
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout; progress stays on stderr.")]
 WorkspaceName = Annotated[
@@ -27,6 +28,18 @@ def as_id(value: str, what: str) -> str:
         return str(UUID(value))
     except ValueError:
         raise NotFound(f"There is no {what} {value!r}: ids are UUIDs.") from None
+
+
+def confirmed(question: str, yes: bool) -> bool:
+    """Ask before what cannot be undone; without a terminal to ask on, only ``--yes`` confirms it.
+
+    Raises InvalidRequest where there is nobody to ask.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise InvalidRequest(f"{question} Nobody is there to say so.", suggestion="Add --yes.")
+    return typer.confirm(question, err=True)
 
 
 DataSetName = Annotated[

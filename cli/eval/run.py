@@ -1,4 +1,4 @@
-"""citewell eval run: a data set through the real graph, into a run folder."""
+"""citewell eval run and report: a data set through the real graph, into a run folder, and its page written again."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +18,7 @@ from cli.options import (
     Most,
     Retriever,
     RetrieverChoice,
+    RunPath,
     new_run_path,
 )
 
@@ -122,3 +123,22 @@ def _rested_on(support: "SupportDescription") -> str:
         f"ALCE's measures rest on {name}: AUROC {rating['auroc']:.3f}, balanced accuracy "
         f"{rating['balanced_accuracy']:.3f} on {rating['claims']} claims that people labelled ({rating['of']})."
     )
+
+
+def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
+    """Take a run's figures anew from its results, and write its report.html again."""
+    run(_report(run_path, baseline, as_json), as_json=as_json)
+
+
+async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
+    from evals.evaluation import write_figures
+    from evals.report.report_baseline import read_baseline
+    from evals.run_folder import RunFolder
+
+    folder = RunFolder(run_path)
+    write_figures(folder, None if baseline is None else read_baseline(baseline))
+    if as_json:
+        print_json({"report": str(folder.report)})
+    else:
+        progress_console().print(f"Written to {folder.report}.")
+    return Exit.OK
