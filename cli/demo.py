@@ -111,7 +111,7 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
             session_id = asked[-1].run.session_id
         else:
             session_id = (await citewell.library.sessions.create(identity, ephemeral=True)).session_id
-        shown = stage and stage.question(number, len(QUESTIONS), question.text, question.shows)
+        shown = None if stage is None else stage.question(number, len(QUESTIONS), question.text, question.shows)
         hear = shown.hear if shown is not None else None
         asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), hear))
     return asked

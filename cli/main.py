@@ -7,13 +7,13 @@ import typer
 
 from cli.ask import ask
 from cli.command import run_app
+from cli.database_commands import expire, migrate, purge, reindex
 from cli.demo import demo
 from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
 from cli.ingest import ingest
 from cli.keys import keys
-from cli.maintenance import expire, migrate, purge, reindex
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions

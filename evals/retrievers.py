@@ -1,14 +1,24 @@
-"""What a data set is searched with: our own hybrid search, or LangChain's vector store over the same library."""
+"""What a data set is searched with, our hybrid search or LangChain's vector store, and how much either finds."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NotRequired
 
+from typing_extensions import TypedDict
+
+from evals.bootstrap import mean_interval
+from evals.cases import Case, DataSet
+from evals.dataset_store import stored_data_set
+from evals.metrics import Figures, as_figure
+from evals.metrics.metric_groups import TAGS
+from evals.metrics.retrieval_metrics import ndcg, recall_at, reciprocal_rank
+from evals.pacing import Progress
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest
-from graph.evidence import Hit
+from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from tools.embeddings.langchain_adapter import library_vector_store
 from tools.library.library import Library, open_library
@@ -18,7 +28,10 @@ from tools.settings import Settings
 if TYPE_CHECKING:
     from langchain_postgres import PGVectorStore
 
+
 RetrieverName = Literal["ours", "langchain"]
+# A cosine is not calibrated, and LangChain's own retriever drops nothing by default.
+LEAST_SCORES: Mapping[RetrieverName, float] = {"ours": 0.3, "langchain": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +91,96 @@ async def open_with_retriever(
         open_runner(replace(library, searcher=searcher), settings, durability=durability) as citewell,
     ):
         yield citewell
+
+
+SEGMENTS = 30  # so that ten documents are among them where one brings several
+_DEPTHS = (1, 3, 5, 10)
+
+
+class RetrieverFigures(TypedDict):
+    """Figures of all questions that have evidence, and of those that share the value of a tag, by tag and value."""
+
+    all: Figures
+    by: dict[str, dict[str, Figures]]
+
+
+class RetrievalReport(RetrieverFigures):
+    """The figures of a retriever; ``beside`` has those of ours on the same questions where another was asked for."""
+
+    retriever: RetrieverName
+    documents: int
+    questions: int
+    beside: NotRequired[RetrieverFigures]
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    case: Case
+    ranked: Sequence[str]
+
+
+async def run_retrieval(
+    library: Library, data: DataSet, *, retriever: RetrieverName = "ours", progress: Progress | None = None
+) -> RetrievalReport:
+    """Search all documents of a set for each question that has gold evidence, by the question's own words.
+
+    Pages that a question would select are not: everything is searched. No score is too low. Ranks are of documents,
+    and each measure is that of ``evals.metrics.retrieval_metrics`` by the same name. Raises InvalidRequest where no
+    question has evidence or a document is refused, CitewellError where the library can't be read.
+    """
+    cases = [case for case in data.cases if case.evidence]
+    if not cases:
+        raise InvalidRequest(f"{data.name} has no question with evidence to search for.")
+    asked: list[RetrieverName] = ["ours"] if retriever == "ours" else ["ours", retriever]
+    figures: dict[RetrieverName, RetrieverFigures] = {}
+    async with stored_data_set(library, data) as (stored, identity):
+        for turn, name in enumerate(asked):
+            searched: list[_Searched] = []
+            async with open_searcher(library, name) as searcher:
+                for case in cases:
+                    searched.append(await _search(searcher, stored.names, case, identity))
+                    if progress is not None:
+                        progress(turn * len(cases) + len(searched), len(asked) * len(cases))
+            figures[name] = _all_figures(searched)
+    report = RetrievalReport(
+        retriever=retriever,
+        documents=len(data.documents),
+        questions=len(cases),
+        all=figures[retriever]["all"],
+        by=figures[retriever]["by"],
+    )
+    if retriever != "ours":
+        report["beside"] = figures["ours"]
+    return report
+
+
+async def _search(searcher: SegmentSearcher, names: Mapping[str, str], case: Case, identity: Identity) -> _Searched:
+    query = SearchQuery(case.question, identity, top_k=SEGMENTS, min_score=0.0, expand=0)
+    hits = (await searcher.search(query)).hits
+    return _Searched(case, list(dict.fromkeys(names[hit.segment.document_id] for hit in hits)))
+
+
+def _all_figures(searched: Sequence[_Searched]) -> RetrieverFigures:
+    groups = {tag: _by_tag(searched, tag) for tag in TAGS}
+    return RetrieverFigures(all=_figures(searched), by={tag: found for tag, found in groups.items() if len(found) > 1})
+
+
+def _by_tag(searched: Sequence[_Searched], tag: str) -> dict[str, Figures]:
+    values = sorted({each.case.tags[tag] for each in searched if tag in each.case.tags})
+    return {value: _figures([each for each in searched if each.case.tags.get(tag) == value]) for value in values}
+
+
+def _figures(searched: Sequence[_Searched]) -> Figures:
+    measures = {f"recall_at_{k}": partial(recall_at, k) for k in _DEPTHS} | {
+        "mrr": reciprocal_rank,
+        "ndcg_at_10": ndcg,
+    }
+    values: Mapping[str, list[float]] = {
+        name: [measure(each.ranked, each.case.gold_documents) for each in searched]
+        for name, measure in measures.items()
+    }
+    several = [each for each in searched if min(map(len, each.case.gold_documents)) > 1]
+    all_gold = [float(recall_at(10, each.ranked, each.case.gold_documents) == 1.0) for each in several]
+    return {
+        name: as_figure(mean_interval(found)) for name, found in {**values, "all_gold_at_10": all_gold}.items() if found
+    }

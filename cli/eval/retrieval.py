@@ -27,7 +27,7 @@ def retrieval(
 
 async def _retrieval(data_set: str, path: Path | None, most: int | None, retriever: Retriever, as_json: bool) -> Exit:
     from evals.pacing import with_long_pool_timeout
-    from evals.retrieval_run import run_retrieval
+    from evals.retrievers import run_retrieval
     from evals.sets import load_data_set
 
     data = load_data_set(data_set, path)

@@ -76,10 +76,9 @@ async def _run_set(
 ) -> Exit:
     from evals.evaluation import evaluate
     from evals.pacing import with_long_pool_timeout
-    from evals.report.report_baseline import read_baseline
-    from evals.retrievers import open_with_retriever
-    from evals.run_folder import RunFolder
-    from evals.running import RunOptions
+    from evals.report.report_figures import read_baseline
+    from evals.retrievers import LEAST_SCORES, open_with_retriever
+    from evals.run_folder import RunFolder, RunOptions
     from evals.sets import load_data_set
 
     data = load_data_set(data_set, path)
@@ -90,7 +89,14 @@ async def _run_set(
     settings = with_long_pool_timeout(settings_for())
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
-    options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k, retriever=retriever.value)
+    options = RunOptions(
+        model=model,
+        concurrency=concurrency,
+        removed=removed,
+        top_k=top_k,
+        retriever=retriever.value,
+        min_score=LEAST_SCORES[retriever.value],
+    )
     if out is None:
         progress_console().print(f"Running into {folder.path}; after a stop, --out with that name goes on.")
     async with open_with_retriever(settings, retriever.value, durability="exit") as citewell:
@@ -132,7 +138,7 @@ def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = Fa
 
 async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
     from evals.evaluation import write_figures
-    from evals.report.report_baseline import read_baseline
+    from evals.report.report_figures import read_baseline
     from evals.run_folder import RunFolder
 
     folder = RunFolder(run_path)

@@ -15,7 +15,7 @@ from evals.scripted_endpoint import ModelRequest, model_endpoint
 from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared, shown_segments
 from graph.errors import InvalidRequest
 from research.mutations.swaps import chance
-from research.probe.altered_facts import sentences_of
+from research.probe.counterfactual import sentences_of
 from research.probe.metamorphic import MARK
 from tools.settings import ModelSettings, Settings
 

@@ -9,13 +9,11 @@ import pytest
 
 from evals.cases import DataSet
 from evals.dataset_store import stored_data_set
-from evals.evaluation import evaluate
+from evals.evaluation import evaluate, run_data_set
 from evals.pacing import with_long_pool_timeout
 from evals.records import Record, citations_of
-from evals.retrieval_run import run_retrieval
-from evals.retrievers import VectorStoreSearcher, open_searcher, open_with_retriever
-from evals.run_folder import RunFolder
-from evals.running import RunOptions, run_data_set
+from evals.retrievers import VectorStoreSearcher, open_searcher, open_with_retriever, run_retrieval
+from evals.run_folder import RunFolder, RunOptions
 from evals.sets import load_data_set
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest, UnknownModel
