@@ -15,7 +15,7 @@ from uuid import uuid4
 import uvloop
 
 from bench.figures import percentile
-from bench.scripted_library import open_scripted_library
+from bench.libraries import open_scripted_library
 from bench.sse_client import Timing
 from bench.stacks import IN_FLIGHT, ROUNDS, WARM_UP
 from graph.builder import build

@@ -1,15 +1,22 @@
-"""Throw-away libraries to benchmark: a large one, filled against the clock, and a small one with questions."""
+"""Throw-away libraries to benchmark: a large one, filled against the clock, and a small one with questions.
+
+With the scripted writer in place of the family's own, a run's ``model`` names the script; all else is what a deployment
+has.
+"""
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.corpus import BenchDocument, Corpus, workspace_sizes
-from bench.scripted_writer import SECTIONS
+from bench.scripted_writer import SCRIPTS, SECTIONS, writer
+from graph.errors import UnknownModel
 from graph.evidence import Identity
-from graph.ports import SearchQuery
+from graph.ports import Families, Family, SearchQuery
 from graph.usage import Meter
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.library.ingestion import NewDocument
@@ -115,3 +122,25 @@ async def _sources(library: Library, question: str) -> int:
     result = await library.searcher.search(SearchQuery(question, Identity()))
     grading = await library.families("").grader.grade(question, result.hits, meter=Meter())
     return len(grading.kept)
+
+
+@asynccontextmanager
+async def open_scripted_library(settings: Settings) -> AsyncIterator[Library]:
+    """Open the library of the settings with the scripted families.
+
+    Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
+    """
+    async with open_library(settings) as library:
+        yield replace(library, families=scripted(library.families))
+
+
+def scripted(families: Families) -> Families:
+    """Give the default family with the writer that a model name means."""
+    default = families("")
+
+    def by_script(model: str, *, thinking: bool = False) -> Family:
+        if model not in SCRIPTS:
+            raise UnknownModel(f"model: no script is named {model!r}.")
+        return replace(default, model=model or "instant", writer=writer(model))
+
+    return by_script

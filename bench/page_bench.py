@@ -16,7 +16,7 @@ from playwright.async_api import Browser, Page
 from bench.browser import Frames, Wire, launched, start_trace, stop_trace, visited
 from bench.corpus import Corpus
 from bench.figures import Figure, figure, percentile
-from bench.page_server import SECTIONS
+from bench.scripted_server import SECTIONS
 from bench.serving import served
 from bench.sse_client import Connection
 from graph.evidence import Identity
@@ -88,7 +88,7 @@ async def run(folder: Path) -> list[Figure]:
     async with launched(folder) as browser:
         data = folder / "data"
         questions, size = await _fill(load_settings(data_dir=data))
-        async with served(folder, data, "-m", "bench.page_server") as server:
+        async with served(folder, data, "-m", "bench.scripted_server", "page") as server:
             session_id = await _converse(server.url, questions)
             address = f"{server.url}/#/sessions/{session_id}"
             loads = [await _load(browser, server.url) for _ in range(LOADS)]

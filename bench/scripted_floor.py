@@ -1,6 +1,7 @@
 """The floors under an answer: the scripted writer's deltas as they come, over HTTP and nothing else.
 
-``python -m bench.scripted_floor asgi`` sends them from a bare ASGI application, ``sse`` through sse-starlette.
+``python -m bench.scripted_floor asgi`` sends them from a bare ASGI application, ``sse`` through sse-starlette, and
+``idle`` has no writer either: two events at once, through FastAPI and sse-starlette.
 """
 
 import asyncio
@@ -11,6 +12,8 @@ from collections.abc import AsyncIterator
 
 import uvicorn
 import uvloop
+from fastapi import FastAPI
+from pydantic import BaseModel
 from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -70,7 +73,31 @@ async def plain(request: Request) -> EventSourceResponse:
     return EventSourceResponse(frames(), sep="\n")
 
 
-FLOORS: dict[str, ASGIApp] = {"asgi": bare, "sse": Starlette(routes=[Route("/run", plain, methods=["POST"])])}
+class Question(BaseModel):
+    """What is asked."""
+
+    question: str
+
+
+idle = FastAPI()
+
+
+@idle.post("/run")
+async def two_events(body: Question) -> EventSourceResponse:
+    """Stream two events at once."""
+
+    async def events() -> AsyncIterator[dict[str, str]]:
+        yield {"event": "run_started", "data": json.dumps({"question": body.question})}
+        yield {"event": "text_delta", "data": json.dumps({"delta": "Because."})}
+
+    return EventSourceResponse(events(), sep="\n")
+
+
+FLOORS: dict[str, ASGIApp] = {
+    "asgi": bare,
+    "sse": Starlette(routes=[Route("/run", plain, methods=["POST"])]),
+    "idle": idle,
+}
 
 
 def main() -> None:

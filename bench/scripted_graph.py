@@ -8,7 +8,7 @@ from typing import Any
 from langgraph.stream.transformers import CustomTransformer, UpdatesTransformer
 from starlette.applications import Starlette
 
-from bench.scripted_library import open_scripted_library
+from bench.libraries import open_scripted_library
 from graph.builder import build
 from tools.settings import load_settings
 

@@ -1,25 +1,72 @@
-"""Our API over the scripted writer, on a free port of loopback: ``python -m bench.scripted_server``."""
+"""Our API over a scripted writer, on a free port of loopback: ``python -m bench.scripted_server [page]``.
+
+With ``page`` each answer quotes four sources, for whoever looks at the page; else a run's ``model`` names the script.
+"""
 
 import asyncio
 import gc
 import json
+import re
 import socket
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import cycle, islice
 
 import uvicorn
 import uvloop
 
 from api.app import create_app
-from bench.scripted_library import open_scripted_library
+from bench.libraries import open_scripted_library
+from bench.scripted_writer import ScriptedWriter
 from graph.entrypoint import open_runner
-from tools.settings import load_settings
+from graph.evidence import Hit
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family, Grading
+from graph.usage import Meter
+from tools.library.library import Library, open_library
+from tools.settings import Settings, load_settings
 
 BACKLOG = 2048
+SECTIONS = 4  # of an answer on the page
+SENTENCES = 4  # of a section
+_SENTENCE = re.compile(r"[A-Z][^.]+\.")
 
 
-async def main() -> None:
+async def quote(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+    """Quote some sentences of each of the best sources, a section each; where they are too few, quote them again."""
+    for hit in islice(cycle(sources), SECTIONS):
+        said = " ".join(_SENTENCE.findall(hit.segment.text)[:SENTENCES])
+        yield DraftOpened()
+        yield DraftText(said)
+        yield DraftClosed(said, (hit.segment.segment_id,))
+
+
+class KeepingGrader:
+    """RelevanceGrader that keeps whatever a search brings, so that no answer lacks its sections."""
+
+    async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
+        """Keep them all."""
+        return Grading(tuple((hit.segment.segment_id, hit.score) for hit in candidates))
+
+
+@asynccontextmanager
+async def open_quoting_library(settings: Settings) -> AsyncIterator[Library]:
+    """Open the library of the settings with a family that quotes what it is shown."""
+    async with open_library(settings) as library:
+        family = replace(library.families(""), writer=ScriptedWriter(quote), grader=KeepingGrader())
+
+        def families(model: str, *, thinking: bool = False) -> Family:
+            return family
+
+        yield replace(library, families=families)
+
+
+async def main(*, for_page: bool) -> None:
     """Serve until a signal comes, as ``citewell serve`` does."""
     settings = load_settings()
-    async with open_scripted_library(settings) as library, open_runner(library, settings) as citewell:
+    opening = open_quoting_library if for_page else open_scripted_library
+    async with opening(settings) as library, open_runner(library, settings) as citewell:
         await library.workspaces.ensure(settings.workspace)
         app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
@@ -33,4 +80,4 @@ async def main() -> None:
 
 if __name__ == "__main__":
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
-        loop.run(main())
+        loop.run(main(for_page="page" in sys.argv[1:]))

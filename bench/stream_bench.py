@@ -35,7 +35,7 @@ async def run(folder: Path) -> list[Figure]:
         postgres = proportional_memory(postgres_of(data))
         told = await _ask(server.url, questions)
         after = server.bytes()
-    async with served(folder, data, "-m", "bench.bare_sse") as server:
+    async with served(folder, data, "-m", "bench.scripted_floor", "idle") as server:
         bare = await _ask_bare(server.url)
     first, text, whole = [[getattr(each, name) * 1000 for each in told] for name in ("first", "text", "whole")]
     floor = [each.first * 1000 for each in bare]

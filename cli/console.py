@@ -93,11 +93,27 @@ def show_figures(figures: "Mapping[str, Figure]") -> None:
     """Show measures with their intervals, a row each."""
     from cli.tables import show_table
 
-    rows = [
-        [name, f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}", str(figure["n"])]
-        for name, figure in figures.items()
-    ]
+    rows = [[name, *_cells(figure), str(figure["n"])] for name, figure in figures.items()]
     show_table(result_console(), ["Measure", "Mean", "95% interval", "Questions"], rows, numbers=(1, 2, 3))
+
+
+def show_beside(figures: "Mapping[str, Mapping[str, Figure]]") -> None:
+    """Show the measures of several things in one table, two columns each, by their names."""
+    from cli.tables import show_table
+
+    first = next(iter(figures.values()))
+    rows = [
+        [measure, *(cell for each in figures.values() for cell in _cells(each[measure])), str(figure["n"])]
+        for measure, figure in first.items()
+    ]
+    columns = [column for name in figures for column in (name, "95% interval")]
+    show_table(
+        result_console(), ["Measure", *columns, "Questions"], rows, numbers=tuple(range(1, 2 * len(figures) + 2))
+    )
+
+
+def _cells(figure: "Figure") -> list[str]:
+    return [f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}"]
 
 
 def show_failures(what: str, faults: Sequence[tuple[str, str]], *, rest_in: str) -> None:

@@ -12,6 +12,7 @@ from cli.options import AsJson
 
 if TYPE_CHECKING:
     from cli.ask import AskOutcome
+    from cli.rendering.demo_stage import Stage
     from graph.entrypoint import Citewell
     from graph.evidence import Identity
 
@@ -86,7 +87,7 @@ async def _demo(model: str, as_json: bool) -> Exit:
     return failed[0] if failed else Exit.OK
 
 
-async def _fill(citewell: "Citewell", identity: "Identity", stage: Any) -> None:
+async def _fill(citewell: "Citewell", identity: "Identity", stage: "Stage | None") -> None:
     from cli.ingest import ingest_shown
     from tools.library.ingestion import Refused
 
@@ -98,7 +99,7 @@ async def _fill(citewell: "Citewell", identity: "Identity", stage: Any) -> None:
         stage.library([report for report in reports if not isinstance(report, Refused)])
 
 
-async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: Any) -> "list[AskOutcome]":
+async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage: "Stage | None") -> "list[AskOutcome]":
     from cli.ask import ask_question
     from graph.context import Context
     from tools.runs.run_request import RunRequest
@@ -110,7 +111,7 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
             session_id = asked[-1].run.session_id
         else:
             session_id = (await citewell.library.sessions.create(identity, ephemeral=True)).session_id
-        shown = stage.question(number, len(QUESTIONS), question) if stage is not None else None
+        shown = None if stage is None else stage.question(number, len(QUESTIONS), question.text, question.shows)
         on_event = shown.show if shown is not None else None
         asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), on_event))
     return asked

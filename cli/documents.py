@@ -7,8 +7,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
 from cli.console import print_json, result_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id
-from cli.workspaces import confirmed
+from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
 if TYPE_CHECKING:
     from tools.library.catalogue import Documents

@@ -7,16 +7,13 @@ import typer
 
 from cli.ask import ask
 from cli.command import run_app
+from cli.database_commands import expire, migrate, purge, reindex
 from cli.demo import demo
 from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
-from cli.expire import expire
 from cli.ingest import ingest
 from cli.keys import keys
-from cli.migrate import migrate
-from cli.purge import purge
-from cli.reindex import reindex
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions

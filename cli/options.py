@@ -1,13 +1,15 @@
 """Options that several commands share, worded once, and the checks and defaults of their values."""
 
+import sys
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
 import typer
 
-from graph.errors import NotFound
+from graph.errors import InvalidRequest, NotFound
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout; progress stays on stderr.")]
 WorkspaceName = Annotated[
@@ -28,6 +30,18 @@ def as_id(value: str, what: str) -> str:
         raise NotFound(f"There is no {what} {value!r}: ids are UUIDs.") from None
 
 
+def confirmed(question: str, yes: bool) -> bool:
+    """Ask before what cannot be undone; without a terminal to ask on, only ``--yes`` confirms it.
+
+    Raises InvalidRequest where there is nobody to ask.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise InvalidRequest(f"{question} Nobody is there to say so.", suggestion="Add --yes.")
+    return typer.confirm(question, err=True)
+
+
 DataSetName = Annotated[
     str,
     typer.Argument(
@@ -42,6 +56,18 @@ ModelName = Annotated[str, typer.Option("--model", help="A configured model's na
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]
 Most = Annotated[
     int | None, typer.Option("--most", min=1, help="Ask only so many questions, spread evenly.", show_default=False)
+]
+
+
+class Retriever(StrEnum):
+    """What is searched with: our own hybrid search, or LangChain's vector store over the same library."""
+
+    OURS = "ours"
+    LANGCHAIN = "langchain"
+
+
+RetrieverChoice = Annotated[
+    Retriever, typer.Option("--retriever", help="What searches: our own, or LangChain's vector store on our library.")
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 BaselineRun = Annotated[

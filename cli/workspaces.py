@@ -1,13 +1,12 @@
 """citewell workspaces: make, list and delete tenants."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from cli.command import Exit, opened_database, run, settings_for
 from cli.console import print_json, result_console
-from cli.options import AsJson, Yes
+from cli.options import AsJson, Yes, confirmed
 
 workspaces = typer.Typer(help="Make, list and delete workspaces.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="The workspace's name, 1 to 100 characters.", show_default=False)]
@@ -68,17 +67,3 @@ async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
     else:
         print(f"Deleted {what}.")
     return Exit.OK
-
-
-def confirmed(question: str, yes: bool) -> bool:
-    """Ask before what cannot be taken back; without a terminal to ask on, only ``--yes`` goes ahead.
-
-    Raises InvalidRequest where there is nobody to ask.
-    """
-    from graph.errors import InvalidRequest
-
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise InvalidRequest(f"{question} Nobody is there to say so.", suggestion="Add --yes.")
-    return typer.confirm(question, err=True)

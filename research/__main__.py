@@ -74,7 +74,7 @@ def claims(
 
 async def _claims(path: Path | None, data: Path | None, write: Path | None, as_json: bool) -> Exit:
     from research.claims import chosen_cases, run_claims
-    from research.mutations.claim_cases import write_cases
+    from research.mutations.claim_making import write_cases
 
     cases = chosen_cases(path=path, data=data)
     if write is not None:
@@ -183,8 +183,7 @@ async def _probe(
     as_json: bool,
 ) -> Exit:
     from evals.pacing import with_long_pool_timeout
-    from evals.run_folder import RunFolder, configuration_of
-    from evals.running import RunOptions
+    from evals.run_folder import RunFolder, RunOptions, configuration_of
     from evals.sets import load_data_set
     from research.probe.probing import answerable, probe_data_set
     from research.probe.scripted_models import scripted_model

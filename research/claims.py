@@ -14,8 +14,16 @@ from graph.errors import InvalidRequest
 from graph.evidence import Segment, Verdict
 from graph.ports import ClaimChecker, WrittenSection
 from graph.usage import Meter
-from research.mutations.claim_cases import VERBATIM, ClaimCase, load_cases
-from research.mutations.claim_making import FRESH, LANGUAGES, RELATION, Paragraph, make_cases
+from research.mutations.claim_making import (
+    FRESH,
+    LANGUAGES,
+    RELATION,
+    VERBATIM,
+    ClaimCase,
+    Paragraph,
+    load_cases,
+    make_cases,
+)
 from tools.backends.backend_registry import configured_families
 from tools.settings import EXTRACTIVE, Settings
 

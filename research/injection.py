@@ -22,8 +22,7 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.errors import CitewellError
 from graph.events import ContentRemoved, RunFailed, SectionFinished, SectionRevised, TextDelta
 from graph.evidence import Identity, Message, Segment
-from research.adversarial_model import AdversarialModel
-from research.attacks import EXFIL, Attack, InjectionData, load_injection
+from research.attacks import EXFIL, AdversarialModel, Attack, InjectionData, load_injection
 from tools.llm.sanitizing import sanitize
 from tools.runs.run_request import RunRequest
 from tools.settings import EXTRACTIVE, ModelSettings, Settings

@@ -6,9 +6,8 @@ from cli.eval.compare import compare
 from cli.eval.export import export
 from cli.eval.gate import gate
 from cli.eval.ragas import ragas
-from cli.eval.report import report
 from cli.eval.retrieval import retrieval
-from cli.eval.run import run_set
+from cli.eval.run import report, run_set
 
 evaluate = typer.Typer(help="Measure Citewell on a data set.", no_args_is_help=True)
 evaluate.command("run")(run_set)

@@ -44,7 +44,7 @@ def ragas(
 async def _ragas(
     run_path: Path, metrics: str, model: str | None, export: Path | None, concurrency: int, as_json: bool
 ) -> Exit:
-    from evals.ragas_metrics.ragas_samples import write_samples
+    from evals.ragas_metrics.ragas_catalogue import write_samples
     from evals.run_folder import RunFolder
 
     folder = RunFolder(run_path)

@@ -1,25 +1,33 @@
 """citewell eval retrieval: search for a data set's questions, without answering them."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cli.command import Exit, opened, run, settings_for
-from cli.console import print_json, progress_bar, result_console, show_figures
-from cli.options import AsJson, DataSetName, DataSetPath, Most
+from cli.console import print_json, progress_bar, result_console, show_beside, show_figures
+from cli.options import AsJson, DataSetName, DataSetPath, Most, Retriever, RetrieverChoice
+
+if TYPE_CHECKING:
+    from evals.metrics import Figures
 
 
 def retrieval(
     data_set: DataSetName,
     path: DataSetPath = None,
     most: Most = None,
+    retriever: RetrieverChoice = Retriever.OURS,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how well the questions' own words find their evidence, without answering."""
-    run(_retrieval(data_set, path, most, as_json), as_json=as_json)
+    """Measure how well the questions' own words find their evidence, without answering.
+
+    With another retriever than ours, both are measured and shown in one table.
+    """
+    run(_retrieval(data_set, path, most, retriever, as_json), as_json=as_json)
 
 
-async def _retrieval(data_set: str, path: Path | None, most: int | None, as_json: bool) -> Exit:
+async def _retrieval(data_set: str, path: Path | None, most: int | None, retriever: Retriever, as_json: bool) -> Exit:
     from evals.pacing import with_long_pool_timeout
-    from evals.retrieval_run import run_retrieval
+    from evals.retrievers import run_retrieval
     from evals.sets import load_data_set
 
     data = load_data_set(data_set, path)
@@ -27,13 +35,21 @@ async def _retrieval(data_set: str, path: Path | None, most: int | None, as_json
         data = data.sample(most)
     async with opened(with_long_pool_timeout(settings_for())) as citewell:
         with progress_bar("Searching") as progress:
-            report = await run_retrieval(citewell.library, data, progress=progress)
+            report = await run_retrieval(citewell.library, data, retriever=retriever.value, progress=progress)
     if as_json:
         print_json(report)
         return Exit.OK
-    show_figures(report["all"])
+    ours = report.get("beside")
+    _show(retriever, report["all"], ours and ours["all"])
     for tag, groups in report["by"].items():
         for value, figures in groups.items():
             result_console().print(f"{tag}: {value}")
-            show_figures(figures)
+            _show(retriever, figures, ours and ours["by"][tag][value])
     return Exit.OK
+
+
+def _show(retriever: Retriever, figures: "Figures", ours: "Figures | None") -> None:
+    if ours is None:
+        show_figures(figures)
+    else:
+        show_beside({"ours": ours, retriever.value: figures})

@@ -1,4 +1,4 @@
-"""citewell eval run: a data set through the real graph, into a run folder."""
+"""citewell eval run and report: a data set through the real graph, into a run folder, and its page written again."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,9 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, opened, run, settings_for
+from cli.command import Exit, run, settings_for
 from cli.console import print_json, progress_bar, progress_console, show_failures, show_figures
-from cli.options import AsJson, BaselineRun, Concurrency, DataSetName, DataSetPath, ModelName, Most, new_run_path
+from cli.options import (
+    AsJson,
+    BaselineRun,
+    Concurrency,
+    DataSetName,
+    DataSetPath,
+    ModelName,
+    Most,
+    Retriever,
+    RetrieverChoice,
+    RunPath,
+    new_run_path,
+)
 
 if TYPE_CHECKING:
     from evals.metrics.alce import SupportDescription
@@ -35,6 +47,7 @@ def run_set(
         ),
     ] = None,
     most: Most = None,
+    retriever: RetrieverChoice = Retriever.OURS,
     baseline: BaselineRun = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +56,7 @@ def run_set(
     The folder holds configuration.json, results.jsonl, metrics.json and report.html. Stopped runs go on where --out
     names their folder. Ends with code 5 where every question's run failed.
     """
-    arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, baseline)
+    arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, retriever, baseline)
     run(_run_set(*arguments, as_json), as_json=as_json)
 
 
@@ -57,14 +70,15 @@ async def _run_set(
     top_k: int,
     refuse_below: float | None,
     most: int | None,
+    retriever: Retriever,
     baseline: Path | None,
     as_json: bool,
 ) -> Exit:
     from evals.evaluation import evaluate
     from evals.pacing import with_long_pool_timeout
-    from evals.report.report_baseline import read_baseline
-    from evals.run_folder import RunFolder
-    from evals.running import RunOptions
+    from evals.report.report_figures import read_baseline
+    from evals.retrievers import LEAST_SCORES, open_with_retriever
+    from evals.run_folder import RunFolder, RunOptions
     from evals.sets import load_data_set
 
     data = load_data_set(data_set, path)
@@ -75,10 +89,17 @@ async def _run_set(
     settings = with_long_pool_timeout(settings_for())
     if refuse_below is not None:
         settings = settings.model_copy(update={"refuse_below": refuse_below})
-    options = RunOptions(model=model, concurrency=concurrency, removed=removed, top_k=top_k)
+    options = RunOptions(
+        model=model,
+        concurrency=concurrency,
+        removed=removed,
+        top_k=top_k,
+        retriever=retriever.value,
+        min_score=LEAST_SCORES[retriever.value],
+    )
     if out is None:
         progress_console().print(f"Running into {folder.path}; after a stop, --out with that name goes on.")
-    async with opened(settings, durability="exit") as citewell:
+    async with open_with_retriever(settings, retriever.value, durability="exit") as citewell:
         with progress_bar() as progress:
             metrics = await evaluate(citewell, data, options, folder, baseline=beside, progress=progress)
     if as_json:
@@ -108,3 +129,22 @@ def _rested_on(support: "SupportDescription") -> str:
         f"ALCE's measures rest on {name}: AUROC {rating['auroc']:.3f}, balanced accuracy "
         f"{rating['balanced_accuracy']:.3f} on {rating['claims']} claims that people labelled ({rating['of']})."
     )
+
+
+def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
+    """Take a run's figures anew from its results, and write its report.html again."""
+    run(_report(run_path, baseline, as_json), as_json=as_json)
+
+
+async def _report(run_path: Path, baseline: Path | None, as_json: bool) -> Exit:
+    from evals.evaluation import write_figures
+    from evals.report.report_figures import read_baseline
+    from evals.run_folder import RunFolder
+
+    folder = RunFolder(run_path)
+    write_figures(folder, None if baseline is None else read_baseline(baseline))
+    if as_json:
+        print_json({"report": str(folder.report)})
+    else:
+        progress_console().print(f"Written to {folder.report}.")
+    return Exit.OK

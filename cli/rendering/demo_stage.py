@@ -12,7 +12,6 @@ from cli.rendering.terminal_run import TerminalRun
 from cli.rendering.wrapping import show_indented
 
 if TYPE_CHECKING:
-    from cli.demo import DemoQuestion
     from tools.library.ingestion import Ingested
 
 
@@ -43,13 +42,13 @@ class Stage:
             f"Library: the manual and five demo documents, {len(ingested)} in all, {segments} segments; {new} new."
         )
 
-    def question(self, number: int, of: int, question: "DemoQuestion") -> TerminalRun:
-        """Put up the next question, and give what listens to its run."""
+    def question(self, number: int, of: int, text: str, shows: str) -> TerminalRun:
+        """Introduce the next question by what it shows, and return what listens to its run."""
         self._console.print()
-        title = Text.assemble((f"{number} of {of}", "bold"), f" · {question.shows}")
+        title = Text.assemble((f"{number} of {of}", "bold"), f" · {shows}")
         self._console.print(Rule(title, align="left", style="dim"))
         self._console.print()
-        self._say(Text.assemble(("> ", "bold cyan"), (question.text, "bold")))
+        self._say(Text.assemble(("> ", "bold cyan"), (text, "bold")))
         self._console.print()
         return TerminalRun(self._console, self._console, wrap=True)
 

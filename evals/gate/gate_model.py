@@ -19,7 +19,8 @@ from pydantic import BaseModel
 from evals.cases import Case, DataSet
 from evals.dataset_store import document_ids
 from evals.golden import FOLDER
-from evals.scripted_endpoint import ModelRequest, all_relevant, last_message, prepared, shown_segments
+from evals.scripted_endpoint import ModelRequest
+from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared, shown_segments
 from evals.sets.set_files import rows_of_lines
 from tools.llm.sanitizing import sanitize
 
@@ -86,7 +87,7 @@ class RecordedModel:
             case "revision":
                 said = {"sections": self._repeat(request.text)}
             case _:
-                return request.first_allowed()
+                return first_allowed(request)
         return json.dumps(said, ensure_ascii=False)
 
     def _write(self, asked: str) -> list[Mapping[str, Any]]:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from evals.cases import DataSet
 from evals.evaluation import evaluate
-from evals.gate.gate_baseline import load_baseline, observed, write_baseline
-from evals.gate.gate_judging import GateJudgement, judge, load_thresholds
+from evals.gate.gate_judging import GateJudgement, judge, load_baseline, load_thresholds, observed, write_baseline
 from evals.gate.gate_metrics import QUOTES, caught_metrics
 from evals.gate.gate_model import RecordedModel, RecordedReply, load_replies
 from evals.gate.injected_faults import FAULTS, Fault
@@ -20,8 +19,7 @@ from evals.metrics import Metric
 from evals.metrics.metric_groups import METRICS
 from evals.pacing import Progress, with_long_pool_timeout
 from evals.records import Record
-from evals.run_folder import RunFolder
-from evals.running import RunOptions
+from evals.run_folder import RunFolder, RunOptions
 from evals.scripted_endpoint import model_endpoint
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest

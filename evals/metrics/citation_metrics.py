@@ -1,4 +1,4 @@
-"""Whether citations are exact slices of offered segments, and how well they match the gold evidence.
+"""Whether citations are exact slices of offered segments, how well they match the gold evidence, and verdicts.
 
 Two units are measured. A *citation* names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et
 al. 2023): it is right where the segment holds evidence. A *quote* is what the citation shows of it, judged sentence
@@ -10,11 +10,20 @@ cites nothing has 0 of all three, since it proves nothing. They are means over t
 answered; ``..._f1_all`` counts those that were not as 0.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from evals.metrics import Metric
-from evals.records import CitationRecord, GoldSentence, Record, citations_of
+from evals.metrics import Better, Metric
+from evals.records import (
+    CitationRecord,
+    ClaimRecord,
+    GoldSentence,
+    Record,
+    citations_of,
+    claims_by_writer,
+    first_claims_by_writer,
+)
+from graph.evidence import Verdict
 
 
 def _exact(record: Record) -> Sequence[float]:
@@ -186,4 +195,61 @@ def _measures(name: str, title: str, what: str, units: Units) -> tuple[Metric, .
 EVIDENCE = (
     *_measures("citation", "Citation", "cited segments that hold", cited_segments),
     *_measures("quote", "Quote", "quoted sentences that are", quoted_sentences),
+)
+
+
+_BETTER: Mapping[Verdict, Better] = {
+    "supported": "higher",
+    "unverified": "neither",  # better than a claim that failed, worse than one that is proven
+    "unsupported": "lower",
+    "contradicted": "lower",
+}
+
+
+def _are(verdict: Verdict, claims: Sequence[ClaimRecord]) -> Sequence[float]:
+    return [float(claim["verdict"] == verdict) for claim in claims]
+
+
+def _shown(verdict: Verdict, better: Better) -> Metric:
+    return Metric(
+        name=f"claims_{verdict}",
+        title=f"Claims {verdict}",
+        means=f"claims of finished answers whose verdict is {verdict}",
+        observe=lambda record: _are(verdict, claims_by_writer(record)),
+        better=better,
+    )
+
+
+def _first(verdict: Verdict, better: Better) -> Metric:
+    return Metric(
+        name=f"first_claims_{verdict}",
+        title=f"Claims {verdict} at first",
+        means=f"claims of answers as first written whose verdict was {verdict}",
+        observe=lambda record: _are(verdict, first_claims_by_writer(record)),
+        better=better,
+    )
+
+
+def _withdrawn(record: Record) -> Sequence[float]:
+    """Tell of each section that was written from sources whether the finished answer is without it."""
+    by_run = len(record["disagreements"])
+    if record["outcome"] == "answered":
+        written, shown = len(record["written"]) - by_run, len(record["sections"]) - by_run
+    elif record["outcome"] == "abstained" and record["first_claims"]:
+        written, shown = len(record["written"]) - 1, 0  # the last section is the refusal
+    else:
+        return ()
+    return [1.0] * (written - shown) + [0.0] * shown
+
+
+VERDICTS = (
+    *(_shown(verdict, better) for verdict, better in _BETTER.items()),
+    *(_first(verdict, better) for verdict, better in _BETTER.items()),
+    Metric(
+        name="withdrawn_sections",
+        title="Sections withdrawn",
+        means="sections written from sources that the finished answer is without",
+        observe=_withdrawn,
+        better="neither",  # right where the section was wrong
+    ),
 )

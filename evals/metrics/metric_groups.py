@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 
 from evals.metrics import Metric
-from evals.metrics.abstention_metrics import ABSTENTION
 from evals.metrics.alce import ALCE
-from evals.metrics.answer_metrics import ANSWERS
-from evals.metrics.citation_metrics import EVIDENCE, PROOF
+from evals.metrics.answer_metrics import ABSTENTION, ANSWERS
+from evals.metrics.citation_metrics import EVIDENCE, PROOF, VERDICTS
 from evals.metrics.cost_metrics import COST
 from evals.metrics.retrieval_metrics import PAGES, RETRIEVAL
-from evals.metrics.verdict_metrics import VERDICTS
 
 GROUPS: Mapping[str, tuple[Metric, ...]] = {
     "Citations against gold evidence": EVIDENCE,

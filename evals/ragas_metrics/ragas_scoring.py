@@ -16,9 +16,8 @@ from typing_extensions import TypedDict
 from evals.bootstrap import interval
 from evals.metrics import Figure, as_figure
 from evals.pacing import Progress
-from evals.ragas_metrics.ragas_catalogue import RagasMetric, Score, chosen_metrics, load_ragas
+from evals.ragas_metrics.ragas_catalogue import RagasMetric, Sample, Score, chosen_metrics, load_ragas, sample_of
 from evals.ragas_metrics.ragas_judge import judging_model, last_failure, open_judge
-from evals.ragas_metrics.ragas_samples import Sample, sample_of
 from evals.records import Record, Variant, record_key
 from evals.run_folder import RunFolder
 from tools.settings import Settings

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 from evals.error_analysis import is_right
 from evals.records import Record, record_key
-from evals.report.distributions import distributions, outcomes, spending
+from evals.report.charts import distributions, outcomes, spending
 from evals.report.html_markup import Markup, counted, document, element, folded, joined, navigation, section
-from evals.report.report_baseline import Baseline, committed_baseline
 from evals.report.report_failures import failures
-from evals.report.report_figures import by_tags, measures, tiles
+from evals.report.report_figures import Baseline, by_tags, committed_baseline, measures, tiles
 from evals.run_folder import Configuration, RunFolder
 
 

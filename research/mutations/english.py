@@ -3,9 +3,8 @@
 import re
 from random import Random
 
-from research.mutations.capitals import capital_names
 from research.mutations.english_swaps import A_MONTH, DAYS, FRESH, MONTHS, MUTATIONS
-from research.mutations.swaps import Language, Name, gone, swap, table, words
+from research.mutations.swaps import Language, Name, capital_names, gone, swap, table, words
 
 _ONES = words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "

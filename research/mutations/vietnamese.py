@@ -3,8 +3,7 @@
 import re
 from random import Random
 
-from research.mutations.capitals import capital_names
-from research.mutations.swaps import Language, Name, gone, not_after, swap, table, words
+from research.mutations.swaps import Language, Name, capital_names, gone, not_after, swap, table, words
 from research.mutations.vietnamese_swaps import BOUNDED, COUNTED, FRESH, MUTATIONS
 
 _ONES = words("không một hai ba bốn năm sáu bảy tám chín")

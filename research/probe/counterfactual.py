@@ -4,7 +4,9 @@ After the idea of counterfactual faithfulness: what an answer rests on must make
 own words are judged, as it first wrote them; what Citewell's check let through of them is told apart.
 """
 
-from collections.abc import Iterator
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,9 +14,83 @@ from typing_extensions import TypedDict
 
 from evals.cases import Case
 from graph.evidence import Segment, Verdict
-from research.probe.altered_facts import altered_fact, is_said, sentences_of
-from research.probe.intervention import Intervention
-from research.probe.probe_replies import Asker, RepliedClaim, Reply
+from graph.ports import WrittenSection
+from research.mutations.claim_making import LANGUAGES
+from research.mutations.swaps import Edit, Language, Name, chance, edits
+from research.probe.intervention import Asker, Intervention, RepliedClaim, Reply
+from text.language import language
+from text.sentences import sentences, trimmed
+from tools.claims.code_checker import check_section
+
+
+def is_said(claim: str, texts: Iterable[str]) -> bool:
+    """Tell whether one of the texts says what a claim says."""
+    return any(_bare(claim) == _bare(text) or _verdicts(claim, text) == {"supported"} for text in texts)
+
+
+def refutes(text: str, claim: str) -> bool:
+    """Tell whether a text, all there is, conflicts with a claim or leaves it without support."""
+    return bool(_verdicts(claim, text) & {"contradicted", "unsupported"})
+
+
+def _verdicts(claim: str, text: str) -> set[Verdict]:
+    segment = Segment(document_id="said", segment_index=0, start=0, end=len(text), text=text)
+    return {checked.verdict for checked in check_section(WrittenSection(claim, (segment,)))}
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\W+", "", unicodedata.normalize("NFKC", text)).casefold()
+
+
+_BY_CODE = {each.code: each for each in LANGUAGES}
+_FACTS = ("number", "date", "unit", "scale")
+_WAYS = ("negation", "polarity", "quantifier")
+
+
+def altered_fact(sentence: str, claim: str, elsewhere: Sequence[str]) -> str | None:
+    """Give the sentence with one fact changed such that it no longer bears the claim.
+
+    None where no rule does that, or where the sentence by itself does not bear the claim. Names are changed for others
+    of their sort that stand in the texts ``elsewhere``. The same arguments always give the same sentence.
+    """
+    known = _BY_CODE.get(language(sentence))
+    if known is None or refutes(sentence, claim):
+        return None
+    for edit in _changes(sentence, elsewhere, known):
+        altered = edit.applied(sentence)
+        if refutes(altered, claim):
+            return altered
+    return None
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split a text into its sentences, without the white space around them."""
+    return [body for span in sentences(text) if (body := text[slice(*trimmed(text, *span))])]
+
+
+def _changes(sentence: str, elsewhere: Sequence[str], known: Language) -> Iterator[Edit]:
+    yield from _by_rule(sentence, known, _FACTS)
+    yield from _renamed(sentence, elsewhere, known)
+    yield from _by_rule(sentence, known, _WAYS)
+
+
+def _by_rule(sentence: str, known: Language, kinds: Iterable[str]) -> Iterator[Edit]:
+    for kind in kinds:
+        yield from edits(sentence, known.mutations.get(kind, ()), chance(sentence, kind))
+
+
+def _renamed(sentence: str, elsewhere: Sequence[str], known: Language) -> Iterator[Edit]:
+    names = known.names(sentence, sentence)
+    others: dict[str, Name] = {}
+    if names:
+        for text in elsewhere:
+            for other in sentences_of(text):
+                others.update({name.text: name for name in known.names(other, text)})
+    for name in names:
+        for other_name in others.values():
+            if other_name.sort == name.sort and other_name.text not in sentence:
+                yield Edit(name.start, name.end, other_name.text)
+
 
 Change = Literal["removed", "altered"]
 Effect = Literal["unchanged", "changed", "moved", "gone", "abstained"]

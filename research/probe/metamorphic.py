@@ -14,10 +14,8 @@ from typing_extensions import TypedDict
 from evals.cases import Case
 from graph.evidence import Segment
 from research.mutations.swaps import chance
-from research.probe.altered_facts import is_said
-from research.probe.counterfactual import citations_of
-from research.probe.intervention import Intervention
-from research.probe.probe_replies import Asker, Reply
+from research.probe.counterfactual import citations_of, is_said
+from research.probe.intervention import Asker, Intervention, Reply
 from text.language import language
 
 MARK = "KESTREL-41"

@@ -13,13 +13,12 @@ from evals.cases import Case, DataSet
 from evals.dataset_store import stored_data_set
 from evals.metrics import Figures, as_figure
 from evals.pacing import Progress, for_each_concurrently
-from evals.running import RunOptions
+from evals.run_folder import RunOptions
 from graph.entrypoint import open_runner
 from graph.errors import CitewellError
 from research.probe.counterfactual import Change, CounterfactualProbe, Effect, Finding
-from research.probe.intervention import intervened
+from research.probe.intervention import Asker, Reply, intervened
 from research.probe.metamorphic import Checks, metamorphic_checks
-from research.probe.probe_replies import Asker, Reply
 from tools.library.library import Library
 
 

@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from answers.support import question_coverage
-from evals.scripted_endpoint import ModelRequest, all_relevant, last_message, model_endpoint, prepared, shown_segments
+from evals.scripted_endpoint import ModelRequest, model_endpoint
+from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared, shown_segments
 from graph.errors import InvalidRequest
 from research.mutations.swaps import chance
-from research.probe.altered_facts import sentences_of
+from research.probe.counterfactual import sentences_of
 from research.probe.metamorphic import MARK
 from tools.settings import ModelSettings, Settings
 
@@ -128,7 +129,7 @@ def _reply(request: ModelRequest, write: Writing) -> str:
         case "revision":
             return json.dumps({"sections": []})  # it stands by what it said
         case _:
-            return request.first_allowed()
+            return first_allowed(request)
 
 
 def _asked(prompt: str) -> tuple[str, dict[str, str]]:

@@ -1,16 +1,13 @@
-"""A loopback server that speaks ``/v1/embeddings`` over real sockets, and fails the ways servers do when told to."""
+"""The scripted endpoint as a server of ``/v1/embeddings`` that fails the ways servers do when told to."""
 
-import asyncio
 import hashlib
-import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Reply = tuple[int, bytes]
+from evals.scripted_endpoint import ModelRequest, Reply, ScriptedEndpoint, embeddings, scripted_endpoint
+
 DIMENSION = 32
 
 
@@ -21,40 +18,12 @@ def vector(text: str, dimension: int = DIMENSION) -> list[float]:
     return drawn
 
 
-def embeddings(vectors: list[Any]) -> Reply:
-    data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(vectors)]
-    return 200, json.dumps({"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1}}).encode()
-
-
-@dataclass
-class EmbeddingsServer:
-    """``reply`` makes the answer to a request's JSON; ``requests`` holds what was asked, with its path."""
-
-    reply: Callable[[dict[str, Any]], Reply] = lambda request: embeddings([vector(text) for text in request["input"]])
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    base_url: str = ""
-
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                lines = head.decode().lower().split("\r\n")
-                length = next(int(line.split(":")[1]) for line in lines if line.startswith("content-length:"))
-                request = json.loads(await reader.readexactly(length))
-                self.requests.append(request | {"path": head.split(b" ")[1].decode()})
-                status, body = self.reply(request)
-                headers = f"content-type: application/json\r\ncontent-length: {len(body)}"
-                writer.write(f"HTTP/1.1 {status} Scripted\r\n{headers}\r\n\r\n".encode() + body)
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionResetError):
-            pass  # the client is gone
-        finally:
-            writer.close()
+def vectors_of(request: ModelRequest) -> Reply:
+    """Embed every text that is asked for."""
+    return embeddings([vector(text) for text in request.body["input"]])
 
 
 @asynccontextmanager
-async def serve_embeddings() -> AsyncIterator[EmbeddingsServer]:
-    script = EmbeddingsServer()
-    listening = await asyncio.start_server(script.handle, "127.0.0.1", 0)
-    async with listening:
-        script.base_url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
-        yield script
+async def serve_embeddings() -> AsyncIterator[ScriptedEndpoint]:
+    async with scripted_endpoint(vectors_of, keep_alive=True) as endpoint:
+        yield endpoint

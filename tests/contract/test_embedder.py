@@ -7,21 +7,22 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
+from evals.scripted_endpoint import ModelRequest, Reply, ScriptedEndpoint, embeddings
 from graph.errors import ConfigurationError, EmbeddingUnavailable
 from tests.contract.embedder import EmbedderContract
-from tests.contract.embeddings_server import DIMENSION, EmbeddingsServer, Reply, embeddings, serve_embeddings, vector
+from tests.contract.embeddings_server import DIMENSION, serve_embeddings, vector
 from tools.embeddings.embedder import Embedder, EndpointEmbedder, StaticEmbedder
 from tools.settings import EmbeddingSettings
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[EmbeddingsServer]:
+async def server() -> AsyncIterator[ScriptedEndpoint]:
     async with serve_embeddings() as running:
         yield running
 
 
 @asynccontextmanager
-async def connected(server: EmbeddingsServer, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
+async def connected(server: ScriptedEndpoint, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
     known: dict[str, Any] = {"model": "m", "base_url": server.base_url, "dimension": DIMENSION, "timeout_seconds": 2.0}
     embedder = await EndpointEmbedder.connect(EmbeddingSettings(**known | changes))
     try:
@@ -38,20 +39,21 @@ class TestStaticEmbedder(EmbedderContract):
 
 class TestEndpointEmbedder(EmbedderContract):
     @pytest.fixture
-    async def embedder(self, server: EmbeddingsServer) -> AsyncIterator[Embedder]:
+    async def embedder(self, server: ScriptedEndpoint) -> AsyncIterator[Embedder]:
         async with connected(server) as embedder:
             yield embedder
 
-    async def test_what_is_sent(self, server: EmbeddingsServer) -> None:
+    async def test_what_is_sent(self, server: ScriptedEndpoint) -> None:
         async with connected(server, api_key=SecretStr("k")) as embedder:
             await embedder.embed(["one", "  ", "two"])
-        assert server.requests == [
-            {"input": ["one", "two"], "model": "m", "encoding_format": "float", "path": "/v1/embeddings"}
-        ]
+        [request] = server.requests
+        assert request.path == "/v1/embeddings"
+        assert request.body == {"input": ["one", "two"], "model": "m", "encoding_format": "float"}
 
 
-def reply(status: int, body: Any) -> Callable[[dict[str, Any]], Reply]:
-    return lambda _: (status, body if isinstance(body, bytes) else json.dumps(body).encode())
+def reply(status: int, body: Any) -> Callable[[ModelRequest], Reply]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return lambda _: Reply(status=status, body=data)
 
 
 @pytest.mark.parametrize(
@@ -74,29 +76,29 @@ def reply(status: int, body: Any) -> Callable[[dict[str, Any]], Reply]:
         pytest.param(lambda _: embeddings([vector("a"), [0.0] * DIMENSION]), id="zero vector"),
     ],
 )
-async def test_a_reply_that_is_no_use(server: EmbeddingsServer, broken: Callable[[dict[str, Any]], Reply]) -> None:
-    server.reply = broken
+async def test_a_reply_that_is_no_use(server: ScriptedEndpoint, broken: Callable[[ModelRequest], Reply]) -> None:
+    server.respond = broken
     async with connected(server) as embedder:
         with pytest.raises(EmbeddingUnavailable):
             await embedder.embed(["a", "b"])
 
 
-async def test_another_dimension_than_the_settings_say(server: EmbeddingsServer) -> None:
+async def test_another_dimension_than_the_settings_say(server: ScriptedEndpoint) -> None:
     async with connected(server, dimension=64) as embedder:
         with pytest.raises(ConfigurationError) as caught:
             await embedder.embed(["a"])
     assert f"CITEWELL_EMBEDDING__DIMENSION={DIMENSION}" in caught.value.advice
 
 
-async def test_an_endpoint_that_is_not_there(server: EmbeddingsServer) -> None:
+async def test_an_endpoint_that_is_not_there(server: ScriptedEndpoint) -> None:
     async with connected(server, base_url="http://127.0.0.1:1") as embedder:
         with pytest.raises(EmbeddingUnavailable):
             await embedder.embed(["a"])
 
 
-async def test_a_failure_in_passing_is_tried_again(server: EmbeddingsServer) -> None:
-    replies = iter([(503, b"{}"), embeddings([vector("a")])])
-    server.reply = lambda _: next(replies)
+async def test_a_failure_in_passing_is_tried_again(server: ScriptedEndpoint) -> None:
+    replies = iter([Reply(status=503, body=b"{}"), embeddings([vector("a")])])
+    server.respond = lambda _: next(replies)
     async with connected(server) as embedder:
         vectors = await embedder.embed(["a"])
     expected = np.asarray(vector("a"), np.float32)

@@ -1,7 +1,11 @@
 """The library as LangChain sees it: a vector store and a retriever that read, never write, and keep tenants apart."""
 
+import ast
+import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -118,3 +122,21 @@ def test_a_retriever_says_that_it_is_asynchronous(database: Database, workspaces
 def test_importing_the_face_does_not_import_the_store() -> None:
     code = "import sys, tools.embeddings.langchain_adapter; sys.exit('langchain_postgres' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_the_example_of_the_manual_runs(
+    database_url: str, database: Database, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "langchain.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    ingestor = Ingestor(database, Workspaces(database), embedder, Settings())
+    leave = "Up to five days of leave may be carried over into the next year."
+    await ingestor.ingest(Identity(), NewDocument(text=leave, document_id=OURS, title="Leave"))
+    monkeypatch.setenv("CITEWELL_DATABASE_URL", database_url)
+    running: Any = eval(compile(example, "docs/langchain.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), {})
+    await running
+    by_retriever, by_store = capsys.readouterr().out.splitlines()
+    assert by_retriever.startswith("Leave 0.")
+    assert by_retriever.endswith(leave)
+    assert by_store.startswith(f"{OURS}:0 0.")
+    assert by_store.endswith(f" 0 {len(leave)}")

@@ -10,11 +10,12 @@ import pytest
 from api.dialects.registry import DIALECTS
 from bench.figures import PAGE, with_result_tables
 from graph.builder import build
+from research.__main__ import app
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "research" / "README.md"])
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -50,8 +51,21 @@ def test_every_wire_format_is_found_from(page: str) -> None:
 
 def test_files_that_the_manual_names_are_there() -> None:
     for page in PAGES:
-        for named in re.findall(r"`((?:api|cli|graph|nodes|tests|tools)/[\w./*-]+)`", page.read_text(encoding="utf-8")):
+        for named in re.findall(
+            r"`((?:api|bench|cli|evals|graph|nodes|research|tests|tools)/[\w./*-]+)`", page.read_text(encoding="utf-8")
+        ):
             assert list(ROOT.glob(named.rstrip("/"))), f"{page.name} names {named}"
+
+
+def test_the_page_of_research_names_every_command() -> None:
+    page = (ROOT / "research" / "README.md").read_text(encoding="utf-8")
+    measured = page.split("## Measure")[1].split("## Fit again")[0]
+    commands = {command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands}
+    assert set(re.findall(r"^\| `([a-z-]+)[^`]*` \|", measured, re.MULTILINE)) == commands
+    fits = re.findall(r"`python -m (research\.[\w.]+) ", page)
+    assert {f"fitting/{fit.rpartition('.')[2]}.py" for fit in fits} == {
+        f"fitting/{path.name}" for path in (ROOT / "research" / "fitting").glob("fit_*.py")
+    }
 
 
 def places(page: Path) -> set[str]:

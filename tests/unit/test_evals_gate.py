@@ -11,8 +11,7 @@ from cli.command import Exit
 from cli.eval import evaluate
 from evals.dataset_store import document_ids
 from evals.gate import gate_run
-from evals.gate.gate_baseline import load_baseline, write_baseline
-from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_thresholds
+from evals.gate.gate_judging import GateJudgement, Threshold, judge, load_baseline, load_thresholds, write_baseline
 from evals.gate.gate_metrics import caught_metrics
 from evals.gate.gate_model import Cite, RecordedModel, RecordedReply, RecordedSection
 from evals.gate.gate_run import RUNS, load_gate_data, run_gate
@@ -97,7 +96,9 @@ DOCUMENT = document_ids(GOLDEN.data)[GOLDEN.replies["en-001"].sections[0].cites[
 
 
 def asked(name: str, text: str, **schema: Any) -> Any:
-    return json.loads(RecordedModel(GOLDEN.data, GOLDEN.replies).reply(ModelRequest(text, name, schema)))
+    form = {"json_schema": {"name": name, "schema": schema}}
+    request = ModelRequest({"messages": [{"role": "user", "content": text}], "response_format": form})
+    return json.loads(RecordedModel(GOLDEN.data, GOLDEN.replies).reply(request))
 
 
 def answer_prompt(question: str, *segments: str) -> str:

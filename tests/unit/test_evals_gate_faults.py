@@ -7,12 +7,11 @@ import pytest
 from pydantic import SecretStr
 
 from evals.dataset_store import StoredDataSet, stored_data_set
-from evals.gate.gate_baseline import load_baseline, observed
-from evals.gate.gate_judging import Threshold, judge, load_thresholds
+from evals.gate.gate_judging import Threshold, judge, load_baseline, load_thresholds, observed
 from evals.gate.gate_run import SCRIPTED, gate_library, load_gate_data
 from evals.gate.injected_faults import FAULTS, Fault
 from evals.recorder import Recorder
-from evals.running import RunOptions
+from evals.run_folder import RunOptions
 from graph.entrypoint import open_runner
 from graph.evidence import Identity
 from tests.conftest import NO_FILE, QUICKLY

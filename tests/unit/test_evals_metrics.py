@@ -3,11 +3,11 @@
 import pytest
 
 from evals.metrics import Metric, by_tag, figures
-from evals.metrics.abstention_metrics import ABSTENTION, pairs
+from evals.metrics.answer_metrics import ABSTENTION, pairs
+from evals.metrics.citation_metrics import VERDICTS
 from evals.metrics.cost_metrics import COST
 from evals.metrics.metric_groups import METRICS
 from evals.metrics.retrieval_metrics import PAGES
-from evals.metrics.verdict_metrics import VERDICTS
 from evals.records import Record
 from graph.evidence import Spent
 from tests.evals_records import bare, section_of, stated

@@ -11,9 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.eval import evaluate
-from evals.ragas_metrics.ragas_catalogue import CATALOGUE, chosen_metrics, load_ragas
+from evals.ragas_metrics.ragas_catalogue import CATALOGUE, chosen_metrics, load_ragas, sample_of, write_samples
 from evals.ragas_metrics.ragas_judge import judging_model, open_judge
-from evals.ragas_metrics.ragas_samples import sample_of, write_samples
 from evals.ragas_metrics.ragas_scoring import MetricReport, RagasReport, is_whole, score_records
 from evals.records import GoldSentence, Record
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel

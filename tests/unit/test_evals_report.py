@@ -17,7 +17,7 @@ from cli.eval import evaluate
 from evals.evaluation import all_figures
 from evals.records import Record
 from evals.report.html_markup import element
-from evals.report.report_baseline import Baseline, committed_baseline, read_baseline
+from evals.report.report_figures import Baseline, committed_baseline, read_baseline
 from evals.report.run_page import Run, report_page, write_report
 from evals.run_folder import Configuration, RunFolder
 from graph.errors import InvalidRequest

@@ -9,15 +9,15 @@ import pytest
 
 from evals.cases import DataSet
 from evals.dataset_store import stored_data_set
-from evals.evaluation import evaluate
+from evals.evaluation import evaluate, run_data_set
 from evals.pacing import with_long_pool_timeout
 from evals.records import Record, citations_of
-from evals.retrieval_run import run_retrieval
-from evals.run_folder import RunFolder
-from evals.running import RunOptions, run_data_set
+from evals.retrievers import VectorStoreSearcher, open_searcher, open_with_retriever, run_retrieval
+from evals.run_folder import RunFolder, RunOptions
 from evals.sets import load_data_set
 from graph.entrypoint import open_citewell
 from graph.errors import InvalidRequest, UnknownModel
+from graph.ports import SearchQuery, SearchResult
 from tests.unit.made_data_sets import write_all
 from tools.settings import Settings
 
@@ -198,3 +198,57 @@ async def test_a_set_without_evidence_has_nothing_to_search_for(example: DataSet
     async with open_citewell(settings) as citewell:
         with pytest.raises(InvalidRequest, match="no question with evidence"):
             await run_retrieval(citewell.library, unknown)
+
+
+async def test_another_retriever_is_measured_beside_ours(settings: Settings, tmp_path: Path) -> None:
+    union = load_data_set("union", write_all(tmp_path))
+    told: list[tuple[int, int]] = []
+    async with open_citewell(settings) as citewell:
+        report = await run_retrieval(
+            citewell.library, union, retriever="langchain", progress=lambda done, of: told.append((done, of))
+        )
+        ours = await run_retrieval(citewell.library, union)
+    assert report["retriever"] == "langchain"
+    assert report["beside"] == {"all": ours["all"], "by": ours["by"]}
+    assert report["all"].keys() == ours["all"].keys()
+    assert report["by"].keys() == ours["by"].keys()
+    assert told[-1] == (2 * report["questions"], 2 * report["questions"])
+
+
+async def test_a_run_asks_the_retriever_that_was_chosen(
+    example: DataSet, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[SearchQuery] = []
+    search = VectorStoreSearcher.search
+
+    async def spied(self: VectorStoreSearcher, query: SearchQuery) -> SearchResult:
+        searched.append(query)
+        return await search(self, query)
+
+    monkeypatch.setattr(VectorStoreSearcher, "search", spied)
+    records: list[Record] = []
+    async with open_with_retriever(settings, "langchain") as citewell:
+        await run_data_set(citewell, example, RunOptions(retriever="langchain"), records.append)
+    assert {query.text for query in searched} >= {record["standalone_question"] for record in records}
+    assert any(record["outcome"] == "answered" for record in records)
+    assert all(0.0 <= segment["score"] <= 1.0 for record in records for segment in record["retrieved"])
+
+
+async def test_the_vector_store_is_searched_as_the_port_says(example: DataSet, settings: Settings) -> None:
+    question = example.cases[0].question
+    async with (
+        open_citewell(settings) as citewell,
+        stored_data_set(citewell.library, example) as (_, identity),
+        open_searcher(citewell.library, "langchain") as searcher,
+    ):
+        everything = (await searcher.search(SearchQuery(question, identity, min_score=0.0))).hits
+        scores = [hit.score for hit in everything]
+        assert len({hit.segment.document_id for hit in everything}) > 1
+        assert scores == sorted(scores, reverse=True)
+        least = (await searcher.search(SearchQuery(question, identity, min_score=scores[0]))).hits
+        assert [hit.segment for hit in least] == [everything[0].segment]
+        named = str(everything[-1].segment.document_id)
+        within = (await searcher.search(SearchQuery(question, identity, min_score=0.0, document_ids=(named,)))).hits
+        assert {hit.segment.document_id for hit in within} == {named}
+        with pytest.raises(InvalidRequest, match="by space"):
+            await searcher.search(SearchQuery(question, identity, spaces=("lamps",)))

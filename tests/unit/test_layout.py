@@ -1,14 +1,18 @@
-"""The packages are this repository's own, and the locks are fit for any machine."""
+"""The packages are this repository's own, each in its room, and the locks are fit for any machine."""
 
 import importlib
 import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from graph.builder import build
+from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -68,6 +72,52 @@ def test_the_graph_of_langgraph_json_is_found_in_module_form() -> None:
     configured = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]["citewell"]
     module, _, name = configured.partition(":")
     assert callable(getattr(importlib.import_module(module), name))
+
+
+DIALECT_FILES = {"routes", "requests", "replies", "encoder"}  # the fixed files of each wire format
+
+
+def test_no_module_stem_stands_in_two_packages() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for file in _code_files():
+        if not file.stem.startswith("__"):
+            places[file.stem].append(str(file.relative_to(ROOT)))
+    twice = {stem: files for stem, files in places.items() if len(files) > 1 and stem not in DIALECT_FILES}
+    assert twice == {}
+    for stem in DIALECT_FILES & places.keys():
+        assert all(file.startswith("api/dialects/") for file in places[stem])
+
+
+def test_no_module_has_a_name_that_names_nothing() -> None:
+    named = {file.parent.name if file.stem == "__init__" else file.stem for file in _code_files()}
+    assert named & {"utils", "helpers", "manager", "service", "base"} == set()
+
+
+def test_tools_has_packages_beside_its_settings() -> None:
+    assert {path.name for path in (ROOT / "tools").glob("*.py")} == {"__init__.py", "settings.py"}
+
+
+def test_nodes_holds_exactly_the_nodes_of_the_graph() -> None:
+    built = build(resources(MemoryLibrary([]), ScriptedFamily()))
+    files = {path.stem for path in (ROOT / "nodes").rglob("*.py")} - {"__init__"}
+    assert files == set(built.nodes)
+    for name in files:
+        module = importlib.import_module(f"nodes.{name}")
+        assert getattr(module, name).__module__ == module.__name__
+
+
+def test_the_wheel_holds_what_is_run_and_no_research() -> None:
+    wheel = set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+    assert wheel.isdisjoint({"research", "bench", "tests"})
+    assert set(PROJECT["tool"]["mypy"]["packages"]) == set(PACKAGES)
+    shipped = "|".join(sorted(set(PACKAGES) - wheel))
+    imports = re.compile(rf"^\s*(?:from|import) (?:{shipped})\b", re.MULTILINE)
+    importing = [file for file in _code_files() if file.relative_to(ROOT).parts[0] in wheel]
+    assert [str(file) for file in importing if imports.search(file.read_text(encoding="utf-8"))] == []
+
+
+def _code_files() -> list[Path]:
+    return [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
 
 
 def _modules_after(statement: str) -> list[str]:

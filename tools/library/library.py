@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from answers.support import question_coverage
-from graph.ports import Families, Resources
+from graph.ports import Families, Resources, SegmentSearcher
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, refuse_mismatch
 from tools.library.catalogue import Documents
@@ -33,7 +33,7 @@ class Library:
     documents: Documents
     ingestor: Ingestor
     sessions: Sessions
-    searcher: HybridSearcher
+    searcher: SegmentSearcher
     reader: SegmentStore
     families: Families
     passages: MarkedPassages

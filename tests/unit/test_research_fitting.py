@@ -1,4 +1,4 @@
-"""The small models that the extractive family is fitted with, and how small talk is told."""
+"""The small models that the extractive family is fitted with, and how small talk is recognised."""
 
 import numpy as np
 

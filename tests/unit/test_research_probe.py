@@ -8,11 +8,11 @@ import pytest
 
 from evals.cases import Case, DataSet, Document
 from evals.golden import load_golden
-from evals.running import RunOptions
+from evals.run_folder import RunOptions
 from graph.errors import InvalidRequest
 from graph.ports import CheckedClaim, CheckResult, Families, Family, Proof, WrittenSection
 from graph.usage import Meter
-from research.probe.altered_facts import altered_fact, is_said
+from research.probe.counterfactual import altered_fact, is_said
 from research.probe.metamorphic import MARK, instruction_for, obeys, planted
 from research.probe.probing import ProbeReport, answerable, probe_data_set
 from research.probe.scripted_models import Cheating, Writing, honest, scripted_model, serving

@@ -11,8 +11,15 @@ from graph.evidence import Verdict
 from graph.ports import CheckedClaim, CheckResult, WrittenSection
 from graph.usage import Meter
 from research.claims import chosen_cases, made_cases, run_claims, verdict_of
-from research.mutations.claim_cases import ClaimCase, load_cases, write_cases
-from research.mutations.claim_making import LANGUAGES, RELATION, Paragraph, make_cases
+from research.mutations.claim_making import (
+    LANGUAGES,
+    RELATION,
+    ClaimCase,
+    Paragraph,
+    load_cases,
+    make_cases,
+    write_cases,
+)
 from tools.settings import Settings
 
 TEXTS = {

@@ -1,0 +1,122 @@
+"""Commands that look after the database: migrate, reindex, purge and expire."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from cli.command import Exit, opened_database, opened_embedder, run, settings_for
+from cli.console import print_json, progress_console
+from cli.options import AsJson, WorkspaceName, Yes, confirmed
+
+
+def migrate(as_json: AsJson = False) -> None:
+    """Bring the database up to this release."""
+    run(_migrate(as_json), as_json=as_json)
+
+
+async def _migrate(as_json: bool) -> None:
+    from tools.storage.startup import migrate as bring_up_to_date
+
+    done = await bring_up_to_date(settings_for())
+    if as_json:
+        print_json({"applied": done})
+    elif done:
+        print("\n".join(f"applied {name}" for name in done))
+    else:
+        print("The schema is of this release already.")
+
+
+def reindex(as_json: AsJson = False) -> None:
+    """Embed the library anew.
+
+    Uses the configured embedding model; search goes on meanwhile.
+    """
+    run(_reindex(as_json), as_json=as_json)
+
+
+async def _reindex(as_json: bool) -> Exit:
+    from rich.progress import Progress
+
+    from tools.embeddings.reindexing import reindex as embed_anew
+
+    settings = settings_for()
+    console = progress_console()
+    async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("Embedding", total=None)
+            done = await embed_anew(storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of))
+    if as_json:
+        print_json(done)
+    else:
+        print(f"Embedded {done.segments} segments by {done.model}, {done.dimension} dimensions.")
+    return Exit.OK
+
+
+OlderThan = Annotated[
+    int, typer.Option("--older-than-days", min=0, help="Only what was deleted this many days ago or more.")
+]
+
+
+def purge(
+    older_than_days: OlderThan = 0, yes: Yes = False, workspace: WorkspaceName = None, as_json: AsJson = False
+) -> None:
+    """Remove deleted documents for good.
+
+    Removes what was deleted or has expired in a workspace, whoever's it was.
+    """
+    run(_purge(older_than_days, yes, workspace, as_json), as_json=as_json)
+
+
+async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
+    from tools.library.catalogue import Documents
+
+    settings = settings_for(workspace)
+    if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
+        return Exit.USAGE
+    async with opened_database(settings) as storage:
+        documents = Documents(storage.database, storage.workspaces)
+        purged = await documents.purge(settings.workspace, older_than=timedelta(days=days))
+    if as_json:
+        print_json({"workspace": settings.workspace, "purged": purged})
+    else:
+        print(f"Removed {purged} documents.")
+    return Exit.OK
+
+
+IdleDays = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=3650,
+        help="How many days a session may be idle; CITEWELL_SESSION_DAYS otherwise.",
+        show_default=False,
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
+
+
+def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Delete sessions that were idle too long, in all workspaces.
+
+    Ephemeral sessions go after 24 hours, and so do the logs of finished runs. A server does the same every hour.
+    """
+    run(_expire(days, dry_run, as_json), as_json=as_json)
+
+
+async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
+    from tools.sessions.expiry import expire as sweep
+
+    settings = settings_for()
+    days = days or settings.session_days
+    async with opened_database(settings) as storage:
+        gone = await sweep(storage.database, days=days, dry_run=dry_run)
+    if as_json:
+        print_json({"days": days, "dry_run": dry_run, **asdict(gone)})
+        return
+    done = "Would delete" if dry_run else "Deleted"
+    print(
+        f"{done} {gone.sessions} sessions idle for {days} days or more, {gone.ephemeral_sessions} ephemeral ones, and "
+        f"{gone.run_events} events of finished runs."
+    )

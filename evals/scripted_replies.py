@@ -1,0 +1,120 @@
+"""What scripted models say: the parts that they share, and a sensible reply to each of our prompts."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evals.scripted_endpoint import ModelRequest
+
+_SMALL_TALK = re.compile(r"(hello|hi|hey|thanks|thank you|bye|goodbye)\b", re.IGNORECASE)
+_TAG = re.compile(r"^\[SEG=([^\]\s]+)\] ?", re.MULTILINE)
+_TAGGED_LINE = re.compile(r"^\[SEG=([^\]]+)\] (.*)$", re.MULTILINE)
+_NUMBER = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
+
+
+def last_message(request: ModelRequest) -> str:
+    """Read the message that is to be prepared."""
+    return request.text.rsplit("Last message:\n", 1)[-1].strip()
+
+
+def shown_segments(context: str) -> dict[str, str]:
+    """Read the texts of the segments shown, by id in the order shown."""
+    _, *parts = _TAG.split(context)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def prepared(standalone_question: str) -> dict[str, Any]:
+    """Decide that a question is to be answered from the library."""
+    decided = {"intent": "content_query", "standalone_question": standalone_question, "needs_retrieval": True}
+    return {**decided, "reason": "as told"}
+
+
+def all_relevant(request: ModelRequest) -> dict[str, Any]:
+    """Keep every segment that is to be graded."""
+    return {"relevant": request.schema["properties"]["relevant"]["items"]["enum"]}
+
+
+def first_allowed(request: ModelRequest) -> str:
+    """Return the first reply that the schema asked for allows, as JSON."""
+    return json.dumps(_first_value(request.schema))
+
+
+def _first_value(schema: Mapping[str, Any]) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            return {name: _first_value(of) for name, of in schema.get("properties", {}).items()}
+        case "array":
+            return [_first_value(schema["items"])]
+        case "string":
+            return "as told"
+        case "boolean":
+            return True
+        case _:
+            return 0
+
+
+def sensible(request: ModelRequest) -> str:
+    """Return a sensible reply to a request made with one of our prompts, and a greeting to any other.
+
+    Greetings and thanks are small talk, any other question stays as it is, every passage is kept, the answer quotes the
+    first segment, and so does every section that is corrected; a query is worded anew each time, every claim is the
+    same as its quote, every answer scores 7 of 10, and a title is the question itself.
+    """
+    if request.prompt not in _SENSIBLE:
+        return "Hello."
+    return json.dumps(_SENSIBLE[request.prompt](request.text), ensure_ascii=False)
+
+
+def _as_is(asked: str) -> Mapping[str, Any]:
+    question = asked.rsplit("Last message:\n", 1)[1].strip()
+    chat = _SMALL_TALK.match(question) is not None
+    decided = {"intent": "small_talk" if chat else "content_query", "needs_retrieval": not chat, "reason": "scripted"}
+    return {"standalone_question": question, **decided}
+
+
+def _all_kept(asked: str) -> Mapping[str, Any]:
+    return {"relevant": [int(number) for number in _NUMBER.findall(asked)]}
+
+
+def _first_segment(asked: str) -> Mapping[str, Any]:
+    tag = _TAGGED_LINE.search(asked)
+    return {"sections": [{"text": tag[2], "source_ids": [tag[1]]}] if tag else []}
+
+
+def _first_segment_again(asked: str) -> Mapping[str, Any]:
+    tag = _TAGGED_LINE.search(asked)
+    numbers = _NUMBER.findall(asked.rsplit("Sections to correct:", 1)[1])
+    return {"sections": [{"section": int(n), "text": tag[2], "source_ids": [tag[1]]} for n in numbers] if tag else []}
+
+
+def _another_query(asked: str) -> Mapping[str, Any]:
+    question, tried = asked.rsplit("Question: ", 1)[1].split("\n\nTried:\n", 1)
+    return {"query": f"wording {1 + len(re.findall(r'^- ', tried, re.MULTILINE))} of {question}", "reason": "scripted"}
+
+
+def _all_the_same(asked: str) -> Mapping[str, Any]:
+    numbers = re.findall(r"^\[(\d+)\] Claim:", asked.rsplit("under its number.", 1)[1], re.MULTILINE)
+    return {number: {"claimed": "it", "quoted": "it", "verdict": "same"} for number in numbers}
+
+
+def _useful(asked: str) -> Mapping[str, Any]:
+    return {"utility": 7}
+
+
+def _question_again(asked: str) -> Mapping[str, Any]:
+    return {"title": asked.rsplit("First message:\n", 1)[1].strip()}
+
+
+_SENSIBLE: Mapping[str | None, Callable[[str], Mapping[str, Any]]] = {
+    "decide_retrieval": _as_is,
+    "grade_segments": _all_kept,
+    "generate_answer": _first_segment,
+    "revise_sections": _first_segment_again,
+    "rewrite_query": _another_query,
+    "check_claims": _all_the_same,
+    "assess_quality": _useful,
+    "title": _question_again,
+}
