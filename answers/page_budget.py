@@ -12,7 +12,7 @@ def total_tokens(segments: Sequence[Segment]) -> int:
 
 
 def fits_whole(sizes: Sequence[int], room: int) -> list[bool]:
-    """Tell which of some pages are read whole, given their sizes in tokens.
+    """Return which of some pages are read whole, given their sizes in tokens.
 
     By max-min fairness: the smallest are served first, and a page fits where it takes no more than an equal share of
     what the smaller ones have left. Which page was selected first does not matter.

@@ -41,7 +41,7 @@ def describe_source(row: SourceRow, segment: Segment) -> Source:
 
 
 def rank_candidates(candidates: list[Candidate]) -> dict[str, Candidate]:
-    """Give each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
+    """Return each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
     ranked = sorted(candidates, key=lambda row: (row["kind"] != "page", -row["score"]))
     first: dict[str, Candidate] = {}
     for row in ranked:
@@ -50,5 +50,5 @@ def rank_candidates(candidates: list[Candidate]) -> dict[str, Candidate]:
 
 
 def nearest_sources(candidates: list[Candidate]) -> list[Candidate]:
-    """Give the few candidates that a refusal names as what came nearest, each segment once."""
+    """Return the few candidates that a refusal names as what came nearest, each segment once."""
     return list(rank_candidates(candidates).values())[:NEAREST_SHOWN]

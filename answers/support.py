@@ -16,7 +16,7 @@ FAILED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
 
 
 def support_score(claims: Sequence[ClaimRow]) -> float:
-    """Give the mean weight of the verdicts, in [0, 1]; 0 where there is no claim."""
+    """Return the mean weight of the verdicts, in [0, 1]; 0 where there is no claim."""
     return sum(WEIGHTS[row["verdict"]] for row in claims) / len(claims) if claims else 0.0
 
 
@@ -29,7 +29,7 @@ def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
 
 
 def has_failed(row: ClaimRow) -> bool:
-    """Tell whether a claim is to be repaired; an unverified one stands, with its verdict."""
+    """Return whether a claim is to be repaired; an unverified one stands, with its verdict."""
     return row["verdict"] in FAILED
 
 
@@ -44,7 +44,7 @@ def without_section(claims: Sequence[ClaimRow], section_index: int) -> list[Clai
 
 
 def raises_support(claims: Sequence[ClaimRow], section_index: int, revised: Sequence[ClaimRow]) -> bool:
-    """Tell whether a section written again is to take the place of the old one.
+    """Return whether a section written again is to take the place of the old one.
 
     It is where fewer of its claims fail, no fewer are supported, and neither its own support nor the whole answer's
     falls; the own support has to rise.
@@ -61,7 +61,7 @@ def raises_support(claims: Sequence[ClaimRow], section_index: int, revised: Sequ
 
 
 def question_coverage(question: str, texts: Sequence[str]) -> float:
-    """Give the share of a question's telling words that stand in the texts together, in [0, 1].
+    """Return the share of a question's telling words that stand in the texts together, in [0, 1].
 
     Words are compared by their stems, scripts without spaces by pairs of characters; 1 where the question has no
     telling word.

@@ -36,7 +36,7 @@ def _runner(citewell: Opened) -> Runner:
 
 
 def identify(request: Request) -> Identity:
-    """Give the identity that a request is served as: what its credentials say, never its path, query or body."""
+    """Return the identity that a request is served as: what its credentials say, never its path, query or body."""
     identity: Identity = request.state.identity
     return identity
 

@@ -66,7 +66,7 @@ class IdentityMiddleware:
 
 
 def identify_by(settings: Settings) -> Identify:
-    """Give the way in which a deployment identifies requests.
+    """Return the way in which a deployment identifies requests.
 
     Raises ConfigurationError where nobody could be identified by its settings.
     """
@@ -108,7 +108,7 @@ def _by_token(verifier: TokenVerifier) -> Identify:
 
 
 def _bearers(headers: Headers) -> list[str]:
-    """Give what is sent as Bearer; another scheme is for a proxy on the way, and not for us."""
+    """Return what is sent as Bearer; another scheme is for a proxy on the way, and not for us."""
     sent = (value.partition(" ") for value in headers.getlist("authorization"))
     return [credentials.strip() for scheme, _, credentials in sent if scheme.lower() == "bearer"]
 
@@ -214,7 +214,7 @@ PREFLIGHT_SECONDS = 600
 
 
 def listed_origins(settings: Settings) -> frozenset[str]:
-    """Give the origins as browsers write them.
+    """Return the origins as browsers write them.
 
     Raises ConfigurationError where one is no origin, and where any page at all could call a service that asks nobody
     who they are.

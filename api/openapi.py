@@ -68,7 +68,7 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
 
 
 def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
-    """Say which credentials the routes take, any one of them, and that a request without is answered with 401."""
+    """Return which credentials the routes take, any one of them, and that a request without is answered with 401."""
     if not schemes:
         return
     schema["components"]["securitySchemes"] = schemes

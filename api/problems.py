@@ -101,7 +101,7 @@ BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}
 
 
 def error_kind(code: str) -> ErrorKind:
-    """Give the row of a code; that of an internal error for a code that another version has written."""
+    """Return the row of a code; that of an internal error for a code that another version has written."""
     return BY_CODE.get(code, BY_CODE[CitewellError.code])
 
 

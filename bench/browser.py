@@ -111,7 +111,7 @@ class Frames:
     scripting: list[float]
 
     def longest(self) -> float:
-        """Give the most of one frame."""
+        """Return the most of one frame."""
         return max(self.scripting, default=0.0)
 
     def over(self, limit: float) -> int:
@@ -148,7 +148,7 @@ def frames_of(events: list[dict[str, Any]]) -> Frames:
 
 
 def _main_thread(events: list[dict[str, Any]]) -> tuple[int, int]:
-    """Give the process and thread that drew the most frames: the page's own. Raises AssertionError where none did."""
+    """Return the process and thread that drew the most frames: the page's own. Raises AssertionError where none did."""
     counts = Counter((each["pid"], each["tid"]) for each in events if _ends_frame(each))
     assert counts, "the browser told of no frame"
     [(thread, _)] = counts.most_common(1)

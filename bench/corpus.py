@@ -37,7 +37,7 @@ class BenchDocument:
     spans: list[SegmentSpan]
 
     def bodies(self) -> list[str]:
-        """Give the text of each segment."""
+        """Return the text of each segment."""
         return [self.text[span.start : span.end] for span in self.spans]
 
 

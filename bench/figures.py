@@ -49,7 +49,7 @@ def compared(found: Figure, beside: Mapping[str, float], *, rival: str | None, m
 
 
 def meets(found: Figure) -> bool | None:
-    """Tell whether a figure meets its bar and is ahead of its rival; None where it has neither."""
+    """Return whether a figure meets its bar and is ahead of its rival; None where it has neither."""
     sign = 1 if found["better"] == "more" else -1
     met = [] if found["bar"] is None else [sign * (found["value"] - found["bar"]) >= 0]
     if "rival" in found:
@@ -70,7 +70,7 @@ def bar_of(found: Figure) -> str:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Give the value that ``share`` of the values do not exceed, by the nearest rank."""
+    """Return the value that ``share`` of the values do not exceed, by the nearest rank."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -80,7 +80,7 @@ _TABLES = re.compile(r"<!-- results:begin -->.*<!-- results:end -->", re.DOTALL)
 
 
 def with_result_tables(page: str, results: dict[str, dict[str, Any]]) -> str:
-    """Give the page with the tables of these results in place of those it has."""
+    """Return the page with the tables of these results in place of those it has."""
     tables = "\n\n".join(_table(part, result) for part, result in results.items())
     return _TABLES.sub(lambda _: f"<!-- results:begin -->\n{tables}\n<!-- results:end -->", page)
 

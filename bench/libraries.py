@@ -44,7 +44,7 @@ class BenchWorkspace:
     embeddings: NDArray[np.float32]
 
     def indexed(self) -> list[IndexedDocument]:
-        """Give the documents as ``index_documents`` takes them."""
+        """Return the documents as ``index_documents`` takes them."""
         vectors = np.split(self.embeddings, np.cumsum([len(each.spans) for each in self.documents])[:-1])
         return [
             IndexedDocument(each.document_id, each.title, each.spans, each.text, vector)
@@ -135,7 +135,7 @@ async def open_scripted_library(settings: Settings) -> AsyncIterator[Library]:
 
 
 def scripted(families: Families) -> Families:
-    """Give the default family with the writer that a model name means."""
+    """Return the default family with the writer that a model name means."""
     default = families("")
 
     def by_script(model: str, *, thinking: bool = False) -> Family:

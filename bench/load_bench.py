@@ -122,7 +122,7 @@ async def _paced(stack: Stack, server: Served, questions: Sequence[str]) -> list
 
 
 async def _held(server: Served, questions: Sequence[str]) -> list[float]:
-    """Give the milliseconds from when the writer wrote each delta to when it reached the client."""
+    """Return the milliseconds from when the writer wrote each delta to when it reached the client."""
     readers = await _open(OURS, server, questions, "stamped", 1)
     await readers[0].over
     stamps = [(at, stamp) for at, delta in readers[0].arrivals for stamp in delta.split() if stamp.isdigit()]

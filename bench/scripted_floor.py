@@ -43,7 +43,7 @@ SOURCES = _sources()
 
 
 async def deltas(model: str) -> AsyncIterator[str]:
-    """Give the deltas of a script."""
+    """Yield the deltas of a script."""
     async for draft in writer(model).write("", SOURCES, language="en", meter=Meter()):
         if isinstance(draft, DraftText):
             yield draft.delta

@@ -26,11 +26,11 @@ class Served:
     process: psutil.Process
 
     def cpu(self) -> float:
-        """Give the seconds of CPU that it has used, children included."""
+        """Return the seconds of CPU that it has used, children included."""
         return cpu_of(self.process)
 
     def bytes(self) -> int:
-        """Give the memory that it holds."""
+        """Return the memory that it holds."""
         return sum(each.memory_info().rss for each in [self.process, *self.process.children(recursive=True)])
 
 
@@ -99,7 +99,7 @@ def cpu_of(process: psutil.Process) -> float:
 
 
 def postgres_of(data: Path) -> psutil.Process:
-    """Give the embedded server of a data folder."""
+    """Return the embedded server of a data folder."""
     return psutil.Process(int((data / "postgres" / "postmaster.pid").read_text().splitlines()[0]))
 
 

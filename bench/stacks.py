@@ -42,7 +42,7 @@ class Stack:
         return self.run.format(made.get("session_id") or made["thread_id"])
 
     def asking(self, question: str, script: str = "") -> dict[str, Any]:
-        """Give the request for a question, answered by a script."""
+        """Return the request for a question, answered by a script."""
         if self.name != LANGGRAPH_DEV:
             return {"question": question, "model": script}
         return {

@@ -134,7 +134,7 @@ class Storage:
 
 
 def identity_of(settings: "Settings") -> Identity:
-    """Give the identity that the settings act as."""
+    """Return the identity that the settings act as."""
     return Identity(settings.workspace, settings.user)
 
 
@@ -185,7 +185,7 @@ async def _stoppable(work: Work) -> Exit | None:
 
 
 def report(code: str, message: str, suggestion: str, *, retryable: bool = False, as_json: bool) -> None:
-    """Say what went wrong: on stderr for people, as one JSON document on stdout for programs."""
+    """Return what went wrong: on stderr for people, as one JSON document on stdout for programs."""
     if as_json:
         print_json({"error": {"code": code, "message": message, "suggestion": suggestion, "retryable": retryable}})
         return

@@ -117,7 +117,7 @@ def _cells(figure: "Figure") -> list[str]:
 
 
 def show_failures(what: str, faults: Sequence[tuple[str, str]], *, rest_in: str) -> None:
-    """Say what failed, the first few with name and reason, and which file of the run has the rest."""
+    """Return what failed, the first few with name and reason, and which file of the run has the rest."""
     console = progress_console()
     console.print(what)
     for name, reason in faults[:FAILURES_SHOWN]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Say what is configured and reachable.
+    """Return what is configured and reachable.
 
     Also where each setting came from, and which family answers. Exits with 5 where something that is configured can't
     be reached, with 3 where it can't work.

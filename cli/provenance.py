@@ -43,7 +43,7 @@ def setting_names() -> list[str]:
 
 
 def environment_name(setting: str) -> str:
-    """Give the name that sets a setting in the environment."""
+    """Return the name that sets a setting in the environment."""
     return PREFIX + setting.replace(".", "__").upper()
 
 

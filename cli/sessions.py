@@ -58,7 +58,7 @@ def rename(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a session another title."""
+    """Return a session another title."""
     run(_rename(session_id, title, workspace, user, as_json), as_json=as_json)
 
 

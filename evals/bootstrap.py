@@ -31,12 +31,12 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: Sequence[float], *, seed: int = 0) -> Interval:
-    """Give the mean of one value a question. Raises ValueError where there is none."""
+    """Return the mean of one value a question. Raises ValueError where there is none."""
     return interval([[value] for value in values], seed=seed)
 
 
 def interval(observations: Observations, *, quantile: float | None = None, seed: int = 0) -> Interval:
-    """Give the mean over all observations, or a quantile in [0, 1] of them, resampling questions.
+    """Return the mean over all observations, or a quantile in [0, 1] of them, resampling questions.
 
     Raises ValueError where there is no observation.
     """
@@ -44,7 +44,7 @@ def interval(observations: Observations, *, quantile: float | None = None, seed:
 
 
 def balanced_interval(strata: Sequence[Observations], *, quantile: float | None = None, seed: int = 0) -> Interval:
-    """Give the mean of the strata's means, as of a balanced accuracy, or that of their quantiles.
+    """Return the mean of the strata's means, as of a balanced accuracy, or that of their quantiles.
 
     ``strata[s][i]`` is what question i gave in stratum s: a question may be in several, and is resampled whole. Raises
     ValueError where a stratum has no observation.
@@ -100,13 +100,13 @@ def _draws(questions: int, seed: int) -> Floats:
 
 
 def _statistic(strata: Sequence[Observations], counts: Floats, quantile: float | None) -> Floats:
-    """Give the figure of each row of counts, the mean over strata."""
+    """Return the figure of each row of counts, the mean over strata."""
     of_one = [_mean(each, counts) if quantile is None else _quantile(each, counts, quantile) for each in strata]
     return np.asarray(np.mean(of_one, axis=0), dtype=np.float64)
 
 
 def _mean(observations: Observations, counts: Floats) -> Floats:
-    """Give the mean of each resample; one that has drawn no observation has the sample's."""
+    """Return the mean of each resample; one that has drawn no observation has the sample's."""
     sums = np.array([float(sum(each)) for each in observations])
     sizes = np.array([len(each) for each in observations], dtype=np.float64)
     if not sizes.sum():
@@ -117,7 +117,7 @@ def _mean(observations: Observations, counts: Floats) -> Floats:
 
 
 def _quantile(observations: Observations, counts: Floats, quantile: float) -> Floats:
-    """Give the smallest value that so large a share of each resample does not exceed; without any, the sample's."""
+    """Return the smallest value that so large a share of each resample does not exceed; without any, the sample's."""
     owner = np.repeat(np.arange(len(observations)), [len(each) for each in observations])
     values = np.array([value for each in observations for value in each])
     if not values.size:
@@ -140,11 +140,11 @@ def false_discovery_adjusted(p_values: Sequence[float]) -> list[float]:
 
 
 def auc(yes: Floats, no: Floats) -> float:
-    """Give the area under the ROC curve: the chance that one of ``yes`` scores above one of ``no``, ties half."""
+    """Return the area under the ROC curve: the chance that one of ``yes`` scores above one of ``no``, ties half."""
     above = (yes[:, None] > no[None, :]).mean() + (yes[:, None] == no[None, :]).mean() / 2
     return round(float(above), 4)
 
 
 def balanced_accuracy(yes: Floats, no: Floats, threshold: float) -> float:
-    """Give the mean of the share of ``yes`` at or above a threshold and of ``no`` below it."""
+    """Return the mean of the share of ``yes`` at or above a threshold and of ``no`` below it."""
     return round((float((yes >= threshold).mean()) + float((no < threshold).mean())) / 2, 4)

@@ -33,7 +33,7 @@ def sentence_spans(text: str, sentences: Iterable[str]) -> list[tuple[int, int]]
 
 
 def sentences_in(start: int, end: int, spans: Sequence[tuple[int, int]]) -> frozenset[int]:
-    """Tell which sentences a quote holds: they share more than half of the shorter of the two."""
+    """Return which sentences a quote holds: they share more than half of the shorter of the two."""
     return frozenset(
         index
         for index, (first, last) in enumerate(spans)
@@ -88,7 +88,7 @@ class Document:
         )
 
     def sentences_in(self, start: int, end: int) -> tuple[Sentence, ...]:
-        """Tell which sentences a span holds: they share more than half of the shorter of the two."""
+        """Return which sentences a span holds: they share more than half of the shorter of the two."""
         return tuple(Sentence(self.name, index) for index in sorted(sentences_in(start, end, self.spans)))
 
     def sentence_text(self, sentence: Sentence) -> str:
@@ -154,7 +154,7 @@ class DataSet:
                 )
 
     def sample(self, most: int) -> "DataSet":
-        """Give the same library with at most so many of the questions, spread evenly over the set."""
+        """Return the same library with at most so many of the questions, spread evenly over the set."""
         count = len(self.cases)
         if count <= most:
             return self

@@ -101,7 +101,7 @@ async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tupl
 
 
 def document_ids(data: DataSet) -> dict[str, str]:
-    """Give the ids under which a data set's documents are stored, by their names."""
+    """Return the ids under which a data set's documents are stored, by their names."""
     return {name: str(uuid5(_DATA_SET_NAMESPACE, f"{data.name}/{name}")) for name in data.by_name}
 
 

@@ -56,7 +56,7 @@ def errors_of(record: Record) -> list[RecordError]:
 
 
 def is_right(record: Record) -> bool:
-    """Tell whether the outcome is the expected one, and where it is an answer, whether gold evidence proves it.
+    """Return whether the outcome is the expected one, and where it is an answer, whether gold evidence proves it.
 
     Citations must be exact and offered. Without known evidence an answer that should be given is right.
     """
@@ -64,7 +64,7 @@ def is_right(record: Record) -> bool:
 
 
 def is_gold(record: Record, citation: CitationRecord) -> bool:
-    """Tell whether a quote holds a sentence of the gold evidence, or one that is accepted besides."""
+    """Return whether a quote holds a sentence of the gold evidence, or one that is accepted besides."""
     welcome = {(s["document"], s["index"]) for s in _welcome(record)}
     return any((citation["document"], index) in welcome for index in citation["sentences"])
 

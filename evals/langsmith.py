@@ -87,7 +87,7 @@ def write_langsmith(folder: RunFolder, file: Path, format_: Format) -> int:
 
 
 def example_of(record: Record, configuration: Configuration) -> Example:
-    """Give a question as an example of a data set."""
+    """Return a question as an example of a data set."""
     data = configuration["data"]
     named = f"{data['name']}/{data['digest']}/{record['case_id']}/{record['variant']}"
     return Example(
@@ -107,7 +107,7 @@ def example_of(record: Record, configuration: Configuration) -> Example:
 
 
 def experiment_of(name: str, configuration: Configuration, records: Sequence[Record], ended: datetime) -> Experiment:
-    """Give a run as an experiment.
+    """Return a run as an experiment.
 
     A record tells how long its run took and not when, so all rows begin with the experiment: as long before ``ended``
     as the slowest took.

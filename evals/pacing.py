@@ -34,5 +34,5 @@ POOL_TIMEOUT_SECONDS = 30.0  # seconds; a deployment tells its callers sooner th
 
 
 def with_long_pool_timeout(settings: Settings) -> Settings:
-    """Give the settings with which a question waits its turn for a connection to the database."""
+    """Return the settings with which a question waits its turn for a connection to the database."""
     return settings.model_copy(update={"pool_timeout_seconds": POOL_TIMEOUT_SECONDS})

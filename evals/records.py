@@ -139,7 +139,7 @@ class Record(TypedDict):
 
 
 def record_key(record: Record) -> tuple[str, Variant]:
-    """Give what tells a record apart from the others of its run."""
+    """Return what tells a record apart from the others of its run."""
     return record["case_id"], record["variant"]
 
 
@@ -164,7 +164,7 @@ def _by_writer(claims: Sequence[ClaimRecord], sections: int, record: Record) -> 
 
 
 def may_pass(record: Record) -> bool:
-    """Tell whether a run failed for a reason that may have passed since, so that it is worth asking again."""
+    """Return whether a run failed for a reason that may have passed since, so that it is worth asking again."""
     return record["error"] is not None and record["error"]["code"] in _RETRYABLE
 
 

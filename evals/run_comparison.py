@@ -119,7 +119,7 @@ def compare(
 
 
 def _asks(record: Record) -> tuple[object, ...]:
-    """Give what makes a question the same one: what is asked, of what, and what is right."""
+    """Return what makes a question the same one: what is asked, of what, and what is right."""
     return record["question"], record["before"], record["pages"], record["expected"], record["evidence"]
 
 
@@ -190,7 +190,7 @@ def _turn(old: Record, new: Record) -> Turn | None:
 
 
 def _cited(record: Record) -> list[tuple[str, int, int]]:
-    """Give what is cited, in order; segments may be cut otherwise and quotes still be the same."""
+    """Return what is cited, in order; segments may be cut otherwise and quotes still be the same."""
     return [(citation["document"], citation["start"], citation["end"]) for citation in citations_of(record)]
 
 

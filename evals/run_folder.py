@@ -51,7 +51,7 @@ class RunOptions:
     retriever: RetrieverName = "ours"
 
     def context(self, identity: Identity) -> Context:
-        """Give the knobs of one run; its seconds are not capped, since how long it takes is a figure."""
+        """Return the knobs of one run; its seconds are not capped, since how long it takes is a figure."""
         return Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -190,7 +190,7 @@ class RunFolder:
         return list(found.values())
 
     def ended(self) -> datetime:
-        """Tell when the last result was written, in UTC. Raises InvalidRequest where there is none."""
+        """Return when the last result was written, in UTC. Raises InvalidRequest where there is none."""
         try:
             return datetime.fromtimestamp((self.path / "results.jsonl").stat().st_mtime, UTC)
         except OSError as error:

@@ -66,7 +66,7 @@ _opening = asyncio.Lock()
 
 
 async def make_graph() -> Any:
-    """Give the compiled graph over this process's library, opened at the first call.
+    """Return the compiled graph over this process's library, opened at the first call.
 
     The LangGraph server calls its factory for every run, state read and schema read, and brings its own checkpointer.
     """

@@ -117,5 +117,5 @@ class WebUnavailable(DependencyFailed):
 
 
 def fallback_failure(error: CitewellError, instead: str) -> Failure:
-    """Say what failed, and in a sentence what was done instead."""
+    """Return what failed, and in a sentence what was done instead."""
     return Failure(code=error.code, message=f"{error.message} {instead}")

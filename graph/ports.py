@@ -88,7 +88,7 @@ class WebSearcher(Protocol):
 
 class PassageFinder(Protocol):
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Give the segments that hold a passage which a reader marked, in reading order, so that it can be cited.
+        """Return the segments that hold a passage which a reader marked, in reading order, so that it can be cited.
 
         It is looked for in the documents named, white space aside; where it stands in none of them it is stored as a
         document of its own, of that user, with a time limit.
@@ -288,7 +288,7 @@ class ClaimChecker(Protocol):
 
 class QuestionCoverage(Protocol):
     def __call__(self, question: str, texts: Sequence[str]) -> float:
-        """Give the share of a question's telling words that stand in the texts together, in [0, 1]."""
+        """Return the share of a question's telling words that stand in the texts together, in [0, 1]."""
         ...
 
 
@@ -331,7 +331,7 @@ class Family:
 
 class Families(Protocol):
     def __call__(self, model: str, *, thinking: bool = False) -> Family:
-        """Give the family that a request's model name means; "" is the deployment's default.
+        """Return the family that a request's model name means; "" is the deployment's default.
 
         Raises UnknownModel.
         """

@@ -167,7 +167,7 @@ def answer_text(sections: list[Section]) -> str:
 
 
 def question_with_passage(state: State) -> str:
-    """Give what is asked, with the passage that a reader marked under it."""
+    """Return what is asked, with the passage that a reader marked under it."""
     if not state.selected_text:
         return state.standalone_question
     return f"{state.standalone_question}\n\n“{state.selected_text}”"

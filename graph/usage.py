@@ -71,7 +71,7 @@ class Meter:
         self.tokens += tokens
 
     def remaining(self) -> float | None:
-        """Give the seconds that the node still has, at least 0; None where there is no cap."""
+        """Return the seconds that the node still has, at least 0; None where there is no cap."""
         if self.seconds_left is None:
             return None
         return max(0.0, self.seconds_left - (time.monotonic() - self._began))

@@ -34,7 +34,7 @@ def load(name: str, *placeholders: str) -> Prompt:
 
 
 def hashes() -> dict[str, str]:
-    """Give the short hash of every prompt, by its name."""
+    """Return the short hash of every prompt, by its name."""
     found = (file for file in files(__name__).iterdir() if file.name.endswith(".md"))
     texts = {file.name.removesuffix(".md"): file.read_text(encoding="utf-8").strip() for file in found}
     return {name: _short_hash(texts[name]) for name in sorted(texts)}
@@ -64,7 +64,7 @@ class Lines:
 
 @cache
 def lines(language: str) -> Lines:
-    """Give the fixed lines of a language (ISO 639-1); English where there are none."""
+    """Return the fixed lines of a language (ISO 639-1); English where there are none."""
     return _all_lines().get(language) or _all_lines()["en"]
 
 

@@ -98,7 +98,7 @@ class AdversarialModel:
         self.carried = 0
 
     def reply(self, request: ModelRequest) -> str:
-        """Give the reply to a request."""
+        """Return the reply to a request."""
         match request.schema_name:
             case "answer":
                 return json.dumps({"sections": [self._section(request.text) for _ in range(3)]}, ensure_ascii=False)

@@ -31,7 +31,7 @@ WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified",
 
 
 def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
-    """Give the worst of some verdicts, or what a text without a claim counts as."""
+    """Return the worst of some verdicts, or what a text without a claim counts as."""
     return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
 
 

@@ -41,7 +41,7 @@ class _Targets(HTMLParser):
 
 
 def targets_out(text: str) -> list[str]:
-    """Give what a renderer of Markdown and HTML would link to or fetch, and addresses that stand bare."""
+    """Return what a renderer of Markdown and HTML would link to or fetch, and addresses that stand bare."""
     parser = _Targets()
     parser.feed(MarkdownIt("commonmark", {"html": True}).render(text))
     parser.close()
@@ -49,7 +49,7 @@ def targets_out(text: str) -> list[str]:
 
 
 def stands_in(target: str, cited: str) -> bool:
-    """Tell whether a text has a target, be it written a little otherwise."""
+    """Return whether a text has a target, be it written a little otherwise."""
     shapes = {target, unescape(target), target.rstrip("/.,;:!?*_~"), re.sub(r"^(?:https?:)?//|^mailto:", "", target)}
     return any(shape in cited or shape in unescape(cited) for shape in shapes if shape)
 

@@ -246,7 +246,7 @@ def first_written(events: Iterable[AnyEvent]) -> tuple[RepairAnswer, list[Sectio
 
 
 def finished(message: Message) -> RepairAnswer:
-    """Give the finished answer without the last sections, in which the run says that sources disagree."""
+    """Return the finished answer without the last sections, in which the run says that sources disagree."""
     standing = len(message["sections"]) - len(message.get("disagreements", []))
     claims = (claim for claim in message.get("claims", []) if claim["section_index"] < standing)
     return RepairAnswer(answer_text(message["sections"][:standing]), tuple(claims))

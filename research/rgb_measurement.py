@@ -108,7 +108,7 @@ async def run_rgb(citewell: Citewell, path: Path, *, progress: Progress | None =
 
 
 def _asking(question: RGBQuestion) -> Iterator[_Asking]:
-    """Give the pairs of passages that a question is asked of; the true one comes first."""
+    """Yield the pairs of passages that a question is asked of; the true one comes first."""
     (at, false), *others = question.wrong
     true = question.true[at]
     yield _Asking("beside", question.text, (true, false))

@@ -142,7 +142,7 @@ def _words(text: str) -> set[str]:
 
 
 def best_threshold(yes: Floats, no: Floats) -> tuple[float, float]:
-    """Give the threshold with the best balanced accuracy on these very scores, and that accuracy."""
+    """Return the threshold with the best balanced accuracy on these very scores, and that accuracy."""
     thresholds = np.unique(np.r_[yes, no])
     best = max(thresholds, key=lambda threshold: balanced_accuracy(yes, no, float(threshold)))
     return round(float(best), 4), balanced_accuracy(yes, no, float(best))

@@ -201,7 +201,7 @@ class Settings(BaseSettings):
 
     @property
     def run_knobs(self) -> dict[str, Any]:
-        """Give the knobs of a run's Context that the deployment sets, not the request."""
+        """Return the knobs of a run's Context that the deployment sets, not the request."""
         return {
             "page_tokens": self.page_tokens,
             "check_with_model": self.check_with_model,

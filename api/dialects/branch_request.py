@@ -49,7 +49,7 @@ def as_regeneration(history: Sequence[StoredMessage], fork: BranchPoint) -> Bran
 
 
 def branch_at_last_answer(history: Sequence[StoredMessage]) -> BranchPoint:
-    """Give the newest answer anew, or ask the newest question again where it has none."""
+    """Return the newest answer anew, or ask the newest question again where it has none."""
     if not history:
         return BranchPoint()
     last = history[-1]

@@ -25,7 +25,7 @@ class ChatMessage:
 
 
 def last_question(messages: Sequence[ChatMessage]) -> str:
-    """Give the last message, which has to be the user's.
+    """Return the last message, which has to be the user's.
 
     Raises InvalidRequest.
     """
@@ -35,7 +35,7 @@ def last_question(messages: Sequence[ChatMessage]) -> str:
 
 
 def parse_question(text: str, field: str) -> str:
-    """Give the text of a message as a question of at most 10,000 characters.
+    """Return the text of a message as a question of at most 10,000 characters.
 
     Raises InvalidRequest with the name of the field where it is none.
     """
@@ -47,7 +47,7 @@ def parse_question(text: str, field: str) -> str:
 
 
 def without_marks(message: ChatMessage, marks: re.Pattern[str]) -> ChatMessage:
-    """Give a message as the server would remember it: without marks, which count the sources of another answer."""
+    """Return a message as the server would remember it: without marks, which count the sources of another answer."""
     text = message.content
     if message.role == "assistant":
         text = marks.sub("", text).replace(JOINER, "")
@@ -55,7 +55,7 @@ def without_marks(message: ChatMessage, marks: re.Pattern[str]) -> ChatMessage:
 
 
 def recent_turns(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
-    """Give the last finished exchanges before the question, as many as a session remembers.
+    """Return the last finished exchanges before the question, as many as a session remembers.
 
     A question without an answer is left out, and so are system messages: what a run is told is not the client's to say.
     """

@@ -31,7 +31,7 @@ def bracket(index: int) -> str:
 
 
 def by_position(mark: Mark, sources: Sequence[Source]) -> Mark:
-    """Give a mark that counts the sources of a list, for clients that have the list and nothing else.
+    """Return a mark that counts the sources of a list, for clients that have the list and nothing else.
 
     It names a source by its 1-based place, which is its index unless the list has lost one, as where its document was
     deleted meanwhile; of a source that is not there it writes nothing.
@@ -41,7 +41,7 @@ def by_position(mark: Mark, sources: Sequence[Source]) -> Mark:
 
 
 def marked_pieces(told: FinalSection, mark: Mark) -> list[str]:
-    """Give a section's text claim by claim, each claim followed by the marks of the sources that it cites.
+    """Return a section's text claim by claim, each claim followed by the marks of the sources that it cites.
 
     Joined they are the section with its marks; no mark is ever cut. A section but the first begins with the blank line
     that parts it from the one before. Where the text itself holds what a reader would take for a mark, such as a
@@ -60,7 +60,7 @@ def marked_pieces(told: FinalSection, mark: Mark) -> list[str]:
 
 
 def _own_words(text: str, start: int, end: int) -> str:
-    """Give a part of a text with what looks like a mark in it told apart."""
+    """Return a part of a text with what looks like a mark in it told apart."""
     opened = [match.end() for match in _LOOKS_LIKE_A_MARK.finditer(text) if start < match.end() <= end]
     edges = [start, *opened, end]
     return JOINER.join(text[one:other] for one, other in pairwise(edges))
@@ -106,7 +106,7 @@ class PlacedClaim:
 
 
 def placed_claims(sections: Iterable[FinalSection], mark: Mark) -> Iterator[PlacedClaim]:
-    """Give each claim of the sections that were told with its place in the whole of their marked text."""
+    """Yield each claim of the sections that were told with its place in the whole of their marked text."""
     before = 0
     for told in sections:
         marked = "".join(marked_pieces(told, mark))

@@ -31,7 +31,7 @@ class SearchOptions(BaseModel):
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
 
     def searching(self) -> dict[str, Any]:
-        """Give what these options settle of a run's context."""
+        """Return what these options settle of a run's context."""
         return self.model_dump(include={"only_selected_pages", "search", "web", "spaces", "top_k", "min_score"})
 
 

@@ -22,7 +22,7 @@ class Stage:
         self._console, self._progress = console, progress
 
     def open(self) -> None:
-        """Say what this is."""
+        """Return what this is."""
         self._console.print()
         self._say(Text.assemble(("Citewell", "bold"), " answers from your documents and proves every citation."))
         self._say(
@@ -35,7 +35,7 @@ class Stage:
         show_indented(self._progress, Text("Starting PostgreSQL; the first time takes some seconds.", style="dim"), 2)
 
     def library(self, ingested: "Sequence[Ingested]") -> None:
-        """Say what the library holds."""
+        """Return what the library holds."""
         new = sum(1 for document in ingested if document.status != "unchanged")
         segments = sum(document.segments for document in ingested)
         self._say(
@@ -53,7 +53,7 @@ class Stage:
         return TerminalRun(self._console, self._console, wrap=True)
 
     def close(self, session_id: str) -> None:
-        """Say what to do next."""
+        """Return what to do next."""
         citewell = "citewell" if shutil.which("citewell") else ".venv/bin/citewell"
         self._console.print()
         self._console.print(Rule(Text("What next", style="bold"), align="left", style="dim"))

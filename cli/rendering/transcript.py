@@ -89,7 +89,7 @@ def _standing(citation: Citation) -> Text:
 
 
 def _since(citation: Citation) -> list[tuple[str, str]]:
-    """Say what has become of the quote since, unless it stands where it stood."""
+    """Return what has become of the quote since, unless it stands where it stood."""
     freshness = citation.get("freshness", "fresh")
     if freshness == "fresh":
         return []

@@ -27,7 +27,7 @@ ByQuestion = Mapping[str, Observed]
 
 
 def observed(metric: Metric, records: Sequence[Record]) -> dict[str, Observed]:
-    """Give what each question gave of a measure, in the order of their ids."""
+    """Return what each question gave of a measure, in the order of their ids."""
     chosen = sorted(records if metric.among is None else metric.among(records), key=lambda record: record["case_id"])
     names = dict.fromkeys(record["case_id"] for record in chosen)
     return dict(zip(names, zip(*metric.parted(chosen), strict=True), strict=True))
@@ -40,7 +40,7 @@ def figure_of(metric: Metric, questions: ByQuestion) -> Interval | None:
 
 
 def change_of(metric: Metric, before: ByQuestion, after: ByQuestion) -> tuple[Interval, float] | None:
-    """Give the change over the questions that both have, with its p-value; None where nothing can be compared."""
+    """Return the change over the questions that both have, with its p-value; None where nothing can be compared."""
     shared = [name for name in after if name in before]
     old, new = _parts(before[name] for name in shared), _parts(after[name] for name in shared)
     return balanced_difference(old, new, quantile=metric.quantile) if has_all(old) and has_all(new) else None

@@ -61,7 +61,7 @@ _Tell = Callable[[RecordedSection, int, Record], bool]  # of a section, its plac
 
 
 def caught_metrics(replies: _Replies) -> tuple[Metric, ...]:
-    """Give the measures of a run that the scripted writer wrote."""
+    """Return the measures of a run that the scripted writer wrote."""
     of_fault = tuple(
         _metric(
             replies, f"caught_{fault}", f"Caught: {fault.replace('_', ' ')}", _MEANS[fault], _is_caught, faults=(fault,)

@@ -75,7 +75,7 @@ class RecordedModel:
                 self._replies[_line(_standalone(case))].append(replies[case.case_id])
 
     def reply(self, request: ModelRequest) -> str:
-        """Give the reply to a request, as JSON."""
+        """Return the reply to a request, as JSON."""
         match request.schema_name:
             case "preparation":
                 question = last_message(request)
@@ -116,7 +116,7 @@ class RecordedModel:
         ]
 
     def _cited(self, section: RecordedSection, offered: Offered) -> list[str]:
-        """Give the ids of a section, none where one of its quotes was not offered."""
+        """Return the ids of a section, none where one of its quotes was not offered."""
         ids = [self._segment_id(cite, offered) for cite in section.cites]
         return ids if all(ids) else []
 
@@ -129,7 +129,7 @@ class RecordedModel:
 
 
 def _standalone(case: Case) -> str:
-    """Give a follow-up with the question before it, since no wording of its own is recorded."""
+    """Return a follow-up with the question before it, since no wording of its own is recorded."""
     leans = case.before and case.tags.get("topic") != "changed"
     return f"{case.before[-1]} {case.question}" if leans else case.question
 

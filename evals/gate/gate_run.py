@@ -39,13 +39,13 @@ class Golden:
     replies: Mapping[str, RecordedReply]
 
     def of_run(self, run: str) -> DataSet:
-        """Give the questions of a run: all of them, or those with a recorded reply."""
+        """Return the questions of a run: all of them, or those with a recorded reply."""
         if run == EXTRACTIVE:
             return self.data
         return replace(self.data, cases=tuple(case for case in self.data.cases if case.case_id in self.replies))
 
     def metrics(self) -> Mapping[str, Metric]:
-        """Give every measure that a run may be held to, by its name."""
+        """Return every measure that a run may be held to, by its name."""
         return {metric.name: metric for metric in (*METRICS, *QUOTES, *caught_metrics(self.replies))}
 
 

@@ -57,7 +57,7 @@ def dropped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
 
 
 def swapped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Give each claim the citations of the one before it."""
+    """Return each claim the citations of the one before it."""
     return [replace(claim, proofs=claims[index - 1].proofs) for index, claim in enumerate(claims)]
 
 
@@ -97,7 +97,7 @@ def _matched(section: WrittenSection) -> CheckedClaim:
 
 
 def _likeness(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
-    """Give each sentence that may be alike, with how alike it is."""
+    """Yield each sentence that may be alike, with how alike it is."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(section.text)
     for segment in section.segments:

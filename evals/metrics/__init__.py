@@ -41,7 +41,7 @@ class Metric:
     quantile: float | None = None
 
     def parted(self, records: Sequence[Record]) -> list[Observations]:
-        """Give the observations of each stratum, question by question; one part where there are no strata.
+        """Return the observations of each stratum, question by question; one part where there are no strata.
 
         Questions are in the order of their first records, and the same in every part.
         """
@@ -59,7 +59,7 @@ class Metric:
         return balanced_interval(parts, quantile=self.quantile) if has_all(parts) else None
 
     def change(self, before: Sequence[Record], after: Sequence[Record]) -> tuple[Interval, float] | None:
-        """Give how much it differs between two runs and the p-value of that; None where one has no figure.
+        """Return how much it differs between two runs and the p-value of that; None where one has no figure.
 
         Raises ValueError where the records are not of the same questions in the same order.
         """
@@ -68,7 +68,7 @@ class Metric:
 
 
 def has_all(parts: Sequence[Observations]) -> bool:
-    """Tell whether there are strata, and an observation in each: there is no figure otherwise."""
+    """Return whether there are strata, and an observation in each: there is no figure otherwise."""
     return bool(parts) and all(any(map(len, part)) for part in parts)
 
 

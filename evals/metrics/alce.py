@@ -56,7 +56,7 @@ class SupportFunction:
     fitted_on: str = ""
 
     def holds(self, premise: str, statement: str) -> bool:
-        """Tell whether the premise supports the statement."""
+        """Return whether the premise supports the statement."""
         return self.score(premise, statement) >= self.threshold
 
 
@@ -96,7 +96,7 @@ def rated(function: SupportFunction, path: Path) -> Rating:
 
 @cache
 def shipped() -> SupportFunction:
-    """Give the estimator that the claim checker ships, with the figures of its fit on articles held out."""
+    """Return the estimator that the claim checker ships, with the figures of its fit on articles held out."""
     table = json.loads(files(tools.claims).joinpath("support.json").read_text(encoding="utf-8"))["cv"]
     rating = Rating(
         claims=int(table["claims"]),
@@ -147,12 +147,12 @@ class Alce:
         )
 
     def recall(self, record: Record) -> Sequence[float]:
-        """Give the mean recall of an answer's statements; nothing where it makes none."""
+        """Return the mean recall of an answer's statements; nothing where it makes none."""
         scores = self._scores(record)
         return (fmean(score.recall for score in scores),) if scores else ()
 
     def precision(self, record: Record) -> Sequence[float]:
-        """Give the share of an answer's citations that are precise, 0 where it cites nothing."""
+        """Return the share of an answer's citations that are precise, 0 where it cites nothing."""
         scores = self._scores(record)
         if not scores:
             return ()
@@ -191,7 +191,7 @@ class Alce:
 
 
 def _cited(section: SectionRecord, passages: dict[str, str]) -> tuple[list[str], int]:
-    """Give the texts that a section cites, and how many of its ids name none."""
+    """Return the texts that a section cites, and how many of its ids name none."""
     known = [passages[source_id] for source_id in section["source_ids"] if source_id in passages]
     return known, section["unknown_ids"] + len(section["source_ids"]) - len(known)
 

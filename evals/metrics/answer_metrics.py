@@ -106,13 +106,13 @@ def words(text: str) -> list[str]:
 
 
 def contains(text: str, answers: Sequence[str]) -> bool:
-    """Tell whether a text holds any of the answers as a string, case, width and white space aside."""
+    """Return whether a text holds any of the answers as a string, case, width and white space aside."""
     whole = folded(text)
     return any(folded(answer) in whole for answer in answers)
 
 
 def token_f1(text: str, answers: Sequence[str]) -> float:
-    """Give the best F1 of the words of a text with those of an answer, repeats counted."""
+    """Return the best F1 of the words of a text with those of an answer, repeats counted."""
     return max(_overlap(Counter(words(text)), Counter(words(answer))) for answer in answers)
 
 

@@ -47,7 +47,7 @@ def _repeated(record: Record) -> Sequence[float]:
 
 
 def _has_written(record: Record) -> bool:
-    """Tell whether an answer was written from sources: a refusal is a section too, but nothing of it is checked."""
+    """Return whether an answer was written from sources: a refusal is a section too, but nothing of it is checked."""
     return bool(record["first_claims"])
 
 
@@ -119,13 +119,13 @@ def match(record: Record, units: Units) -> EvidenceMatch:
 
 
 def cited_segments(record: Record) -> Sequence[_Unit]:
-    """Give each segment that is cited, once, by the sentences that it holds."""
+    """Return each segment that is cited, once, by the sentences that it holds."""
     segments = {each["segment_id"]: _sentences(each, each["segment_sentences"]) for each in citations_of(record)}
     return list(segments.values())
 
 
 def quoted_sentences(record: Record) -> Sequence[_Unit]:
-    """Give each sentence that is quoted, once, and an empty unit for each place whose quote holds no sentence."""
+    """Return each sentence that is quoted, once, and an empty unit for each place whose quote holds no sentence."""
     citations = citations_of(record)
     sentences = {named for each in citations for named in _sentences(each, each["sentences"])}
     strangers = {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]}
@@ -141,7 +141,7 @@ def _named(sentences: Iterable[GoldSentence]) -> _Unit:
 
 
 def has_evidence(record: Record) -> bool:
-    """Tell whether the question can be answered and its evidence is known."""
+    """Return whether the question can be answered and its evidence is known."""
     return record["expected"] == "answered" and bool(record["evidence"])
 
 

@@ -19,17 +19,17 @@ def ranked_documents(segments: Sequence[RetrievedSegment]) -> list[str]:
 
 
 def gold_documents(record: Record) -> list[frozenset[str]]:
-    """Give the documents of each alternative set of evidence."""
+    """Return the documents of each alternative set of evidence."""
     return [frozenset(sentence["document"] for sentence in chosen) for chosen in record["evidence"]]
 
 
 def is_searched(record: Record) -> bool:
-    """Tell whether a search is to find evidence here: there is some, and no page was selected instead."""
+    """Return whether a search is to find evidence here: there is some, and no page was selected instead."""
     return record["variant"] == "asked" and bool(record["evidence"]) and not record["pages"]
 
 
 def recall_at(k: int, ranked: Sequence[str], gold: Sequence[frozenset[str]]) -> float:
-    """Give the share of gold documents among the first k."""
+    """Return the share of gold documents among the first k."""
     found = set(ranked[:k])
     return max(len(found & each) / len(each) for each in gold)
 
@@ -94,7 +94,7 @@ def _evidence_recall(record: Record) -> Sequence[float]:
 
 
 def _lies_in(segments: Sequence[RetrievedSegment], sentence: GoldSentence) -> bool:
-    """Tell whether segments, which never overlap, hold a sentence whole between them."""
+    """Return whether segments, which never overlap, hold a sentence whole between them."""
     held = sum(
         max(0, min(segment["end"], sentence["end"]) - max(segment["start"], sentence["start"]))
         for segment in segments

@@ -112,7 +112,7 @@ def load_ragas() -> Ragas:
 
 
 def deprecated_metric(name: str) -> Any:
-    """Give a class of ``ragas.metrics`` whose deprecation names a successor in ``collections`` that is not there."""
+    """Return a class of ``ragas.metrics`` whose deprecation names a successor in ``collections`` that is not there."""
     found = load_ragas()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", f"Importing {name} from 'ragas.metrics'", DeprecationWarning)
@@ -230,7 +230,7 @@ CATALOGUE: Mapping[str, RagasMetric] = {
 
 
 def chosen_metrics(names: Sequence[str], *, with_judge: bool) -> list[RagasMetric]:
-    """Give the metrics of these names, or all that can be had where none is named.
+    """Return the metrics of these names, or all that can be had where none is named.
 
     Raises InvalidRequest where a name is unknown, or a metric needs a judge and there is none.
     """

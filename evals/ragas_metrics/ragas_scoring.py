@@ -65,7 +65,7 @@ class RagasReport(TypedDict):
 
 
 def is_whole(report: RagasReport) -> bool:
-    """Tell whether every question could be scored by every metric that applies to it."""
+    """Return whether every question could be scored by every metric that applies to it."""
     return not report["failed_runs"] and not any(metric["failed"] for metric in report["metrics"].values())
 
 

@@ -270,7 +270,7 @@ def _times(title: str, times: Sequence[float], of: str) -> Markup | None:
 
 
 def _round_up(value: float) -> float:
-    """Give the next number above whose parts are plain numbers: 1, 2, 2.5 or 5 times a power of ten each."""
+    """Return the next number above whose parts are plain numbers: 1, 2, 2.5 or 5 times a power of ten each."""
     part = value / PARTS
     power = 10.0 ** np.floor(np.log10(part))
     return float(PARTS * power * next(step for step in (1, 2, 2.5, 5, 10) if step * power >= part))

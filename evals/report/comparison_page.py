@@ -36,7 +36,7 @@ def write_comparison(file: Path, comparison: Comparison) -> None:
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Give a comparison as one HTML page that needs nothing else."""
+    """Return a comparison as one HTML page that needs nothing else."""
     title = f"{comparison.before} and {comparison.after}"
     links = {"changes": "Measures", "questions": "Questions", "settings": "Configurations"}
     header = element(

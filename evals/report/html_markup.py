@@ -83,7 +83,7 @@ def navigation(links: Mapping[str, str]) -> Markup:
 
 
 def document(title: str, *body: Markup) -> str:
-    """Give a whole page: its title, the package's style and script, and a content security policy of their hashes."""
+    """Return a whole page: its title, the package's style and script, and a content security policy of their hashes."""
     style, script = _text("style.css"), _text("filter.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "

@@ -47,7 +47,7 @@ def write_report(folder: RunFolder, baseline: Baseline | None = None) -> None:
 
 
 def report_page(run: Run, baseline: Baseline | None = None) -> str:
-    """Give a run's report as one HTML page that needs nothing else."""
+    """Return a run's report as one HTML page that needs nothing else."""
     parts = list(_parts(run, baseline))
     links = {part.id_: part.title for part in parts}
     title = f"{run.configuration['data']['name']}, {run.configuration['options']['model']}"

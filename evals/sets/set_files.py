@@ -18,7 +18,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def file_at(path: Path, name: str) -> Path:
-    """Give the path of a file, or where it is a folder's the file of that name in it."""
+    """Return the path of a file, or where it is a folder's the file of that name in it."""
     return path / name if path.is_dir() else path
 
 
@@ -66,7 +66,7 @@ def _first_fault(error: ValidationError, whole: str) -> str:
 
 
 def sentences_over(document: Document, start: int, end: int) -> frozenset[Sentence]:
-    """Give the sentences that a span touches, such as the one that an answer stands in."""
+    """Return the sentences that a span touches, such as the one that an answer stands in."""
     return frozenset(
         Sentence(document.name, index)
         for index, (first, last) in enumerate(document.spans)
@@ -75,7 +75,7 @@ def sentences_over(document: Document, start: int, end: int) -> frozenset[Senten
 
 
 def answer_evidence(document: Document, answers: Iterable[str]) -> tuple[frozenset[Sentence], ...]:
-    """Give an alternative for each place where one of the answers stands in a document, whatever its case."""
+    """Return an alternative for each place where one of the answers stands in a document, whatever its case."""
     places = {
         found.span() for answer in answers for found in re.finditer(re.escape(answer), document.text, re.IGNORECASE)
     }

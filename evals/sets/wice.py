@@ -39,7 +39,7 @@ class WiCEPage:
     first: tuple[int, ...]
 
     def lines(self, segment: int, start: int, end: int) -> set[int]:
-        """Give the numbers of the lines that a span of a segment's text touches."""
+        """Return the numbers of the lines that a span of a segment's text touches."""
         starts = self.starts[segment]
         ends = (*starts[1:], len(self.segments[segment].text))
         return {

@@ -26,14 +26,14 @@ class Fold:
 
 
 def fold_of(group: str, folds: int) -> int:
-    """Give a group's fold; the same group is in the same fold in every data set."""
+    """Return a group's fold; the same group is in the same fold in every data set."""
     return int(hashlib.sha256(group.encode()).hexdigest(), 16) % folds
 
 
 def reader_figures(
     questions: Sequence[CandidateList], penalty: float, folds: int
 ) -> tuple[dict[str, dict[str, float]], list[Fold]]:
-    """Give the share of questions whose best candidate, or one of the best three, is right, by data set."""
+    """Return the share of questions whose best candidate, or one of the best three, is right, by data set."""
     fitted = [
         Fold(fit_softmax([each for each in questions if fold_of(each.group, folds) != fold], penalty))
         for fold in range(folds)
@@ -58,7 +58,7 @@ def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:
 
 
 def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[str, dict[str, object]]:
-    """Give the area under the ROC curve, and what each operating point keeps and refuses, by data set.
+    """Return the area under the ROC curve, and what each operating point keeps and refuses, by data set.
 
     A question for which the search brings nothing is refused at every point.
     """

@@ -83,7 +83,7 @@ def _is_right(asked: TrainingQuestion, hits: Sequence[Hit], one: CandidateSenten
 
 
 def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: CandidateSentence) -> bool:
-    """Tell whether a candidate shares more than half of the shorter of the two with any of the spans."""
+    """Return whether a candidate shares more than half of the shorter of the two with any of the spans."""
     segment = hits[one.segment].segment
     start, end = segment.start + one.start, segment.start + one.end
     return any(

@@ -40,7 +40,7 @@ class Features:
     similarity: NDArray[np.float64]
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Give the regression's columns of some segments: intercept, lexical, dense, dense offset."""
+        """Return the regression's columns of some segments: intercept, lexical, dense, dense offset."""
         ones = np.ones(len(rows))
         return np.stack([ones, self.ratio[rows], self.similarity[rows], ones * self.coverage], axis=1)
 

@@ -12,7 +12,7 @@ from random import Random
 
 
 def chance(*key: str) -> Random:
-    """Give a source of random numbers that depends on nothing but the words given."""
+    """Return a source of random numbers that depends on nothing but the words given."""
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()
     return Random(int.from_bytes(digest[:8], "big"))
 
@@ -37,12 +37,12 @@ class Edit:
     text: str
 
     def applied(self, sentence: str) -> str:
-        """Give the sentence with the span replaced."""
+        """Return the sentence with the span replaced."""
         return sentence[: self.start] + self.text + sentence[self.end :]
 
 
 def edits(sentence: str, swaps: tuple[Swap, ...], random: Random) -> list[Edit]:
-    """Give every edit that a table allows, in an order drawn by chance."""
+    """Return every edit that a table allows, in an order drawn by chance."""
     found = [edit for swap in swaps for edit in _matches(sentence, swap, random)]
     random.shuffle(found)
     return found
@@ -194,7 +194,7 @@ def _runs(connectors: str) -> re.Pattern[str]:
 def capital_names(
     sentence: str, paragraph: str, *, left_out: Container[str], sort: Sort, connectors: str = ""
 ) -> list[Name]:
-    """Give the runs of capitalised words that are names, in order.
+    """Return the runs of capitalised words that are names, in order.
 
     A run that opens a sentence or a quotation counts only where it also stands inside a sentence of the paragraph.
     ``sort`` is told the name, what stands before it in the sentence, and the paragraph; it gives None for no name.

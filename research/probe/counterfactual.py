@@ -24,12 +24,12 @@ from tools.claims.code_checker import check_section
 
 
 def is_said(claim: str, texts: Iterable[str]) -> bool:
-    """Tell whether one of the texts says what a claim says."""
+    """Return whether one of the texts says what a claim says."""
     return any(_bare(claim) == _bare(text) or _verdicts(claim, text) == {"supported"} for text in texts)
 
 
 def refutes(text: str, claim: str) -> bool:
-    """Tell whether a text, all there is, conflicts with a claim or leaves it without support."""
+    """Return whether a text, all there is, conflicts with a claim or leaves it without support."""
     return bool(_verdicts(claim, text) & {"contradicted", "unsupported"})
 
 
@@ -48,7 +48,7 @@ _WAYS = ("negation", "polarity", "quantifier")
 
 
 def altered_fact(sentence: str, claim: str, elsewhere: Sequence[str]) -> str | None:
-    """Give the sentence with one fact changed such that it no longer bears the claim.
+    """Return the sentence with one fact changed such that it no longer bears the claim.
 
     None where no rule does that, or where the sentence by itself does not bear the claim. Names are changed for others
     of their sort that stand in the texts ``elsewhere``. The same arguments always give the same sentence.
@@ -229,7 +229,7 @@ def _effect(citation: Citation, reply: Reply, told: str) -> Effect:
 
 
 def _backing(citation: Citation, reply: Reply) -> frozenset[str]:
-    """Give the segments that prove the claim made again, and as well as the cited one did, if that proved it."""
+    """Return the segments that prove the claim made again, and as well as the cited one did, if that proved it."""
     if not citation.quotes:
         return frozenset()
     claim = citation.claims[0]

@@ -54,7 +54,7 @@ class Intervention:
     swapped: bool = False
 
     def applied(self, segments: Iterable[Segment]) -> list[Segment]:
-        """Give the segments as the run is to read them."""
+        """Return the segments as the run is to read them."""
         return [self._altered(segment) for segment in segments if segment.segment_id not in self.withheld]
 
     def _altered(self, segment: Segment) -> Segment:
@@ -62,7 +62,7 @@ class Intervention:
         return segment if text is None else replace(segment, text=text, end=segment.start + len(text))
 
     def ordered(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """Give the hits in the order in which they are to be read: where shuffled, another stands first."""
+        """Return the hits in the order in which they are to be read: where shuffled, another stands first."""
         if not self.shuffled:
             return hits
         order = list(hits)
@@ -70,7 +70,7 @@ class Intervention:
         return order if order[:1] != [*hits[:1]] else [*order[1:], *order[:1]]
 
     def cited(self, draft: Draft, sources: Sequence[Hit]) -> Draft:
-        """Give what the writer wrote with the ids that it is to cite."""
+        """Return what the writer wrote with the ids that it is to cite."""
         if not self.swapped or not isinstance(draft, DraftClosed) or not draft.source_ids:
             return draft
         others = [hit.segment for hit in sources if hit.segment.segment_id not in draft.source_ids]

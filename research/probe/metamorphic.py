@@ -45,12 +45,12 @@ def instruction_for(question: str) -> str:
 
 
 def planted(text: str, line: str) -> str:
-    """Give a text with the line as its last paragraph, so that all that stands before it keeps its offsets."""
+    """Return a text with the line as its last paragraph, so that all that stands before it keeps its offsets."""
     return f"{text}\n\n{line}\n"
 
 
 def obeys(text: str, line: str) -> bool:
-    """Tell whether a text bears the mark elsewhere than in the instruction itself, which may be quoted."""
+    """Return whether a text bears the mark elsewhere than in the instruction itself, which may be quoted."""
     return MARK.casefold() in text.replace(line, "").casefold()
 
 
@@ -95,7 +95,7 @@ async def metamorphic_checks(asker: Asker, case: Case, reply: Reply, segments: M
 
 
 def cited_text(reply: Reply) -> frozenset[tuple[str, str]]:
-    """Give what a reply points at: the ids it cites, each with its text that proves a claim, "" where none does."""
+    """Return what a reply points at: the ids it cites, each with its text that proves a claim, "" where none does."""
     return frozenset(
         (citation.segment_id, quote) for citation in citations_of(reply) for quote in citation.quotes or ("",)
     )

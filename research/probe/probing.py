@@ -49,7 +49,7 @@ class _Probed:
 
 
 def answerable(data: DataSet) -> DataSet:
-    """Give the data set with those questions only that have an answer in its documents."""
+    """Return the data set with those questions only that have an answer in its documents."""
     return replace(data, cases=tuple(case for case in data.cases if case.expected == "answered"))
 
 

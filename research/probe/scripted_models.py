@@ -73,7 +73,7 @@ class Cheating:
         self._remembered: dict[str, str | None] = {}
 
     def cheats_on(self, question: str) -> bool:
-        """Tell whether it cheats on a question; that depends on nothing but the question."""
+        """Return whether it cheats on a question; that depends on nothing but the question."""
         return chance(question, "cheats").random() < self._share
 
     def __call__(self, question: str, context: Mapping[str, str]) -> Answer | None:

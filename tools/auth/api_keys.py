@@ -64,7 +64,7 @@ class ApiKey:
 
 
 def key_id(key: str) -> str:
-    """Give the id under which a key is listed and revoked."""
+    """Return the id under which a key is listed and revoked."""
     return _hash(key)[:8].hex()
 
 

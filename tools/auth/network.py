@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host name or address means this machine alone."""
+    """Return whether a host name or address means this machine alone."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True

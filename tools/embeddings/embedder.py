@@ -38,7 +38,7 @@ class Embedder(Protocol):
         ...
 
     def coverage(self, text: str) -> float:
-        """Tell how far the model understands this text, from 0 to 1. Costs tens of microseconds."""
+        """Return how far the model understands this text, from 0 to 1. Costs tens of microseconds."""
         ...
 
     async def close(self) -> None:

@@ -92,7 +92,7 @@ class StaticEmbedder:
         return self.pooled_tokens([encoding.ids for encoding in encodings])
 
     def tokens(self, text: str) -> list[int]:
-        """Give the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b"."""
+        """Return the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b"."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
@@ -109,7 +109,7 @@ class StaticEmbedder:
 
 @cache
 def bundled_embedder() -> StaticEmbedder:
-    """Give the whole bundled model, once a process, whatever embeds the library. Blocks for 0.1 s the first time."""
+    """Return the whole bundled model, once a process, whatever embeds the library. Blocks for 0.1 s the first time."""
     return StaticEmbedder(bundled_tokenizer(), _bundled_weights())
 
 

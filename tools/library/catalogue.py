@@ -30,11 +30,11 @@ class StoredDocument:
     fields: DocumentFields
 
     def holds(self, document: ReadyDocument) -> bool:
-        """Tell whether the document's segments are those of the new version."""
+        """Return whether the document's segments are those of the new version."""
         return self.content_hash == document.content_hash
 
     def is_same(self, document: ReadyDocument) -> bool:
-        """Tell whether the new version would change nothing at all."""
+        """Return whether the new version would change nothing at all."""
         return self.holds(document) and self.fields == document.fields and not self.deleted
 
 

@@ -28,7 +28,7 @@ def relocate_quotes(
     edges: Collection[int] = (),
     heading_at: Callable[[int], str] = lambda _: "",
 ) -> dict[PlacedQuote, int]:
-    """Give the offset at which each quote stands in ``text``; one that does not stand there is left out.
+    """Return the offset at which each quote stands in ``text``; one that does not stand there is left out.
 
     The same quote at its old place has stayed. Elsewhere it has moved; where its words stand in several places, what is
     around it tells: the nearest quote whose place is certain has gone as far, else the heading is the same, else quotes
@@ -61,7 +61,7 @@ def _tell_apart(
     anchors: Sequence[tuple[int, int]],
     heading_at: Callable[[int], str],
 ) -> dict[PlacedQuote, int]:
-    """Give each of some quotes of the same words one of the places that are free."""
+    """Return each of some quotes of the same words one of the places that are free."""
     shifts = {quoted: _shift(quoted, anchors) for quoted in moved}
     found = {quoted: at for quoted in moved if anchors and _holds(free, at := quoted.start + shifts[quoted])}
     under: dict[str, list[int]] = defaultdict(list)
@@ -77,12 +77,12 @@ def _tell_apart(
 
 
 def _shift(quoted: PlacedQuote, anchors: Sequence[tuple[int, int]]) -> int:
-    """Tell how far the nearest quote whose place is certain has gone."""
+    """Return how far the nearest quote whose place is certain has gone."""
     return min(anchors, key=lambda anchor: abs(anchor[0] - quoted.start))[1] if anchors else 0
 
 
 def _occurrences(quote: str, text: str, cuts: frozenset[int]) -> list[int]:
-    """Give every offset at which a quote stands by itself, in order; overlapping ones too."""
+    """Return every offset at which a quote stands by itself, in order; overlapping ones too."""
     found: list[int] = []
     at = text.find(quote) if quote else -1
     while at >= 0:
@@ -101,7 +101,7 @@ def _holds(places: Sequence[int], at: int) -> bool:
 def _in_order(
     quotes: Sequence[PlacedQuote], places: Sequence[int], shifts: Mapping[PlacedQuote, int]
 ) -> dict[PlacedQuote, int]:
-    """Give each quote a place so that the places rise and are the least way off; with too few, each its nearest."""
+    """Return each quote a place so that the places rise and are the least way off; with too few, each its nearest."""
     costs = [[abs(at - quoted.start - shifts[quoted]) for at in places] for quoted in quotes]
     if len(quotes) > len(places):
         return {quoted: places[row.index(min(row))] for quoted, row in zip(quotes, costs, strict=True)}
@@ -237,7 +237,7 @@ def _with_freshness(
 
 
 def _citations(body: dict[str, Any]) -> Iterator[Citation]:
-    """Give every citation of an answer, those in its list of claims too."""
+    """Yield every citation of an answer, those in its list of claims too."""
     yield from body.get("citations", [])
     for claim in body.get("claims", []):
         yield from claim["citations"]

@@ -61,15 +61,15 @@ class ComparedDocument:
 
     @property
     def writes(self) -> bool:
-        """Tell whether anything of it has to be written."""
+        """Return whether anything of it has to be written."""
         return self.change in ("created", "replaced", "updated")
 
     def is_new_text(self, drafts: Mapping[str, IndexedDocument]) -> bool:
-        """Tell whether its segments have to be made, and are not among the drafts."""
+        """Return whether its segments have to be made, and are not among the drafts."""
         return self.change in ("created", "replaced") and self.document.document_id not in drafts
 
     def outcome(self, drafts: Mapping[str, IndexedDocument]) -> Ingested | NotFound:
-        """Tell how it ended, once what ``writes`` is written."""
+        """Return how it ended, once what ``writes`` is written."""
         document = self.document
         if self.change == "foreign":
             return NotFound(f"There is no document {document.document_id} that you may change.")

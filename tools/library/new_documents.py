@@ -104,7 +104,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
 
 
 def valid_id(document_id: str) -> str:
-    """Give a UUID in its canonical spelling. Raises InvalidRequest."""
+    """Return a UUID in its canonical spelling. Raises InvalidRequest."""
     try:
         return str(UUID(document_id))
     except (ValueError, AttributeError, TypeError) as error:
@@ -199,7 +199,7 @@ class FoundFile:
     key: str
 
     def document_id(self, workspace: str) -> str:
-        """Give the document's id: the same for the same workspace and key, so that a changed file updates it."""
+        """Return the document's id: the same for the same workspace and key, so that a changed file updates it."""
         return str(uuid5(_PATHS, f"{workspace}\n{self.key}"))
 
     @property

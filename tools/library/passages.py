@@ -29,7 +29,7 @@ class MarkedPassages:
         self._keep = timedelta(days=keep_days)
 
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Give the segments that hold a passage; see ``graph.ports.PassageFinder``.
+        """Return the segments that hold a passage; see ``graph.ports.PassageFinder``.
 
         A stored passage is a document of its user alone and of no search; marked again, it keeps its id and its time
         begins anew. Raises NotFound for an unknown workspace, EmbeddingUnavailable where the passage has to be stored,
@@ -96,7 +96,7 @@ def _squeezed(text: str) -> str:
 
 
 def _runs(text: str) -> tuple[list[int], list[int]]:
-    """Give where each run of letters begins: in the text without white space, and in the text."""
+    """Return where each run of letters begins: in the text without white space, and in the text."""
     matches = [match.span() for match in re.finditer(r"\S+", text)]
     squeezed = accumulate((end - start for start, end in matches), initial=0)
     return list(squeezed)[: len(matches)], [start for start, _ in matches]
@@ -120,5 +120,5 @@ def _composed(text: str) -> tuple[str, list[tuple[int, int]] | None]:
 
 
 def _joins(letter: str) -> bool:
-    """Tell whether a letter may be composed with the one before: marks, vowels and finals of Hangul syllables."""
+    """Return whether a letter may be composed with the one before: marks, vowels and finals of Hangul syllables."""
     return unicodedata.combining(letter) > 0 or "\u1160" <= letter <= "\u11ff"

@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(parsed: Parsed, count: Count) -> list[Piece]:
-    """Give the sentences, headings, rows and lines of code of a text, in order; joined they are the text."""
+    """Return the sentences, headings, rows and lines of code of a text, in order; joined they are the text."""
     return _measured(parsed.text, list(_untorn(parsed.text, _spans(parsed))), count)
 
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter: Meter) -> AsyncGenerator[T, None]:
-    """Give what comes, for as long as the meter has seconds left.
+    """Yield what comes, for as long as the meter has seconds left.
 
     Raises TimeoutError where one thing takes longer than ``seconds``, BudgetExhausted where the meter's time is up
     before. Each wait has a bound of its own, since a bound around them all would also cancel whoever reads the
@@ -60,7 +60,7 @@ FOREIGN = (openai.OpenAIError, httpx2.HTTPError, TimeoutError, *UNREADABLE)
 
 
 def translate_error(error: Exception) -> AttemptFailed:
-    """Say what a failed attempt means; the message names no host and no key."""
+    """Return what a failed attempt means; the message names no host and no key."""
     match error:
         case openai.BadRequestError() | openai.UnprocessableEntityError():
             words = json.dumps(error.body, ensure_ascii=False) if error.body else error.message

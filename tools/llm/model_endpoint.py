@@ -47,7 +47,7 @@ class _Form:
         return fields
 
     def simpler(self, refusal: str, *, has_schema: bool) -> "_Form | None":
-        """Give the form to try after a refusal: without the field that it names, else in a simpler format."""
+        """Return the form to try after a refusal: without the field that it names, else in a simpler format."""
         if self.temperature and "temperature" in refusal:
             return replace(self, temperature=False)
         if self.stream_options and "stream_options" in refusal:
@@ -110,7 +110,7 @@ class Endpoint:
             await asyncio.sleep(wait)
 
     async def read(self, messages: Messages, *, schema: ReplySchema, max_characters: int, meter: Meter) -> str:
-        """Give a whole reply, without its thinking. Raises ModelReplyInvalid too where a limit cut it."""
+        """Return a whole reply, without its thinking. Raises ModelReplyInvalid too where a limit cut it."""
         said: list[str] = []
         async with aclosing(self.reply(messages, schema=schema, max_characters=max_characters, meter=meter)) as parts:
             async for part in parts:

@@ -59,7 +59,7 @@ class ThinkingSplitter:
         self._within: bool | None = None  # None until the reply's first characters settle it
 
     def feed(self, text: str) -> list[ReplyText | ReplyThinking]:
-        """Give what is certain so far."""
+        """Return what is certain so far."""
         self._held += text
         if self._within is None:
             begun = self._held.lstrip()
@@ -70,7 +70,7 @@ class ThinkingSplitter:
         return self._thinking() if self._within else self._take(ReplyText, len(self._held))
 
     def end(self) -> list[ReplyText | ReplyThinking]:
-        """Give what was held back."""
+        """Return what was held back."""
         return self._take(ReplyThinking if self._within else ReplyText, len(self._held))
 
     def _thinking(self) -> list[ReplyText | ReplyThinking]:
@@ -95,7 +95,7 @@ class SurrogateJoiner:
         self._half = ""
 
     def feed(self, text: str) -> str:
-        """Give the whole characters so far."""
+        """Return the whole characters so far."""
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = text[: len(text) - len(self._half)]
@@ -104,5 +104,5 @@ class SurrogateJoiner:
         return text
 
     def end(self) -> str:
-        """Give what a half left over stands for."""
+        """Return what a half left over stands for."""
         return "\N{REPLACEMENT CHARACTER}" if self._half else ""

@@ -100,7 +100,7 @@ class SegmentContext:
 
 
 def place_line(segment: Segment) -> str:
-    """Say where a segment stands, in one neutralised line."""
+    """Return where a segment stands, in one neutralised line."""
     parts = [one_line(segment.title), *(one_line(h) for h in segment.heading.split(" > "))]
     path = " > ".join(dict.fromkeys(part for part in parts if part))
     page = "" if segment.page_idx is None else f"page {segment.page_idx + 1}"

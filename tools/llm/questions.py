@@ -128,7 +128,7 @@ class LlmRewriter:
 
 
 def _normalized_query(query: str) -> str:
-    """Give a query without what makes no difference to a search: case, white space, and marks at its end."""
+    """Return a query without what makes no difference to a search: case, white space, and marks at its end."""
     return " ".join(query.casefold().split()).strip(" .?!。？！\"'“”")
 
 

@@ -21,7 +21,7 @@ class ReplySchema:
     schema: dict[str, Any]
 
     def response_format(self, form: Format) -> dict[str, Any]:
-        """Give the request fields that ask for this schema in one of the forms."""
+        """Return the request fields that ask for this schema in one of the forms."""
         match form:
             case "json_schema":
                 strict = {"name": self.name, "schema": self.schema, "strict": True}
@@ -92,7 +92,7 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 def first_json_object(text: str) -> dict[str, Any]:
-    """Give the first JSON object in a text.
+    """Return the first JSON object in a text.
 
     Raises ModelReplyInvalid where there is none.
     """

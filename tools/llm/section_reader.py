@@ -63,7 +63,7 @@ class SectionText:
         return "".join(self._sent)
 
     def feed(self, delta: str) -> str:
-        """Give what can be shown now; the rest waits for more."""
+        """Return what can be shown now; the rest waits for more."""
         self._held += without_surrogates(delta.translate(UNWANTED))
         shown = ""
         while tag := TAG.search(self._held):
@@ -79,7 +79,7 @@ class SectionText:
         return shown
 
     def finish(self, mark: str = "") -> str:
-        """Give what was held back, then ``mark`` where there is any text; space at the end is dropped."""
+        """Return what was held back, then ``mark`` where there is any text; space at the end is dropped."""
         shown = self._show(self._held)
         self._held = self._space = ""
         return shown + self._show(mark) if self._sent else shown

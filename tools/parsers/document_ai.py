@@ -84,7 +84,7 @@ class _Anchored:
                 yield start, end
 
     def _at(self, index: Any) -> int:
-        """Give the canonical offset of an index; one beyond the text points into another shard and is cut."""
+        """Return the canonical offset of an index; one beyond the text points into another shard and is cut."""
         original = min(max(int(index or 0), 0), self._original)
         return original - bisect_left(self._nuls, original)
 

@@ -135,7 +135,7 @@ class _Renderer:
 
 
 def _strings(element: Any) -> Iterator[str]:
-    """Give the strings below an element, without what a reader does not see."""
+    """Yield the strings below an element, without what a reader does not see."""
     stack: list[tuple[bool, Any]] = [(True, element)]
     while stack:
         entering, part = stack.pop()

@@ -46,7 +46,7 @@ class _Words(HTMLParser):
 
 
 def words_of(html: str) -> str:
-    """Give the text of a fragment, without tags, comments, scripts and styles; block tags break the line."""
+    """Return the text of a fragment, without tags, comments, scripts and styles; block tags break the line."""
     parser = _Words()
     parser.feed(html)
     parser.close()

@@ -67,7 +67,7 @@ def read_text(text: str) -> Parsed:
 
 
 def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Block]:
-    """Give the paragraphs within a span; a form feed ends one and turns the page."""
+    """Return the paragraphs within a span; a form feed ends one and turns the page."""
     blocks: list[Block] = []
     opened: int | None = None
     closed = start

@@ -98,7 +98,7 @@ class Standalone:
 
 
 def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
-    """Give the question as it reads without the conversation."""
+    """Return the question as it reads without the conversation."""
     asked = without_courtesies(" ".join(question.split()))
     last = next((turn for turn in reversed(turns) if not small_talk(turn["question"])), None)
     if last is None or len(asked) > LONGEST_FOLLOW_UP:
@@ -116,7 +116,7 @@ def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
 
 
 def _fragment(asked: str) -> str | None:
-    """Give what an elliptical question is about, or None where a question has a sentence of its own."""
+    """Return what an elliptical question is about, or None where a question has a sentence of its own."""
     elliptical = _ELLIPTICAL.match(asked)
     if elliptical:
         fragment = next(group for group in elliptical.groups() if group)
@@ -178,7 +178,7 @@ def _in_place(pronoun: str, name: str) -> str:
 
 
 def _answered_person(last: Turn) -> str | None:
-    """Give the name that answered a question for a person, where there is one."""
+    """Return the name that answered a question for a person, where there is one."""
     if asked_type(last["standalone_question"]) != "person":
         return None
     names = (found[0] for found in _NAME.finditer(f" {last['answer']}"))

@@ -57,7 +57,7 @@ class Fork:
 
 
 async def resolve_fork(connection: Connection, session_id: str, request: RunRequest) -> Fork:
-    """Say where a request goes on from in its session.
+    """Return where a request goes on from in its session.
 
     ``regenerate`` names an answer, or a question that was left without one: the question is asked again with the pages
     and the passage that it came with. ``edit`` names a question, whose place the new one takes.
@@ -95,7 +95,7 @@ async def _regenerated(connection: Connection, session_id: str, request: RunRequ
 
 
 async def _end(connection: Connection, session_id: str) -> tuple[str | None, str | None]:
-    """Give the last message and what was remembered there, where the thread's last checkpoint is not that anyway.
+    """Return the last message and what was remembered there, where the thread's last checkpoint is not that anyway.
 
     A fork that failed leaves checkpoints that are newer, and remember another past. While a run goes on, what follows
     it goes on from its checkpoints.

@@ -30,7 +30,7 @@ class Session:
 
 
 def unknown_session(session_id: str) -> NotFound:
-    """Give the error for a session that is not there, or not there for whoever asks."""
+    """Return the error for a session that is not there, or not there for whoever asks."""
     return NotFound(f"There is no session {session_id}.")
 
 

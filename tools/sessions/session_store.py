@@ -42,7 +42,7 @@ WHERE workspace = %s AND "user" = %s AND dialect = %s AND external_id = %s
 async def named_session(
     database: Database, workspaces: Workspaces, identity: Identity, dialect: str, external_id: str
 ) -> str | None:
-    """Give the id of the session that a host's own id names for this person, or None where there is none yet."""
+    """Return the id of the session that a host's own id names for this person, or None where there is none yet."""
     row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
     async with database.connection() as connection:
         found = await (await connection.execute(_NAMED, row)).fetchone()
@@ -164,7 +164,7 @@ class Sessions:
         title: str | None = None,
         page_ids: Sequence[str] | None = None,
     ) -> Session:
-        """Give a session another title or other selected pages; what is None stays as it is.
+        """Return a session another title or other selected pages; what is None stays as it is.
 
         Raises NotFound.
         """
@@ -181,14 +181,14 @@ class Sessions:
         return changed
 
     async def rename(self, identity: Identity, session_id: str, title: str) -> Session:
-        """Give a session another title.
+        """Return a session another title.
 
         Raises NotFound.
         """
         return await self.change(identity, session_id, title=title)
 
     async def set_auto_title(self, session_id: str, title: str) -> bool:
-        """Give a session a title unless it has one; tells whether it was given."""
+        """Return a session a title unless it has one; tells whether it was given."""
         async with self._database.connection() as connection:
             given = await connection.execute(SET_WHERE_UNTITLED, {"session_id": session_id, "title": title})
         return given.rowcount == 1
@@ -226,7 +226,7 @@ class Sessions:
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
-        """Say where a run stands, be it of this process or of another.
+        """Return where a run stands, be it of this process or of another.
 
         Raises NotFound.
         """

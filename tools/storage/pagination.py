@@ -9,7 +9,7 @@ from graph.errors import InvalidRequest
 
 
 def encode_cursor(at: datetime, row_id: str) -> str:
-    """Give the cursor that asks for what comes behind a row."""
+    """Return the cursor that asks for what comes behind a row."""
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), row_id]).encode()).decode()
 
 
@@ -28,5 +28,5 @@ def decode_cursor(cursor: str | None) -> tuple[datetime | None, str | None]:
 
 
 def invalid_cursor() -> InvalidRequest:
-    """Give the error for a cursor that a list did not give."""
+    """Return the error for a cursor that a list did not give."""
     return InvalidRequest("cursor: it is not one that this list gave.")

@@ -147,7 +147,7 @@ class PageFetcher:
 
 
 def _next(target: Target, response: httpx2.Response) -> str:
-    """Give where a redirect leads; the guard has yet to look at it."""
+    """Return where a redirect leads; the guard has yet to look at it."""
     try:
         url = target.url.join(response.headers["location"])
     except (KeyError, httpx2.InvalidURL, ValueError) as error:

@@ -59,7 +59,7 @@ _NOT_GLOBAL = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address is one of the public internet. What is no address, or has a zone, is not."""
+    """Return whether an address is one of the public internet. What is no address, or has a zone, is not."""
     try:
         ip = ip_address(address)
     except ValueError:

@@ -94,7 +94,7 @@ class Serper:
         )
 
     def _fault(self, status: int, reply: bytes) -> str:
-        """Tell what the endpoint says is wrong, such as that the credit is used up."""
+        """Return what the endpoint says is wrong, such as that the credit is used up."""
         if status in _DENIED:
             return f"The web search refuses the key ({status})."
         said = _object(reply).get("message")

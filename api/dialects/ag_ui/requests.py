@@ -62,7 +62,7 @@ class RunAgentInput(BaseModel):
         raise InvalidRequest("messages: the last one must be the user's.")
 
     def question(self) -> str:
-        """Give the text of the last message.
+        """Return the text of the last message.
 
         Raises InvalidRequest where that is not a question of the user's.
         """
@@ -70,5 +70,5 @@ class RunAgentInput(BaseModel):
         return parse_question(self.messages[place].text, f"messages.{place}.content")
 
     def answers_above(self) -> list[str]:
-        """Give the ids of the answers that the client has above the question."""
+        """Return the ids of the answers that the client has above the question."""
         return [message.id for message in self.messages[: self.place] if message.role == "assistant"]

@@ -16,7 +16,7 @@ class SharedState:
         self._sources: list[Source] = []
 
     def snapshot(self) -> dict[str, Any]:
-        """Give the state of a run that has found nothing yet."""
+        """Return the state of a run that has found nothing yet."""
         return {**self._kept, "sources": [], "documents": [], "citations": [], "assessment": None}
 
     def sources(self, sources: Sequence[Source]) -> Patch:

@@ -19,7 +19,7 @@ _TYPES = mimetypes.MimeTypes()  # its own table: what the machine has in /etc mu
 
 
 def source_id(index: int) -> str:
-    """Give the id of a source in the message; the mark ``[n]`` in the text refers to source ``c{n}``."""
+    """Return the id of a source in the message; the mark ``[n]`` in the text refers to source ``c{n}``."""
     return f"c{index}"
 
 

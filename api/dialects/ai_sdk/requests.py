@@ -49,7 +49,7 @@ class UIChatRequest(ChatOptions):
         return [self.message] if self.message is not None else self.messages
 
     def question(self) -> str:
-        """Give the text of the last message.
+        """Return the text of the last message.
 
         Raises InvalidRequest where that is not a question of the user's.
         """

@@ -37,7 +37,7 @@ class CitedDocuments:
         self._known.update({source["segment_id"]: source for source in sources})
 
     def numbered(self, told: FinalSection) -> FinalSection:
-        """Give a section whose citations count documents in the place of segments."""
+        """Return a section whose citations count documents in the place of segments."""
         in_order = sorted(told.claims, key=lambda claim: claim["end"])
         return replace(told, claims=[self._numbered(claim) for claim in in_order])
 

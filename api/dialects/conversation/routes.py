@@ -44,7 +44,7 @@ class EventSourceRoute(APIRoute):
     """Answers a request that accepts ``text/event-stream`` with an `error` frame where another gets a problem."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Give the handler, with refusals put into frames for those that read nothing else."""
+        """Return the handler, with refusals put into frames for those that read nothing else."""
         handle = super().get_route_handler()
 
         async def framed(request: Request) -> Response:
@@ -145,7 +145,7 @@ async def _rejoin(
 
 
 async def _end_without_log(run: RunReader) -> Envelope | None:
-    """Give the end of a run whose log is no longer kept; None where there is a log."""
+    """Return the end of a run whose log is no longer kept; None where there is a log."""
     async with aclosing(run.events()) as events:
         first = await anext(events)
     return first if isinstance(first.event, TERMINAL) else None

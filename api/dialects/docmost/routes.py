@@ -107,7 +107,7 @@ async def get_ai_session(
 
 @router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
 async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
-    """Give a session another title, or other selected pages."""
+    """Return a session another title, or other selected pages."""
     page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
     changed = await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
     return ChangedSession(session=AiSession.of(changed, me))

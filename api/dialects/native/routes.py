@@ -111,7 +111,7 @@ async def start_run(
 
 @runs_router.get("/api/runs/{run_id}", responses=problems(404, 422, 503))
 async def get_run(run_id: UUID, me: Me, library: OpenLibrary) -> RunStatus:
-    """Say where a run stands."""
+    """Return where a run stands."""
     return await library.sessions.run(me, str(run_id))
 
 

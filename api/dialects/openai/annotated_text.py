@@ -29,7 +29,7 @@ class SourceAddresses:
         return new
 
     def changes(self, sources: Iterable[Source]) -> bool:
-        """Tell whether sources take the index of others, as where grading was interrupted and done anew."""
+        """Return whether sources take the index of others, as where grading was interrupted and done anew."""
         return any(self._known(source) not in (None, source["segment_id"]) for source in sources)
 
     def _known(self, source: Source) -> str | None:
@@ -37,14 +37,14 @@ class SourceAddresses:
         return known["segment_id"] if known else None
 
     def url(self, source: Source) -> str:
-        """Give the absolute http address of a source."""
+        """Return the absolute http address of a source."""
         own = source["url"] or ""
         if own.lower().startswith(("http://", "https://")):
             return own
         return self._page(source["document_id"], source["segment_index"])
 
     def cited(self, citation: Citation) -> tuple[str, str]:
-        """Give the address of what a citation cites, and its title; the address again where it has none."""
+        """Return the address of what a citation cites, and its title; the address again where it has none."""
         source = self._sources.get(citation["source_index"])
         if source is None:
             url = self._page(citation["document_id"], citation["segment_index"])
@@ -57,7 +57,7 @@ class SourceAddresses:
 
 
 def by_index(citation: Citation, url: str) -> int:
-    """Give a source the number that it has in the run, for clients that are given all of them."""
+    """Return a source the number that it has in the run, for clients that are given all of them."""
     return citation["source_index"]
 
 
@@ -90,7 +90,7 @@ class AnnotatedText:
         self._length = 0
 
     def write(self, told: FinalSection) -> list[str]:
-        """Give the next section in pieces, none of which cuts a mark."""
+        """Return the next section in pieces, none of which cuts a mark."""
         claims = [self._numbered(claim) for claim in sorted(told.claims, key=lambda claim: claim["end"])]
         written = marked_pieces(replace(told, claims=claims), self._mark)
         self._annotate(told, claims, "".join(written))

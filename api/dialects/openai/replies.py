@@ -71,7 +71,7 @@ def resolve_model(settings: Settings, name: str) -> str:
 
 
 def can_think(settings: Settings, name: str) -> bool:
-    """Tell whether a model has a thinking model beside it."""
+    """Return whether a model has a thinking model beside it."""
     return any(model.name == name and model.thinking_model for model in settings.models)
 
 
@@ -151,12 +151,12 @@ class ReplyOptions:
 
 
 def completion_id(run_id: str) -> str:
-    """Give a run the id of a completion."""
+    """Return the completion id of a run."""
     return f"chatcmpl-{run_id}"
 
 
 def finish_reason(end: RunFinished) -> Literal["stop", "length"]:
-    """Say how the text ends: ``length`` is OpenAI's word for one that was cut off, and the only one that is true."""
+    """Return how the text ends: ``length`` is OpenAI's word for one that was cut off, and the only one that is true."""
     return "length" if end.outcome == "cancelled" else "stop"
 
 
@@ -171,7 +171,7 @@ def token_usage(spent: Mapping[str, Spent]) -> dict[str, int]:
 
 
 def extension(run_id: str, session_id: str, end: RunFinished) -> dict[str, str]:
-    """Say what OpenAI has no words for, in a field that its clients hand through."""
+    """Return what OpenAI has no words for, in a field that its clients hand through."""
     return {"run_id": run_id, "session_id": session_id, "outcome": end.outcome, "stop_reason": end.stop_reason}
 
 

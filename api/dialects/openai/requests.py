@@ -124,7 +124,7 @@ class CompletionRequest(BaseModel):
         return self.reasoning_effort not in NO_THINKING
 
     def question(self) -> str:
-        """Give the last message's text.
+        """Return the last message's text.
 
         Raises InvalidRequest where it is not the user's, holds more than text or is too long.
         """
@@ -135,7 +135,7 @@ class CompletionRequest(BaseModel):
         return parse_question(last_question(self._said), f"messages.{last}.content")
 
     def history(self) -> tuple[Turn, ...]:
-        """Give the last exchanges before the question, without the marks that this dialect wrote into the answers."""
+        """Return the last exchanges before the question, without the marks that this dialect wrote into the answers."""
         return recent_turns(self._said)
 
     @property

@@ -41,7 +41,7 @@ class RetrievedSources:
                 self._sources[source["index"]] = retrieved_source(source, len(self._sources) + 1)
 
     def number(self, index: int) -> int:
-        """Give the number of the source that the run knows as ``index``."""
+        """Return the number of the source that the run knows as ``index``."""
         return self._sources[index]["index"]
 
     def listed(self) -> list[RetrievedSource]:
@@ -71,6 +71,6 @@ def retrieved_source(source: Source, index: int) -> RetrievedSource:
 
 
 def _field(metadata: dict[str, Any], name: str, kind: type[T]) -> T | None:
-    """Give a field under its own name or its column's, or None where it is not what a card can show."""
+    """Return a field under its own name or its column's, or None where it is not what a card can show."""
     value = metadata.get(name, metadata.get(f"repository_{name}"))
     return value if type(value) is kind else None
