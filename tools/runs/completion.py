@@ -3,24 +3,23 @@
 Every citation of the message is quoted anew from storage.
 """
 
-from answers.citations import build_claim
-from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
-from graph.ports import SegmentReader
-from answers.sources import describe_source, nearest_sources
-from graph.state import SourceRow, State, answer_text
 import logging
 from collections.abc import Coroutine
 from typing import Any, Literal, cast
+
+from answers.citations import build_claim
+from answers.sources import describe_source, nearest_sources
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
-from graph.ports import Resources
-from graph.state import State
-from tools.runs.ledger import Ledger
-from tools.runs.live_run import LogLine
-from tools.runs.live_run import Run
-from tools.runs.retry import retry_while_unavailable
+from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
+from graph.ports import Resources, SegmentReader
+from graph.state import SourceRow, State, answer_text
 from tools.runs.event_log import RunLogs
+from tools.runs.ledger import Ledger
+from tools.runs.live_run import LogLine, Run
+from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
+
 
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
     """Read the run's sources back and quote them; a span that no longer lies in its segment is left out."""
@@ -31,7 +30,8 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     place = _places(state.sections)
     claims = [
         SectionClaim(
-            **build_claim(row, state.sections[row["section_index"]], segments), section_index=place[row["section_index"]]
+            **build_claim(row, state.sections[row["section_index"]], segments),
+            section_index=place[row["section_index"]],
         )
         for row in ([] if near else state.claims)
         if row["section_index"] in place
@@ -68,6 +68,7 @@ def _nearest_rows(state: State) -> list[SourceRow]:
 def partial_message(sections: list[Section], family: FamilyName) -> Message:
     """Lay out what a cut-off run had finished; nothing of it is cited, since nothing of it was proven."""
     return Message(answer=answer_text(sections), sections=sections, citations=[], sources=[], family=family)
+
 
 log = logging.getLogger("citewell.runs")
 
@@ -128,7 +129,8 @@ class CompletionRecorder:
     async def _answered(self, run: Run, state: State) -> None:
         identity = run.request.context.identity
         message = await retry_while_unavailable(
-            lambda: finished_message(state, self._resources.reader, identity, run.family), unless=lambda: _must_stop(run)
+            lambda: finished_message(state, self._resources.reader, identity, run.family),
+            unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
         spent = {**state.spent, **run.beside}

@@ -1,32 +1,31 @@
 """Execute a run from its turn to its end: the graph from its start, from a fork, or from the last checkpoint."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
+
+from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
+
 from graph.context import Context
-from graph.errors import CitewellError
-from graph.events import EMIT_KEY, RunResumed
+from graph.errors import CitewellError, DatabaseUnavailable
+from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
 from graph.evidence import Section
 from graph.state import FIRST_STEP, InputState, State
-from tools.sessions.checkpoints import RUN_ID_KEY, run_saver
-from tools.storage.database import Database, database_errors
-from tools.runs.live_run import Run
-import asyncio
-import logging
-from langgraph.errors import GraphDrained
-from graph.errors import CitewellError, DatabaseUnavailable
-from graph.events import BudgetCaps, Queued, RunStarted
-from graph.state import State
-from tools.runs.tasks import shield_until_done
-from tools.sessions.expiry import prune_thread
 from tools.runs.admission import Admission
-from tools.runs.notifications import Notifications
 from tools.runs.completion import Completion, CompletionRecorder, internal_error
-from tools.runs.leases import Leases
-from tools.runs.retry import retry_while_unavailable
 from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
+from tools.runs.leases import Leases
+from tools.runs.live_run import Run
+from tools.runs.notifications import Notifications
+from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
+from tools.runs.tasks import shield_until_done
+from tools.sessions.checkpoints import RUN_ID_KEY, run_saver
+from tools.sessions.expiry import prune_thread
+from tools.storage.database import Database, database_errors
 
 RECURSION_FUSE = 40
 
@@ -119,6 +118,7 @@ def _final_state(values: dict[str, Any]) -> State:
         raise CitewellError("The graph ended without an outcome.")
     return state
 
+
 log = logging.getLogger("citewell.runs")
 
 MOST_ATTEMPTS = 5
@@ -128,7 +128,9 @@ RETRY_SECONDS = 0.2
 class Executor:
     """Takes runs through the graph, and each to exactly one end, unless another process is to go on with it."""
 
-    def __init__(self, attempts: Attempts, endings: CompletionRecorder, leases: Leases, admission: Admission, bell: Notifications) -> None:
+    def __init__(
+        self, attempts: Attempts, endings: CompletionRecorder, leases: Leases, admission: Admission, bell: Notifications
+    ) -> None:
         self._attempts = attempts
         self._endings = endings
         self._leases = leases

@@ -2,18 +2,19 @@
 
 from dataclasses import replace
 from typing import Any, Literal
+
 import psycopg
 from psycopg.types.json import Jsonb
+
 from graph.errors import NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
+from tools.rules.question_rules import DEFAULT_TITLE
+from tools.runs.live_run import LogLine, Run
+from tools.runs.notifications import NOTIFY, notification_payload
+from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
 from tools.storage.database import Connection, Database
-from tools.runs.notifications import NOTIFY, notification_payload
-from tools.runs.live_run import LogLine
-from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
-from tools.rules.question_rules import DEFAULT_TITLE
 from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]
@@ -148,7 +149,9 @@ class Ledger:
             await self._close(connection, run, "failed", end.code, last)
             await self._tell(connection, run, last)
 
-    async def _close(self, connection: Connection, run: Run, outcome: str, stop_reason: str, last: LogLine) -> str | None:
+    async def _close(
+        self, connection: Connection, run: Run, outcome: str, stop_reason: str, last: LogLine
+    ) -> str | None:
         """Close the row and write the question where it is a new one; gives the message that an answer hangs on."""
         closed = await connection.execute(_CLOSE, [outcome, stop_reason, last.envelope.seq, run.run_id, run.attempt])
         row = await closed.fetchone()

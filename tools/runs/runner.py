@@ -10,28 +10,29 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Literal
 from uuid import uuid4
+
 from pydantic import ValidationError
+
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerStopping, SessionBusy
 from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
-from tools.sessions.branches import Fork
-from tools.storage.database import Database
-from tools.runs.ledger import Ledger
 from tools.runs.admission import Admission
-from tools.runs.executor import Attempts, Durability, Graph
-from tools.runs.notifications import Notifications
-from tools.runs.executor import Executor, run_started
 from tools.runs.completion import CompletionRecorder, internal_error
-from tools.runs.event_writer import EventWriter
-from tools.runs.leases import Leases, TakenOverRun
-from tools.runs.live_run import Run
 from tools.runs.event_log import RunLogs, parse_event
+from tools.runs.event_writer import EventWriter
+from tools.runs.executor import Attempts, Durability, Executor, Graph, run_started
 from tools.runs.heartbeat import Heartbeat
+from tools.runs.leases import Leases, TakenOverRun
+from tools.runs.ledger import Ledger
+from tools.runs.live_run import Run
+from tools.runs.notifications import Notifications
 from tools.runs.run_request import RunReader, RunRequest, request_from_json
-from tools.settings import RunSettings
+from tools.sessions.branches import Fork
 from tools.sessions.titles import SessionTitler
+from tools.settings import RunSettings
+from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 log = logging.getLogger("citewell.runs")
