@@ -1,6 +1,6 @@
 """End a run: build its finished message, and record exactly one terminal event in one transaction.
 
-Every citation of the message is quoted anew from storage.
+Every citation of the message is sliced from the segment's own text, never taken from what a writer wrote.
 """
 
 import logging
@@ -12,7 +12,7 @@ from answers.sources import describe_source, nearest_sources
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
 from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
-from graph.ports import Resources, SegmentReader
+from graph.ports import SegmentReader
 from graph.state import SourceRow, State, answer_text
 from tools.runs.event_log import RunLogs
 from tools.runs.ledger import Ledger
@@ -22,7 +22,7 @@ from tools.runs.run_request import Superseded
 
 
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
-    """Read the run's sources back and quote them; a span that no longer lies in its segment is left out."""
+    """Describe a run's sources and quote its citations; a span that does not lie in its segment is left out."""
     near = _nearest_rows(state) if state.outcome == "abstained" else []
     rows = near or state.sources
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
@@ -78,14 +78,13 @@ Completion = Coroutine[Any, Any, None]
 class CompletionRecorder:
     """Records the ends of runs. A run that another process has taken over is left to it, without an end of ours."""
 
-    def __init__(self, ledger: Ledger, resources: Resources, logs: RunLogs) -> None:
+    def __init__(self, ledger: Ledger, logs: RunLogs) -> None:
         self._ledger = ledger
-        self._resources = resources
         self._logs = logs
 
-    async def answered(self, run: Run, state: State) -> None:
-        """End a run whose graph came to its end."""
-        await self._or_failed(run, self._answered(run, state))
+    async def answered(self, run: Run, state: State, reader: SegmentReader) -> None:
+        """End a run whose graph came to its end; ``reader`` has the texts that it was answered from."""
+        await self._or_failed(run, self._answered(run, state, reader))
 
     async def cancelled(self, run: Run) -> None:
         """End a run that was stopped, with the sections that it had finished."""
@@ -126,10 +125,10 @@ class CompletionRecorder:
             log.exception("the end of run %s failed", run.run_id)
             await self.failed(run, internal_error())
 
-    async def _answered(self, run: Run, state: State) -> None:
+    async def _answered(self, run: Run, state: State, reader: SegmentReader) -> None:
         identity = run.request.context.identity
         message = await retry_while_unavailable(
-            lambda: finished_message(state, self._resources.reader, identity, run.family),
+            lambda: finished_message(state, reader, identity, run.family),
             unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises

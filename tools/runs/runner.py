@@ -65,8 +65,8 @@ class Runner:
         self._logs = RunLogs(database, workspaces, self._bell)
         self._journal = EventWriter(database, self._logs.stored)
         self._admission = Admission(settings.max_active, settings.max_waiting)
-        self._endings = CompletionRecorder(self._ledger, resources, self._logs)
-        attempts = Attempts(graph, database, durability or settings.durability)
+        self._endings = CompletionRecorder(self._ledger, self._logs)
+        attempts = Attempts(graph, resources, database, durability or settings.durability)
         self._driver = Executor(attempts, self._endings, self._leases, self._admission, self._bell)
         self._upkeep = Heartbeat(self._leases, self._endings, self._bell, self._active.values)
 
