@@ -53,4 +53,4 @@ _CUES = (
 def speaks_to_machines(sentence: str) -> bool:
     """Tell whether a sentence tells an assistant what to do."""
     folded = sentence.casefold()
-    return any(cue in folded for cue in _CUES) and _SPEAKS_TO_MACHINES.search(sentence) is not None
+    return any(map(folded.__contains__, _CUES)) and _SPEAKS_TO_MACHINES.search(sentence) is not None

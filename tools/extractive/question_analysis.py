@@ -134,8 +134,13 @@ def _definition(question: str) -> re.Pattern[str] | None:
     return re.compile(_SAYS_WHAT[language].format(re.escape(thing)))
 
 
+def asks_definition(question: str) -> bool:
+    """Whether a question asks what a thing is, and nothing else."""
+    return _definition(question) is not None
+
+
 def defines(question: str, sentence: str) -> bool:
-    """Tell whether a question asks what a thing is, and nothing else, and a sentence opens by saying so."""
+    """Whether a question asks what a thing is, and nothing else, and a sentence opens by saying so."""
     definition = _definition(question)
     return definition is not None and definition.match(comparable_text(sentence).flat.strip()) is not None
 
