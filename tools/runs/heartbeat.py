@@ -80,7 +80,8 @@ class Heartbeat:
 
     def _settle(self, run: Run, held: Mapping[str, StopReason | None]) -> None:
         if run.run_id not in held:
-            if run.task is not None and not run.task.done() and not run.has_ended:
+            # Of one whose end is being recorded the row may be closed already, by us.
+            if run.task is not None and not run.task.done() and not run.ending:
                 log.warning("run %s goes on in another process", run.run_id)
                 self._endings.hand_over(run)
         elif (reason := held[run.run_id]) is not None:
