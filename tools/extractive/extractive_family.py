@@ -44,7 +44,7 @@ class ExtractiveGrader:
         return await asyncio.to_thread(_grade, question, candidates, self._memo, self._refuse_below)
 
 
-def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo, refuse_below: float) -> Grading:
+def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_below: float) -> Grading:
     ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
     readings = rank_by_part(question, ranked, memo)
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
