@@ -133,7 +133,7 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
 
 
 def meter_for(name: str, state: State, context: Context) -> Meter:
-    """Give a node's meter: what the run has left, less what is reserved for steps that matter more."""
+    """Return a node's meter: what the run has left, less what is reserved for steps that matter more."""
     allowance = ALLOWANCES.get(name, Allowance())
     # The first node clears the last run's account, so nothing of it may count against this one.
     used = [] if name == FIRST_STEP else list(state.spent.values())

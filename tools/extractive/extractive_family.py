@@ -65,7 +65,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
 
 
 def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
-    """Give the segments that hold a sentence near the best one, by search score, then by that sentence."""
+    """Return the segments that hold a sentence near the best one, by search score, then by that sentence."""
     best: dict[int, float] = {}
     for candidate, score in zip(reading.candidates, reading.scores, strict=True):
         best.setdefault(candidate.segment, score)

@@ -106,7 +106,7 @@ def numbers_in(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def share_missing(wanted: frozenset[str], held: frozenset[str]) -> float:
-    """Give the share of what a question names that is missing; 0 where it names nothing.
+    """Return the share of what a question names that is missing; 0 where it names nothing.
 
     What looks alike, such as two years or "A3" and "A5", is compared by the question, and one of them is enough: its
     answer stands in two places.
@@ -163,6 +163,6 @@ _CHINESE = re.compile(
 
 @lru_cache(maxsize=256)
 def about_whole_page(question: str) -> bool:
-    """Tell whether no word of a question names anything but a page, its number, and what to do with it."""
+    """Whether no word of a question names anything but a page, its number, and what to do with it."""
     words = telling_words(without_page_references(question)).split()
     return all(word.isdigit() or stem(word) in _NAMES_THE_PAGE or _CHINESE.fullmatch(word) for word in words)

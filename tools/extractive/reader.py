@@ -63,7 +63,7 @@ class ReaderInput:
         return page_signals(question_terms(self.question), self.found, scores, alike)
 
     def membership(self, scores: Floats) -> Floats:
-        """Give the features by which sentences of a page belong to an answer."""
+        """Return the features by which sentences of a page belong to an answer."""
         alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
         return membership_features(self.pool, self.found, scores, alike)
 
@@ -123,7 +123,7 @@ def reader_input(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = N
 
 
 def relevances(hits: Sequence[Hit]) -> list[float]:
-    """Give what the search says of each hit; a selected page counts as much as the best that was found beside it.
+    """Return what the search says of each hit; a selected page counts as much as the best that was found beside it.
 
     A page comes with a score that stands for its having been chosen, so it may not outweigh what was measured.
     """
@@ -173,7 +173,7 @@ def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
 def _answerable(
     seen: ReaderInput, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit], memo: ReaderMemo
 ) -> float:
-    """Give the chance that the answer stands in the pages or in what was found, each judged by itself.
+    """Return the chance that the answer stands in the pages or in what was found, each judged by itself.
 
     A question about a page as a whole shares no word with it, and is answered by any page.
     """

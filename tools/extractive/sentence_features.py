@@ -53,7 +53,7 @@ class FeatureTable:
     missing_terms: int  # how many of the question's terms no candidate has
 
     def column(self, name: str) -> Floats:
-        """Give a feature of every candidate."""
+        """Return a feature of every candidate."""
         return np.asarray(self.features[:, FEATURES.index(name)])
 
 
@@ -159,7 +159,7 @@ def _bm25(counts: Floats, weight: Floats, lengths: Floats) -> Floats:
 def _type_features(
     question: str, terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence]
 ) -> tuple[Floats, Floats]:
-    """Tell whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
+    """Whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
     kind = asked_type(question)
     present, near = np.zeros(len(pool)), np.zeros(len(pool))
     if kind == "other":

@@ -29,14 +29,14 @@ def idf(present: Bools, others: int = 0) -> Floats:
 
 
 def cover(weight: Floats, present: Bools) -> Floats:
-    """Give the share of the weight that each column holds, 0 where there is no weight."""
+    """Return the share of the weight that each column holds, 0 where there is no weight."""
     total = weight.sum()
     share: Floats = weight @ present / total if total > 0 else np.zeros(present.shape[1])
     return share
 
 
 def cover_beyond(weight: Floats, present: Bools, told: Bools) -> Floats:
-    """Give the share of the weight that each column holds of the units which ``told`` does not hold there already."""
+    """Return the share of the weight that each column holds of the units which ``told`` does not hold there already."""
     open_units = ~told
     wanted = weight @ open_units
     held = weight @ (present & open_units)

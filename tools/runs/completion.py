@@ -171,7 +171,7 @@ class CompletionRecorder:
 
 
 def _must_stop(run: Run) -> bool:
-    """Tell whether nobody waits any more for the run to end here."""
+    """Whether nobody waits any more for the run to end here."""
     return any((run.left, run.elsewhere, run.failure))
 
 

@@ -91,7 +91,7 @@ class Attempts:
         return Answered(_final_state(values), resources.reader)
 
     async def _left_off(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
-        """Give what the run's last checkpoint holds, if it has one, and whether the graph was at its end."""
+        """Return what the run's last checkpoint holds, if it has one, and whether the graph was at its end."""
         state = await graph.aget_state(config)
         mine = (state.metadata or {}).get(RUN_ID_KEY) == run.run_id
         values: dict[str, Any] = state.values if mine else {}
@@ -101,7 +101,7 @@ class Attempts:
 
 
 def _kept_sections(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section]:
-    """Give the sections that are not written anew, those among them of a step whose own checkpoint is not written."""
+    """Return the sections that are not written anew, those among them of a step whose own checkpoint is not written."""
     standing = values.get("sections", [])
     for task in tasks:
         done = isinstance(task.result, dict)
