@@ -2,16 +2,15 @@
 
 The question is the second of its session, asked over HTTP of the whole application in one process, by the extractive
 family. Every Python call of this repository's own code is counted, in all threads, and every statement that reaches
-psycopg; a statement is shown by its first words. ``--modules`` lists the modules as well.
+psycopg; ``bench.statements`` names them. ``--modules`` lists the modules as well.
 """
 
 import asyncio
-import re
 import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,10 +18,10 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-import psycopg
 from rich.console import Console
 
 from api.app import create_app
+from bench.statements import recorded_statements
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
@@ -40,7 +39,7 @@ class Trace:
     def __init__(self) -> None:
         self.functions: Counter[tuple[str, str]] = Counter()
         self.moves = 0
-        self.statements: list[str] = []
+        self.statements: Counter[str] = Counter()
         self._names: dict[str, str | None] = {}
 
     @property
@@ -56,25 +55,14 @@ class Trace:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Record what is called inside the block."""
-        originals = {name: getattr(psycopg.AsyncCursor, name) for name in ("execute", "executemany", "copy")}
-        for name, original in originals.items():
-            setattr(psycopg.AsyncCursor, name, self._counted(original))
         threading.setprofile(self._called)
         sys.setprofile(self._called)
         try:
-            yield
+            with recorded_statements() as self.statements:
+                yield
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
-            for name, original in originals.items():
-                setattr(psycopg.AsyncCursor, name, original)
-
-    def _counted(self, original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        def counted(cursor: Any, query: Any, *arguments: Any, **options: Any) -> Awaitable[Any]:
-            self.statements.append(first_words(query if isinstance(query, str) else query.as_string(cursor)))
-            return original(cursor, query, *arguments, **options)
-
-        return counted
 
     def _called(self, frame: FrameType, event: str, _: Any) -> None:
         if event != "call" or (module := self._own(frame.f_code.co_filename)) is None:
@@ -90,14 +78,6 @@ class Trace:
             own = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in OWN
             self._names[file] = path.relative_to(ROOT).as_posix() if own else None
         return self._names[file]
-
-
-def first_words(statement: str) -> str:
-    """Name a statement by what it does and to which table."""
-    flat = re.sub(r"\s+", " ", statement).strip()
-    found = re.match(r"(?i)(insert into|update|delete from|select|with|copy)\b", flat)
-    table = re.search(r"(?i)\b(?:insert into|update|delete from|from|copy) +([a-z_\"][\w.\"]*)", flat)
-    return f"{found[0].lower()} {table[1]}" if found and table else flat[:40]
 
 
 async def trace(folder: Path) -> Trace:
@@ -139,9 +119,9 @@ def main(arguments: list[str]) -> None:
     console.print(f"modules {len(recorded.modules)}, of {recorded.lines:,} lines")
     console.print(f"functions {len(recorded.functions)}, calls {sum(recorded.functions.values()):,}")
     console.print(f"calls from one module into another {recorded.moves:,}")
-    console.print(f"statements {len(recorded.statements)}")
-    for statement, count in Counter(recorded.statements).most_common():
-        console.print(f"  {count:3} {statement}")
+    console.print(f"statements {recorded.statements.total()}")
+    for kind, count in sorted(recorded.statements.items()):
+        console.print(f"  {count:3} {kind}")
     if "--modules" in arguments:
         console.print("\n".join(recorded.modules))
 

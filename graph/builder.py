@@ -35,6 +35,7 @@ from nodes.load_selected_pages import load_selected_pages
 from nodes.rewrite_query import rewrite_query
 from nodes.search_segments import search_segments
 from nodes.search_web import search_web
+from tools.retrieval.run_texts import RUN_RESOURCES_KEY, resources_of_run
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
 Update = Mapping[str, Any]
@@ -53,33 +54,34 @@ class StepNode(Protocol):
     def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Update]: ...
 
 
-Binding = Callable[[Family], BoundNode]
+Binding = Callable[[Resources, Family], BoundNode]
+
+
+BINDINGS: Mapping[str, Binding] = {
+    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer),
+    "answer_directly": lambda run, family: partial(answer_directly, writer=family.writer),
+    "load_selected_pages": lambda run, family: partial(
+        load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages
+    ),
+    "search_segments": lambda run, family: partial(search_segments, searcher=run.searcher),
+    "search_web": lambda run, family: partial(search_web, web=run.web),
+    "grade_segments": lambda run, family: partial(grade_segments, grader=family.grader, reader=run.reader),
+    "rewrite_query": lambda run, family: partial(rewrite_query, rewriter=family.rewriter),
+    "generate_answer": lambda run, family: partial(generate_answer, writer=family.writer, reader=run.reader),
+    "check_claims": lambda run, family: partial(
+        check_claims, checker=family.checker, settler=family.settler, reader=run.reader
+    ),
+    "assess_quality": lambda run, family: partial(
+        assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader
+    ),
+    "abstain": lambda run, family: partial(abstain, reader=run.reader),
+}
 
 
 def build(resources: Resources) -> CitewellGraph:
     """Wire the graph over live ports; the caller compiles it, with a checkpointer or without."""
-    searcher, reader, web, coverage = resources.searcher, resources.reader, resources.web, resources.coverage
-    bindings: dict[str, Binding] = {
-        "decide_retrieval": lambda family: partial(decide_retrieval, preparer=family.preparer),
-        "answer_directly": lambda family: partial(answer_directly, writer=family.writer),
-        "load_selected_pages": lambda family: partial(
-            load_selected_pages, reader=reader, searcher=searcher, passages=resources.passages
-        ),
-        "search_segments": lambda family: partial(search_segments, searcher=searcher),
-        "search_web": lambda family: partial(search_web, web=web),
-        "grade_segments": lambda family: partial(grade_segments, grader=family.grader, reader=reader),
-        "rewrite_query": lambda family: partial(rewrite_query, rewriter=family.rewriter),
-        "generate_answer": lambda family: partial(generate_answer, writer=family.writer, reader=reader),
-        "check_claims": lambda family: partial(
-            check_claims, checker=family.checker, settler=family.settler, reader=reader
-        ),
-        "assess_quality": lambda family: partial(
-            assess_quality, coverage=coverage, assessor=family.assessor, reader=reader
-        ),
-        "abstain": lambda family: partial(abstain, reader=reader),
-    }
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
-    for name, bind in bindings.items():
+    for name, bind in BINDINGS.items():
         graph.add_node(name, step(name, bind, resources))
     graph.add_edge(START, "decide_retrieval")
     graph.add_conditional_edges("decide_retrieval", after_decide_retrieval, ["answer_directly", *GATHERING])
@@ -100,16 +102,21 @@ def build(resources: Resources) -> CitewellGraph:
 
 
 def step(name: str, bind: Binding, resources: Resources) -> StepNode:
-    """Wrap a node so that its step is told, timed and charged to the run's budget, with the ports of its family."""
+    """Wrap a node so that its step is told, timed and charged to the run's budget, with the ports of its family.
+
+    A runner gives the resources of its run. Elsewhere, as in Studio, each step has its own, and reads what it needs.
+    """
 
     async def run_step(state: State, runtime: Runtime[Context]) -> Update:
         if runtime.context is None:
             runtime = runtime.override(context=Context())
+        configurable = get_config().get("configurable", {})
         # Told at once, a step's events are known before it is done, and can be stored before its checkpoint is.
-        if (tell := get_config().get("configurable", {}).get(EMIT_KEY)) is not None:
+        if (tell := configurable.get(EMIT_KEY)) is not None:
             runtime = runtime.override(stream_writer=tell)
+        run = configurable.get(RUN_RESOURCES_KEY) or resources_of_run(resources)
         context = runtime.context
-        node = bind(resources.families(context.model, thinking=context.thinking))
+        node = bind(run, run.families(context.model, thinking=context.thinking))
         meter = meter_for(name, state, context)
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()
@@ -126,7 +133,7 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
 
 
 def meter_for(name: str, state: State, context: Context) -> Meter:
-    """Give a node's meter: what the run has left, less what is reserved for steps that matter more."""
+    """Return a node's meter: what the run has left, less what is reserved for steps that matter more."""
     allowance = ALLOWANCES.get(name, Allowance())
     # The first node clears the last run's account, so nothing of it may count against this one.
     used = [] if name == FIRST_STEP else list(state.spent.values())

@@ -94,7 +94,9 @@ def without_punctuation(text: str) -> str:
 
 def flatten(text: str) -> str:
     """Fold width, case and punctuation away, and the spaces beside CJK characters; pad with a space at both ends."""
-    return f" {_BESIDE_CJK.sub('', without_punctuation(fold_case(text))).strip()} "
+    flat = without_punctuation(fold_case(text))
+    # Nearly all text that is flattened is ASCII, and looking beside CJK characters takes longer than all the rest.
+    return f" {flat.strip()} " if flat.isascii() else f" {_BESIDE_CJK.sub('', flat).strip()} "
 
 
 # Joiners and presentation selectors belong to scripts and emoji; between ASCII characters they can only hide.

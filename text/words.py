@@ -14,6 +14,7 @@ from text.stop_words import CJK_STOP, stop_words
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = re.compile(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _RUN_AS_WRITTEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
 _INDEXED = re.compile(f"[{INDEXED_BY_BIGRAMS}]+|(?:[^\\W_{INDEXED_BY_BIGRAMS}]|[{VOWEL_SIGNS}])+")
 _IS_INDEXED_BY_BIGRAMS = re.compile(f"[{INDEXED_BY_BIGRAMS}]")
@@ -31,7 +32,7 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 def word_runs(flat: str) -> list[str]:
     """Split a flattened text into words and runs of CJK."""
-    return _RUN.findall(flat)
+    return _ASCII_RUN.findall(flat) if flat.isascii() else _RUN.findall(flat)
 
 
 def written_runs(text: str) -> list[str]:
@@ -73,6 +74,8 @@ def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
 
 def terms_of(flat: str) -> list[str]:
     """List stems of words and bigrams of CJK runs, in order; a lone CJK character stands for itself."""
+    if flat.isascii():
+        return list(map(stem, word_runs(flat)))
     terms: list[str] = []
     for word in word_runs(flat):
         if is_bigrammed(word):

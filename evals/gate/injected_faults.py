@@ -23,7 +23,10 @@ from graph.ports import (
     Proof,
     Resources,
     Revision,
+    SearchQuery,
+    SearchResult,
     SegmentReader,
+    SegmentSearcher,
     WrittenSection,
 )
 from graph.state import Turn
@@ -127,10 +130,16 @@ class OneSidedGrader:
 
 
 @dataclass(frozen=True, slots=True)
-class StaleReader:
-    """Reads segments with offsets of a text that was changed above them."""
+class StaleLibrary:
+    """Finds and reads segments with offsets of a text that was changed above them."""
 
+    searcher: SegmentSearcher
     reader: SegmentReader
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        """Find segments, misplaced."""
+        found = await self.searcher.search(query)
+        return replace(found, hits=tuple(replace(hit, segment=_stale(hit.segment)) for hit in found.hits))
 
     async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
         """Read segments by id, misplaced."""
@@ -199,6 +208,11 @@ def _in_families(change: Callable[[Family], Family]) -> Fault:
     return faulty
 
 
+def _stale_library(resources: Resources) -> Resources:
+    library = StaleLibrary(resources.searcher, resources.reader)
+    return replace(resources, searcher=library, reader=library)
+
+
 FAULTS: Mapping[str, Fault] = {
     "dropped_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, dropped))),
     "swapped_citations": _in_families(lambda family: replace(family, checker=AlteringChecker(family.checker, swapped))),
@@ -210,5 +224,5 @@ FAULTS: Mapping[str, Fault] = {
     "wrong_ids": _in_families(lambda family: replace(family, writer=MisquotingWriter(family.writer))),
     "always_answering": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=True))),
     "always_abstaining": _in_families(lambda family: replace(family, grader=OneSidedGrader(keeps=False))),
-    "stale_offsets": lambda resources: replace(resources, reader=StaleReader(resources.reader)),
+    "stale_offsets": _stale_library,
 }

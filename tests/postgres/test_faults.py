@@ -74,8 +74,8 @@ async def answered(at: Process, run: Run) -> list[Envelope]:
         ("INSERT", "checkpoints", [3, 5]),
         ("INSERT", "checkpoint_writes", [1, 2]),
         ("UPDATE", "runs", [1, 2]),
+        ("UPDATE", "sessions", [1, 2]),
         ("INSERT", "messages", [1]),
-        ("INSERT", "messages", [2]),
     ],
     ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else value,
 )
@@ -86,7 +86,8 @@ async def test_a_run_outlives_the_connections_that_write_it(
         session_id = await at.session()
         async with at.database.connection() as connection:
             await connection.execute(FAULT.format(doing=doing, table=table, times=times))
-        await answered(at, await at.ask(session_id))
+        # With a page to load, two steps gather side by side, and what each wrote is stored before their checkpoint.
+        await answered(at, await at.ask(session_id, page_ids=("handbook",)))
         ((happened,),) = await at.rows("SELECT last_value FROM faults WHERE is_called")
         assert happened >= times[0]
 

@@ -53,26 +53,26 @@ def find_backend(model: str) -> Backend | None:
 
 
 def configured_families(settings: Settings) -> Families:
-    """Return the families of a deployment; each is made at its first use and kept.
+    """Return the families of a deployment: that of a model is kept, the extractive one is made for each run.
 
     Raises ConfigurationError where an installed backend is broken, its name is taken, or nothing has the name of the
     default model.
     """
+    checker = CodeChecker()
     models = {model.name: model for model in settings.models}
     _check_names(settings, models)
 
-    @lru_cache
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
-        return extractive_family(checker=CodeChecker(), refuse_below=settings.refuse_below)
+        return extractive_family(checker=checker, refuse_below=settings.refuse_below)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
         from tools.extractive.extractive_family import ExtractiveWriter
         from tools.llm.llm_family import llm_family
 
-        return llm_family(models[name], thinking=thinking, checker=CodeChecker(), fallback=ExtractiveWriter())
+        return llm_family(models[name], thinking=thinking, checker=checker, fallback=ExtractiveWriter())
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,8 @@ WORD = re.compile(r"[^\W_]+")
 KNOWN_WORD_CHARACTERS_PER_TOKEN = 3
 INLINE_CHARACTERS = 2_000  # below this, tokenizing takes less than a thread's hand-over
 BATCH_TEXTS = 256
+WORDS_REMEMBERED = 32_768
+SPACE_MARK = "\u2581"  # how the tokenizer writes a space
 
 
 class StaticEmbedder:
@@ -37,6 +39,7 @@ class StaticEmbedder:
 
     def __init__(self, tokenizer: "Tokenizer", weights: NDArray[np.float32]) -> None:
         self._tokenizer = tokenizer
+        self._tokens_of_word = lru_cache(maxsize=WORDS_REMEMBERED)(self._encoded)
         self._weights = weights
         self.dimension = weights.shape[1]
         self.model = f"wordllama-{CONFIG}-{self.dimension}"
@@ -92,19 +95,38 @@ class StaticEmbedder:
         return self.pooled_tokens([encoding.ids for encoding in encodings])
 
     def tokens(self, text: str) -> list[int]:
-        """Return the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b"."""
+        """Return the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b".
+
+        So the tokens of words are remembered. Runs of spaces have tokens of their own, and so have marks like "<s>".
+        """
+        words = text.split(" ")
+        if "" in words or "<" in text or SPACE_MARK in text:
+            return self._encoded(text)
+        return [token for word in words for token in self._tokens_of_word(word)]
+
+    def _encoded(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
+
+    def summed_tokens(self, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Add up the vectors of tokens."""
+        ids = np.asarray(tokens, np.intp)
+        summed: NDArray[np.float32] = np.ones(len(ids), np.float32) @ self._weights.take(ids, axis=0, mode="clip")
+        return summed
 
     def pooled_tokens(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Embed a few texts that are given by their tokens, on the calling thread."""
         pooled = np.zeros((len(texts), self.dimension), np.float32)
         for row, tokens in enumerate(texts):
-            ids = np.asarray(tokens, np.intp)
-            pooled[row] = np.ones(len(ids), np.float32) @ self._weights.take(ids, axis=0, mode="clip")
-        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
-        np.divide(pooled, norms, out=pooled, where=norms > 0)
-        return pooled
+            pooled[row] = self.summed_tokens(tokens)
+        return unit_vectors(pooled)
+
+
+def unit_vectors(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale rows to length 1, in place; rows of zeros stay."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    np.divide(rows, norms, out=rows, where=norms > 0)
+    return rows
 
 
 @cache

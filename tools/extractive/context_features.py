@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +40,7 @@ def find_contexts(segments: Sequence[Segment], pool: Sequence[CandidateSentence]
     known: dict[SentenceContext, int] = {}
     of: list[int] = []
     segment, heading, header = -1, "", ""
+    last: tuple[int, str, str] | None = None
     for candidate in pool:
         if candidate.segment != segment:
             segment, header = candidate.segment, ""
@@ -49,8 +49,10 @@ def find_contexts(segments: Sequence[Segment], pool: Sequence[CandidateSentence]
             heading = candidate.text
         if candidate.shape != "row":
             header = ""
-        here = SentenceContext(segments[segment].title, heading, header)
-        of.append(known.setdefault(here, len(known)))
+        if last != (segment, heading, header):
+            last = segment, heading, header
+            place = known.setdefault(SentenceContext(segments[segment].title, heading, header), len(known))
+        of.append(place)
         if candidate.shape == "row":
             header = header or candidate.text
     return ContextTable(tuple(known), np.array(of, dtype=np.int_))
@@ -75,31 +77,43 @@ CONTEXT_FEATURES = (
 _NEAR = 40.0  # characters over which nearness falls to a third
 
 
-@dataclass(frozen=True, slots=True)
-class TermPresence:
-    """Which candidate holds which of the question's terms and of its middle grams: (units, candidates)."""
+Columns = Mapping[str, NDArray[Any]]  # by name, arrays with a column for each sentence
 
-    terms: Bools
-    middle: Bools
+
+def context_columns(
+    question: str, asked: QuestionTerms, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
+) -> dict[str, NDArray[Any]]:
+    """Measure what depends on a sentence and its surroundings alone, whatever other segments are read beside it."""
+    standing = find_contexts(segments, pool)
+
+    def around(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
+        return presence(units, texts)[:, standing.of]
+
+    terms, middle = asked.terms, asked.grams[1]
+    return {
+        "title_terms": around(terms, [comparable_text(place.title).vocabulary for place in standing.around]),
+        "surrounding_terms": around(terms, [comparable_text(place.text).vocabulary for place in standing.around]),
+        "titles": around(middle, [comparable_text(place.title).flat for place in standing.around]),
+        "headings": around(middle, [comparable_text(place.heading).flat for place in standing.around]),
+        "headers": around(middle, [comparable_text(place.header).flat for place in standing.around]),
+        "heading_line": _shaped(pool, "heading"),
+        "row": _shaped(pool, "row") * np.array([bool(place.header) for place in standing.around])[standing.of],
+        "numbers_missing": _numbers_missing(question, pool, standing),
+        **_likeness(question, pool, standing),
+        **_quantities(question, asked, pool),
+    }
 
 
 def context_features(
-    question: str,
-    asked: QuestionTerms,
-    segments: Sequence[Segment],
-    pool: Sequence[CandidateSentence],
-    held: TermPresence,
+    question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence], held: Columns
 ) -> dict[str, Floats]:
-    """Compute the columns of PLACED."""
-    standing = find_contexts(segments, pool)
+    """Compute CONTEXT_FEATURES of the sentences that are read together."""
     return {
-        "heading_line": _shaped(pool, "heading"),
-        "row": _shaped(pool, "row") * np.array([bool(place.header) for place in standing.around])[standing.of],
-        **_words(asked, held, standing),
-        "numbers_missing": _numbers_missing(question, pool, standing),
+        **_words(held),
+        **{name: held[name] for name in ("heading_line", "row", "numbers_missing", "likeness", "likeness_in_place")},
         "names_missing": _names_missing(question, segments, pool),
-        **_likeness(question, pool, standing),
-        **_quantities(question, asked, pool),
+        "quantity": held["holds_quantity"] * (1.0 - held["holds_quantity"].mean()),
+        "quantity_near": held["quantity_near"],
     }
 
 
@@ -107,25 +121,16 @@ def _shaped(pool: Sequence[CandidateSentence], shape: Shape) -> Floats:
     return np.array([candidate.shape == shape for candidate in pool], dtype=np.float64)
 
 
-def _words(asked: QuestionTerms, held: TermPresence, standing: ContextTable) -> Mapping[str, Floats]:
+def _words(held: Columns) -> Mapping[str, Floats]:
     """Compare the question's words with what stands around each sentence, and with what the sentence adds to it."""
-
-    def around(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
-        return presence(units, texts)[:, standing.of]
-
-    terms, middle = asked.terms, asked.grams[1]
-    title_terms = around(terms, [comparable_text(place.title).vocabulary for place in standing.around])
-    surrounding_terms = around(terms, [comparable_text(place.text).vocabulary for place in standing.around])
-    titles = around(middle, [comparable_text(place.title).flat for place in standing.around])
-    headings = around(middle, [comparable_text(place.heading).flat for place in standing.around])
-    headers = around(middle, [comparable_text(place.header).flat for place in standing.around])
-    term_weight, weight = idf(held.terms), idf(held.middle)
+    terms, middle, titles = held["terms"], held["middle"], held["titles"]
+    term_weight, weight = idf(terms), idf(middle)
     return {
-        "terms_beyond_title": cover_beyond(term_weight, held.terms, title_terms),
-        "terms_in_place": cover(term_weight, held.terms | surrounding_terms),
-        "heading_beyond_title": cover_beyond(weight, headings, titles),
-        "header_beyond_title": cover_beyond(weight, headers, titles),
-        "title_repeated": cover_beyond(weight, held.middle, ~titles),
+        "terms_beyond_title": cover_beyond(term_weight, terms, held["title_terms"]),
+        "terms_in_place": cover(term_weight, terms | held["surrounding_terms"]),
+        "heading_beyond_title": cover_beyond(weight, held["headings"], titles),
+        "header_beyond_title": cover_beyond(weight, held["headers"], titles),
+        "title_repeated": cover_beyond(weight, middle, ~titles),
         "title": cover(weight, titles),
     }
 
@@ -174,7 +179,7 @@ def _likeness(question: str, pool: Sequence[CandidateSentence], standing: Contex
 
 
 def _quantities(question: str, asked: QuestionTerms, pool: Sequence[CandidateSentence]) -> Mapping[str, Floats]:
-    """Tell which sentences hold the quantity asked for, and how near it stands to words of the question."""
+    """Find which sentences hold the quantity asked for, and how near it stands to words of the question."""
     holds, near = np.zeros(len(pool)), np.zeros(len(pool))
     quantity = asked_quantity(question)
     spans = [quantities_in(candidate.text, quantity, question) if quantity else [] for candidate in pool]
@@ -183,7 +188,7 @@ def _quantities(question: str, asked: QuestionTerms, pool: Sequence[CandidateSen
             folded = pool[index].text.casefold()
             holds[index] = 1.0
             near[index] = max(_nearness(span, folded, asked.terms) for span in found)
-    return {"quantity": holds * (1.0 - holds.mean()), "quantity_near": near}
+    return {"holds_quantity": holds, "quantity_near": near}
 
 
 def _nearness(span: tuple[int, int], text: str, terms: Sequence[str]) -> float:

@@ -20,7 +20,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from prompts import lines
 from tools.extractive.quote_selection import select_quotes
-from tools.extractive.reader import RankedSentences, rank_by_part
+from tools.extractive.reader import RankedSentences, ReaderMemo, rank_by_part
 from tools.extractive.reader_weights import fitted_weights
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
@@ -35,17 +35,18 @@ KEPT_AT_MOST = 5
 class ExtractiveGrader:
     """RelevanceGrader over the reader's scores; no model."""
 
-    def __init__(self, *, refuse_below: float = ANSWERABLE) -> None:
+    def __init__(self, memo: ReaderMemo | None = None, *, refuse_below: float = ANSWERABLE) -> None:
+        self._memo = memo
         self._refuse_below = refuse_below
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
         """Judge all candidates together; the kept stay in the order of their search scores."""
-        return await asyncio.to_thread(_grade, question, candidates, self._refuse_below)
+        return await asyncio.to_thread(_grade, question, candidates, self._memo, self._refuse_below)
 
 
-def _grade(question: str, hits: Sequence[Hit], refuse_below: float) -> Grading:
+def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_below: float) -> Grading:
     ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
-    readings = rank_by_part(question, ranked)
+    readings = rank_by_part(question, ranked, memo)
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
@@ -64,7 +65,7 @@ def _grade(question: str, hits: Sequence[Hit], refuse_below: float) -> Grading:
 
 
 def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
-    """Give the segments that hold a sentence near the best one, by search score, then by that sentence."""
+    """Return the segments that hold a sentence near the best one, by search score, then by that sentence."""
     best: dict[int, float] = {}
     for candidate, score in zip(reading.candidates, reading.scores, strict=True):
         best.setdefault(candidate.segment, score)
@@ -75,11 +76,14 @@ def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
 class ExtractiveWriter:
     """AnswerWriter that adds no word of its own."""
 
+    def __init__(self, memo: ReaderMemo | None = None) -> None:
+        self._memo = memo
+
     async def write(
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
         """Quote up to three sentences, five of selected pages; no section where there is nothing to quote."""
-        readings = await asyncio.to_thread(rank_by_part, question, sources)
+        readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
         for quote in select_quotes(readings, sources):
             for draft in _section(quote.text, (quote.segment_id,)):
                 yield draft
@@ -88,7 +92,7 @@ class ExtractiveWriter:
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
         """Quote what answers best and stands in no faulty section yet, a quote a section; withdraw what is left."""
-        readings = await asyncio.to_thread(rank_by_part, question, sources)
+        readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
         fresh = [
             quote for quote in select_quotes(readings, sources) if all(quote.text not in each.text for each in faulty)
         ]
@@ -115,19 +119,20 @@ MODEL = "extractive"
 
 
 def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE) -> Family:
-    """Make the family over a claim checker.
+    """Make the family of one run over a claim checker: what its grader has read, its writer need not measure again.
 
     A question whose chance of an answer among the candidates is below ``refuse_below``, in [0, 1], is refused. Raises
     ValueError where the shipped weights are not this reader's.
     """
     fitted_weights()
     small_talk_phrases()  # read now, so that no run waits for it
+    memo = ReaderMemo()
     return Family(
         name="extractive",
         model=MODEL,
         preparer=RulePreparer(),
-        grader=ExtractiveGrader(refuse_below=refuse_below),
-        writer=ExtractiveWriter(),
+        grader=ExtractiveGrader(memo, refuse_below=refuse_below),
+        writer=ExtractiveWriter(memo),
         checker=checker,
         rewriter=RuleRewriter(),
         titler=RuleTitler(),

@@ -51,6 +51,6 @@ _CUES = (
 
 @lru_cache(maxsize=8192)
 def speaks_to_machines(sentence: str) -> bool:
-    """Tell whether a sentence tells an assistant what to do."""
+    """Whether a sentence tells an assistant what to do."""
     folded = sentence.casefold()
-    return any(cue in folded for cue in _CUES) and _SPEAKS_TO_MACHINES.search(sentence) is not None
+    return any(map(folded.__contains__, _CUES)) and _SPEAKS_TO_MACHINES.search(sentence) is not None

@@ -106,7 +106,7 @@ def numbers_in(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def share_missing(wanted: frozenset[str], held: frozenset[str]) -> float:
-    """Give the share of what a question names that is missing; 0 where it names nothing.
+    """Return the share of what a question names that is missing; 0 where it names nothing.
 
     What looks alike, such as two years or "A3" and "A5", is compared by the question, and one of them is enough: its
     answer stands in two places.
@@ -134,8 +134,13 @@ def _definition(question: str) -> re.Pattern[str] | None:
     return re.compile(_SAYS_WHAT[language].format(re.escape(thing)))
 
 
+def asks_definition(question: str) -> bool:
+    """Whether a question asks what a thing is, and nothing else."""
+    return _definition(question) is not None
+
+
 def defines(question: str, sentence: str) -> bool:
-    """Tell whether a question asks what a thing is, and nothing else, and a sentence opens by saying so."""
+    """Whether a question asks what a thing is, and nothing else, and a sentence opens by saying so."""
     definition = _definition(question)
     return definition is not None and definition.match(comparable_text(sentence).flat.strip()) is not None
 
@@ -158,6 +163,6 @@ _CHINESE = re.compile(
 
 @lru_cache(maxsize=256)
 def about_whole_page(question: str) -> bool:
-    """Tell whether no word of a question names anything but a page, its number, and what to do with it."""
+    """Whether no word of a question names anything but a page, its number, and what to do with it."""
     words = telling_words(without_page_references(question)).split()
     return all(word.isdigit() or stem(word) in _NAMES_THE_PAGE or _CHINESE.fullmatch(word) for word in words)

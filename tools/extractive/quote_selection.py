@@ -29,7 +29,7 @@ class SelectedQuote:
 
 
 def select_quotes(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[SelectedQuote]:
-    """Give the sentences to quote, the best first, none twice, headings never.
+    """Return the sentences to quote, the best first, none twice, headings never.
 
     A question of several parts gets the best sentence of each part first.
     """
@@ -63,7 +63,7 @@ def _likely(reading: RankedSentences, sources: Sequence[Hit]) -> list[CandidateS
 
 
 def _least_share(best: Hit, other: Hit) -> float:
-    """Give how much a sentence must be believed to be quoted beside the best one, of what the best one is."""
+    """Return how much a sentence must be believed to be quoted beside the best one, of what the best one is."""
     if best.segment.document_id != other.segment.document_id:
         return IN_ANOTHER
     same_part = (
@@ -80,7 +80,7 @@ def _belonging(reading: RankedSentences) -> list[CandidateSentence]:
 
 
 def best_set(chances: Sequence[float], most: int) -> list[int]:
-    """Give the set of items whose expected F1 with those that belong is largest, likeliest first.
+    """Return the set of items whose expected F1 with those that belong is largest, likeliest first.
 
     With chances taken as independent the best set of a size holds the likeliest items (Lewis 1995), and its F1 is about
     twice the sum of their chances over its size plus the sum of all chances. Give at least one item, where there is

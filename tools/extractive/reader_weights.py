@@ -22,7 +22,7 @@ class LogisticModel:
     intercept: float
 
     def chance(self, rows: Floats, handicap: Floats | float = 0.0) -> Floats:
-        """Give the chance in [0, 1] of one row, or of each row of a table, its log odds lowered by a handicap."""
+        """Return the chance in [0, 1] of one row, or of each row of a table, its log odds lowered by a handicap."""
         logits = np.clip(rows @ self.weights + self.intercept - handicap, -50.0, 50.0)
         chance: Floats = np.asarray(1.0 / (1.0 + np.exp(-logits)))
         return chance

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from graph.evidence import Segment
 from text.normal_forms import flatten
 from text.words import question_terms
-from tools.extractive.context_features import CONTEXT_FEATURES, TermPresence, context_features
+from tools.extractive.context_features import CONTEXT_FEATURES, Columns, context_columns, context_features
 from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, presence
 from tools.rules.answer_types import answer_spans, asked_type
 from tools.rules.candidate_sentences import CandidateSentence
@@ -35,6 +36,7 @@ WORDED = (
     "untyped_grams",  # middle gram cover where the question asks for no kind that can be found by form
     "first",  # opens its segment
 )
+GRAM_SIZES = ("small", "middle", "large")
 FEATURES = (*WORDED, *CONTEXT_FEATURES)
 
 
@@ -51,22 +53,45 @@ class FeatureTable:
     missing_terms: int  # how many of the question's terms no candidate has
 
     def column(self, name: str) -> Floats:
-        """Give a feature of every candidate."""
+        """Return a feature of every candidate."""
         return np.asarray(self.features[:, FEATURES.index(name)])
 
 
+def measure_sentences(
+    question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
+) -> dict[str, NDArray[Any]]:
+    """Measure each candidate by itself: what it holds of the question, and what stands around it.
+
+    Every array has a column for each candidate, so those of a segment can be taken out, whatever is read beside it.
+    """
+    asked = question_terms(question)
+    flats = [candidate.wording.flat for candidate in pool]
+    terms = presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
+    return {
+        "terms": terms,
+        "counts": _counts(asked.terms, terms, pool),
+        "lengths": np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64),
+        **{size: presence(grams, flats) for size, grams in zip(GRAM_SIZES, asked.grams, strict=True)},
+        **context_columns(question, asked, segments, pool),
+    }
+
+
 def compute_features(
-    question: str, segments: Sequence[Segment], relevance: Sequence[float], pool: Sequence[CandidateSentence]
+    question: str,
+    segments: Sequence[Segment],
+    relevance: Sequence[float],
+    pool: Sequence[CandidateSentence],
+    held: Columns | None = None,
 ) -> FeatureTable:
     """Compute the features of a question's candidates, of which there must be one at least.
 
-    ``relevance`` holds the search score of each segment in [0, 1].
+    ``relevance`` holds the search score of each segment in [0, 1], ``held`` what ``measure_sentences`` gives for the
+    pool, where that is known.
     """
+    held = measure_sentences(question, segments, pool) if held is None else held
     asked = question_terms(question)
     owner = np.array([candidate.segment for candidate in pool])
-    terms = presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
-    flats = [candidate.wording.flat for candidate in pool]
-    small, middle, large = (presence(grams, flats) for grams in asked.grams)
+    terms, small, middle, large = (held[name] for name in ("terms", *GRAM_SIZES))
     term_weight, middle_weight = idf(terms), idf(middle)
     term_cover, grams = cover(term_weight, terms), cover(middle_weight, middle)
     follows = np.r_[False, owner[1:] == owner[:-1]]
@@ -77,13 +102,12 @@ def compute_features(
     score = np.asarray(relevance, dtype=np.float64)
     odds = log_odds(score)
     place = (score[None, :] > score[:, None]).sum(axis=1)
-    lengths = np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64)
     typed, near = _type_features(question, asked.terms, term_weight, pool)
     columns: dict[str, Floats] = {
         "terms": term_cover,
         "small_grams": cover(idf(small), small),
         "large_grams": cover(idf(large), large),
-        "bm25": _bm25(asked.terms, term_weight, pool, lengths),
+        "bm25": _bm25(held["counts"], term_weight, held["lengths"]),
         "before": cover(middle_weight, before),
         "after": cover(middle_weight, after),
         "with_context": cover(middle_weight, context) - grams,
@@ -95,7 +119,7 @@ def compute_features(
         "asked_type_near": near,
         "untyped_grams": grams * (asked_type(question) == "other"),
         "first": (~follows).astype(np.float64),
-        **context_features(question, asked, segments, pool, TermPresence(terms, middle)),
+        **context_features(question, segments, pool, held),
     }
     by_segment = _by_segment(middle, owner, len(segments))
     steady = idf(middle, OTHER_SENTENCES)
@@ -117,21 +141,25 @@ def _by_segment(present: Bools, owner: NDArray[np.int_], count: int) -> Bools:
     return held
 
 
-def _bm25(terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence], lengths: Floats) -> Floats:
-    counts = np.array(
-        [[c.wording.terms.count(term) if term in c.wording.vocabulary else 0 for c in pool] for term in terms]
-    )
-    counts = counts.reshape(len(terms), len(pool)).astype(np.float64)
+def _counts(terms: Sequence[str], held: Bools, pool: Sequence[CandidateSentence]) -> Floats:
+    """Count each term in each candidate."""
+    counts = np.zeros(held.shape)
+    for term, candidate in np.argwhere(held).tolist():
+        counts[term, candidate] = pool[candidate].wording.terms.count(terms[term])
+    return counts
+
+
+def _bm25(counts: Floats, weight: Floats, lengths: Floats) -> Floats:
     slack = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
     total = weight.sum()
-    score: Floats = weight @ (counts * 2.2 / (counts + slack)) / total if total > 0 else np.zeros(len(pool))
+    score: Floats = weight @ (counts * 2.2 / (counts + slack)) / total if total > 0 else np.zeros(counts.shape[1])
     return score
 
 
 def _type_features(
     question: str, terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence]
 ) -> tuple[Floats, Floats]:
-    """Tell whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
+    """Whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
     kind = asked_type(question)
     present, near = np.zeros(len(pool)), np.zeros(len(pool))
     if kind == "other":

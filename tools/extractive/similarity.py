@@ -3,21 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import repeat
+from itertools import chain, repeat
+from operator import contains
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.embeddings.static_embedding import bundled_embedder
+from tools.embeddings.static_embedding import WIDTH, bundled_embedder, unit_vectors
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
 def presence(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
-    """Tell which text holds which unit: (units, texts)."""
-    held = np.fromiter([unit in text for unit in units for text in texts], dtype=bool, count=len(units) * len(texts))
-    return held.reshape(len(units), len(texts))
+    """Whether each text holds each unit: (units, texts)."""
+    held = chain.from_iterable(map(contains, texts, repeat(unit)) for unit in units)
+    return np.fromiter(held, dtype=bool, count=len(units) * len(texts)).reshape(len(units), len(texts))
 
 
 def idf(present: Bools, others: int = 0) -> Floats:
@@ -28,14 +29,14 @@ def idf(present: Bools, others: int = 0) -> Floats:
 
 
 def cover(weight: Floats, present: Bools) -> Floats:
-    """Give the share of the weight that each column holds, 0 where there is no weight."""
+    """Return the share of the weight that each column holds, 0 where there is no weight."""
     total = weight.sum()
     share: Floats = weight @ present / total if total > 0 else np.zeros(present.shape[1])
     return share
 
 
 def cover_beyond(weight: Floats, present: Bools, told: Bools) -> Floats:
-    """Give the share of the weight that each column holds of the units which ``told`` does not hold there already."""
+    """Return the share of the weight that each column holds of the units which ``told`` does not hold there already."""
     open_units = ~told
     wanted = weight @ open_units
     held = weight @ (present & open_units)
@@ -65,8 +66,11 @@ def measure_similarity(question: str, sentences: Sequence[str], openings: Sequen
     coverage = _coverage(question)
     if coverage == 0.0:
         return Similarity(coverage, np.zeros(len(sentences)))
-    vectors = np.array(list(map(_vector, sentences, openings or repeat(""))), dtype=np.float64)
-    return Similarity(coverage, coverage * (vectors @ _vector(question, "").astype(np.float64)))
+    summed = np.array([_summed(sentence) for sentence in sentences])
+    if openings:
+        summed += np.array([_summed(opening) if opening else _NOTHING for opening in openings])
+    asked = unit_vectors(_summed(question)[None, :].copy())[0]
+    return Similarity(coverage, coverage * (unit_vectors(summed).astype(np.float64) @ asked.astype(np.float64)))
 
 
 @lru_cache(maxsize=256)
@@ -74,13 +78,10 @@ def _coverage(question: str) -> float:
     return bundled_embedder().coverage(question)
 
 
-@lru_cache(maxsize=8192)
-def _vector(text: str, opening: str) -> NDArray[np.float32]:
-    tokens = [*_tokens(opening), *_tokens(text)] if opening else _tokens(text)
-    vector: NDArray[np.float32] = bundled_embedder().pooled_tokens([tokens])[0]
-    return vector
+_NOTHING = np.zeros(WIDTH, np.float32)
 
 
 @lru_cache(maxsize=8192)
-def _tokens(text: str) -> list[int]:
-    return bundled_embedder().tokens(text)
+def _summed(text: str) -> NDArray[np.float32]:
+    """Add up the vectors of a text's tokens: those of two texts, one behind the other, are the sum of both."""
+    return bundled_embedder().summed_tokens(bundled_embedder().tokens(text))

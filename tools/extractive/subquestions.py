@@ -31,7 +31,7 @@ _LONGEST = 500
 
 @lru_cache(maxsize=256)
 def split_question(question: str) -> tuple[str, ...]:
-    """Give the questions that a question joins, at most three; the question itself where it joins none.
+    """Return the questions that a question joins, at most three; the question itself where it joins none.
 
     A part asks for something of its own, by a word of asking, about a subject of its own, two words or more.
     """

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+
 from graph.errors import Overloaded
 
 OnPlaceChange = Callable[[int], None]

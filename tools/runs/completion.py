@@ -1,29 +1,28 @@
 """End a run: build its finished message, and record exactly one terminal event in one transaction.
 
-Every citation of the message is quoted anew from storage.
+Every citation of the message is sliced from the segment's own text, never taken from what a writer wrote.
 """
 
-from answers.citations import build_claim
-from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
-from graph.ports import SegmentReader
-from answers.sources import describe_source, nearest_sources
-from graph.state import SourceRow, State, answer_text
 import logging
 from collections.abc import Coroutine
 from typing import Any, Literal, cast
+
+from answers.citations import build_claim
+from answers.sources import describe_source, nearest_sources
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
-from graph.ports import Resources
-from graph.state import State
-from tools.runs.ledger import Ledger
-from tools.runs.live_run import LogLine
-from tools.runs.live_run import Run
-from tools.runs.retry import retry_while_unavailable
+from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
+from graph.ports import SegmentReader
+from graph.state import SourceRow, State, answer_text
 from tools.runs.event_log import RunLogs
+from tools.runs.ledger import Ledger
+from tools.runs.live_run import LogLine, Run
+from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
 
+
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
-    """Read the run's sources back and quote them; a span that no longer lies in its segment is left out."""
+    """Describe a run's sources and quote its citations; a span that does not lie in its segment is left out."""
     near = _nearest_rows(state) if state.outcome == "abstained" else []
     rows = near or state.sources
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
@@ -31,7 +30,8 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     place = _places(state.sections)
     claims = [
         SectionClaim(
-            **build_claim(row, state.sections[row["section_index"]], segments), section_index=place[row["section_index"]]
+            **build_claim(row, state.sections[row["section_index"]], segments),
+            section_index=place[row["section_index"]],
         )
         for row in ([] if near else state.claims)
         if row["section_index"] in place
@@ -69,6 +69,7 @@ def partial_message(sections: list[Section], family: FamilyName) -> Message:
     """Lay out what a cut-off run had finished; nothing of it is cited, since nothing of it was proven."""
     return Message(answer=answer_text(sections), sections=sections, citations=[], sources=[], family=family)
 
+
 log = logging.getLogger("citewell.runs")
 
 Completion = Coroutine[Any, Any, None]
@@ -77,14 +78,13 @@ Completion = Coroutine[Any, Any, None]
 class CompletionRecorder:
     """Records the ends of runs. A run that another process has taken over is left to it, without an end of ours."""
 
-    def __init__(self, ledger: Ledger, resources: Resources, logs: RunLogs) -> None:
+    def __init__(self, ledger: Ledger, logs: RunLogs) -> None:
         self._ledger = ledger
-        self._resources = resources
         self._logs = logs
 
-    async def answered(self, run: Run, state: State) -> None:
-        """End a run whose graph came to its end."""
-        await self._or_failed(run, self._answered(run, state))
+    async def answered(self, run: Run, state: State, reader: SegmentReader) -> None:
+        """End a run whose graph came to its end; ``reader`` has the texts that it was answered from."""
+        await self._or_failed(run, self._answered(run, state, reader))
 
     async def cancelled(self, run: Run) -> None:
         """End a run that was stopped, with the sections that it had finished."""
@@ -125,10 +125,11 @@ class CompletionRecorder:
             log.exception("the end of run %s failed", run.run_id)
             await self.failed(run, internal_error())
 
-    async def _answered(self, run: Run, state: State) -> None:
+    async def _answered(self, run: Run, state: State, reader: SegmentReader) -> None:
         identity = run.request.context.identity
         message = await retry_while_unavailable(
-            lambda: finished_message(state, self._resources.reader, identity, run.family), unless=lambda: _must_stop(run)
+            lambda: finished_message(state, reader, identity, run.family),
+            unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
         spent = {**state.spent, **run.beside}
@@ -170,7 +171,7 @@ class CompletionRecorder:
 
 
 def _must_stop(run: Run) -> bool:
-    """Tell whether nobody waits any more for the run to end here."""
+    """Whether nobody waits any more for the run to end here."""
     return any((run.left, run.elsewhere, run.failure))
 
 

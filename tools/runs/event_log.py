@@ -6,14 +6,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
+
 from pydantic import TypeAdapter
+
 from graph.errors import NotFound
 from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished, timestamp
 from graph.evidence import Identity, Message, Outcome, StopReason
-from tools.storage.database import Database
-from tools.runs.notifications import CHANNEL, STOPS, Notifications
 from tools.runs.live_run import Run
+from tools.runs.notifications import CHANNEL, STOPS, Notifications
 from tools.runs.retry import retry_while_unavailable
+from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 POLL_SECONDS = 2.0  # where no notification comes

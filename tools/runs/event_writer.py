@@ -4,16 +4,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from uuid import UUID
+
 from psycopg.types.numeric import Int4
+
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import AnyEvent, StepFinished, StepStarted
-from tools.runs.tasks import cancel_and_wait
-from tools.storage.database import Database
+from tools.runs.live_run import DELTAS, LogLine, Run
 from tools.runs.notifications import CHANNEL, notification_payload
-from tools.runs.live_run import DELTAS, LogLine
-from tools.runs.live_run import Run
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import RunReader
+from tools.runs.tasks import cancel_and_wait
+from tools.storage.database import Database
 
 log = logging.getLogger("citewell.runs")
 
@@ -149,4 +150,6 @@ class EventWriter:
             assert found is not None
             return set(found[0])
 
-        return await retry_while_unavailable(write)  # written twice is written once: a row that is there already stays as it is
+        return await retry_while_unavailable(
+            write
+        )  # written twice is written once: a row that is there already stays as it is

@@ -1,32 +1,33 @@
 """Execute a run from its turn to its end: the graph from its start, from a fork, or from the last checkpoint."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
-from langgraph.graph.state import CompiledStateGraph
-from graph.context import Context
-from graph.errors import CitewellError
-from graph.events import EMIT_KEY, RunResumed
-from graph.evidence import Section
-from graph.state import FIRST_STEP, InputState, State
-from tools.sessions.checkpoints import RUN_ID_KEY, run_saver
-from tools.storage.database import Database, database_errors
-from tools.runs.live_run import Run
-import asyncio
-import logging
+
 from langgraph.errors import GraphDrained
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable
-from graph.events import BudgetCaps, Queued, RunStarted
-from graph.state import State
-from tools.runs.tasks import shield_until_done
-from tools.sessions.expiry import prune_thread
+from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
+from graph.evidence import Section
+from graph.ports import Resources, SegmentReader
+from graph.state import FIRST_STEP, InputState, State
+from tools.retrieval.run_texts import RUN_RESOURCES_KEY, resources_of_run
 from tools.runs.admission import Admission
-from tools.runs.notifications import Notifications
 from tools.runs.completion import Completion, CompletionRecorder, internal_error
-from tools.runs.leases import Leases
-from tools.runs.retry import retry_while_unavailable
 from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
+from tools.runs.leases import Leases
+from tools.runs.live_run import Run
+from tools.runs.notifications import Notifications
+from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
+from tools.runs.tasks import shield_until_done
+from tools.sessions.checkpoints import RUN_ID_KEY, run_saver
+from tools.sessions.expiry import prune_thread
+from tools.storage.database import Database, database_errors
 
 RECURSION_FUSE = 40
 
@@ -35,22 +36,32 @@ Graph = CompiledStateGraph[State, Context, InputState, State]
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """How a graph ended, and a reader of the texts that it was answered from."""
+
+    state: State
+    reader: SegmentReader
+
+
+@dataclass(frozen=True, slots=True)
 class Attempts:
     """What an attempt is made with."""
 
     graph: Graph
+    resources: Resources
     database: Database
     durability: Durability
 
-    async def answer(self, run: Run) -> State:
+    async def answer(self, run: Run) -> Answered:
         """Take the graph from where the run stands to its end, telling what it says.
 
         An attempt but the first goes on from the run's last checkpoint, and tells which sections still hold. Raises
         CitewellError where a step fails, GraphDrained where the run's control asked for that.
         """
+        resources = resources_of_run(self.resources)
         graph = self.graph.copy({"checkpointer": run_saver(self.database.pool, run.committed)})
         config: Any = {
-            "configurable": {"thread_id": run.session_id, EMIT_KEY: run.tell},
+            "configurable": {"thread_id": run.session_id, EMIT_KEY: run.tell, RUN_RESOURCES_KEY: resources},
             "recursion_limit": RECURSION_FUSE,
             "metadata": {RUN_ID_KEY: run.run_id},
         }
@@ -60,7 +71,7 @@ class Attempts:
             if run.attempt > 1:
                 values, over = await self._left_off(graph, config, run)
                 if over:
-                    return _final_state(values)
+                    return Answered(_final_state(values), resources.reader)
             if not values:
                 asked = _input(run)
                 if run.fork_checkpoint:
@@ -77,10 +88,10 @@ class Attempts:
                 begun = bool(values)  # what comes first is the session as the last run left it
                 values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
                 run.spent = values.get("spent", {}) if begun else {}
-        return _final_state(values)
+        return Answered(_final_state(values), resources.reader)
 
     async def _left_off(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
-        """Give what the run's last checkpoint holds, if it has one, and whether the graph was at its end."""
+        """Return what the run's last checkpoint holds, if it has one, and whether the graph was at its end."""
         state = await graph.aget_state(config)
         mine = (state.metadata or {}).get(RUN_ID_KEY) == run.run_id
         values: dict[str, Any] = state.values if mine else {}
@@ -90,7 +101,7 @@ class Attempts:
 
 
 def _kept_sections(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section]:
-    """Give the sections that are not written anew, those among them of a step whose own checkpoint is not written."""
+    """Return the sections that are not written anew, those among them of a step whose own checkpoint is not written."""
     standing = values.get("sections", [])
     for task in tasks:
         done = isinstance(task.result, dict)
@@ -119,6 +130,7 @@ def _final_state(values: dict[str, Any]) -> State:
         raise CitewellError("The graph ended without an outcome.")
     return state
 
+
 log = logging.getLogger("citewell.runs")
 
 MOST_ATTEMPTS = 5
@@ -128,7 +140,9 @@ RETRY_SECONDS = 0.2
 class Executor:
     """Takes runs through the graph, and each to exactly one end, unless another process is to go on with it."""
 
-    def __init__(self, attempts: Attempts, endings: CompletionRecorder, leases: Leases, admission: Admission, bell: Notifications) -> None:
+    def __init__(
+        self, attempts: Attempts, endings: CompletionRecorder, leases: Leases, admission: Admission, bell: Notifications
+    ) -> None:
         self._attempts = attempts
         self._endings = endings
         self._leases = leases
@@ -158,7 +172,7 @@ class Executor:
                 await self._turn(run)
             if not run.has_started:
                 run.tell(run_started(run))
-            state = await self._answer(run)
+            answered = await self._answer(run)
         except asyncio.CancelledError:
             if run.elsewhere is not None or run.left is not None:
                 return None
@@ -173,7 +187,7 @@ class Executor:
         except Exception:
             log.exception("run %s failed", run.run_id)
             return self._endings.failed(run, internal_error())
-        return self._endings.answered(run, state)
+        return self._endings.answered(run, answered.state, answered.reader)
 
     async def _prune(self, run: Run) -> None:
         """Let go of checkpoints that nothing needs any more; what is left over goes with the next run's."""
@@ -211,7 +225,7 @@ class Executor:
                 self._admission.leave()
         return claimed
 
-    async def _answer(self, run: Run) -> State:
+    async def _answer(self, run: Run) -> Answered:
         """Take the graph to its end; a database that was away for a moment costs an attempt, not the run."""
         while True:
             if run.attempt > MOST_ATTEMPTS:

@@ -4,14 +4,15 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any
+
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import StopReason
-from tools.runs.tasks import cancel_and_wait
-from tools.runs.notifications import ABANDONED, STOPS, Notifications
 from tools.runs.completion import CompletionRecorder
+from tools.runs.event_log import wait_for_wakeup
 from tools.runs.leases import Leases, TakenOverRun
 from tools.runs.live_run import Run
-from tools.runs.event_log import wait_for_wakeup
+from tools.runs.notifications import ABANDONED, STOPS, Notifications
+from tools.runs.tasks import cancel_and_wait
 
 log = logging.getLogger("citewell.runs")
 
@@ -22,7 +23,9 @@ BEATS_PER_LEASE = 3  # signs of life, and looks for abandoned runs
 class Heartbeat:
     """Extends leases, hears what is to be stopped, and takes abandoned runs over."""
 
-    def __init__(self, leases: Leases, endings: CompletionRecorder, bell: Notifications, active: Callable[[], Iterable[Run]]) -> None:
+    def __init__(
+        self, leases: Leases, endings: CompletionRecorder, bell: Notifications, active: Callable[[], Iterable[Run]]
+    ) -> None:
         self._leases = leases
         self._endings = endings
         self._bell = bell
@@ -77,7 +80,8 @@ class Heartbeat:
 
     def _settle(self, run: Run, held: Mapping[str, StopReason | None]) -> None:
         if run.run_id not in held:
-            if run.task is not None and not run.task.done() and not run.has_ended:
+            # Of one whose end is being recorded the row may be closed already, by us.
+            if run.task is not None and not run.task.done() and not run.ending:
                 log.warning("run %s goes on in another process", run.run_id)
                 self._endings.hand_over(run)
         elif (reason := held[run.run_id]) is not None:

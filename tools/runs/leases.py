@@ -8,13 +8,15 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
 import psycopg
 from psycopg.rows import class_row
+
 from graph.evidence import StopReason
-from tools.storage.database import Database
-from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS
 from tools.runs.live_run import Run
+from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS
 from tools.runs.run_request import Superseded
+from tools.storage.database import Database
 
 _EXTEND = """
 UPDATE runs SET lease_until = now() + make_interval(secs => %s)

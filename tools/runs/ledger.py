@@ -2,18 +2,19 @@
 
 from dataclasses import replace
 from typing import Any, Literal
+
 import psycopg
 from psycopg.types.json import Jsonb
+
 from graph.errors import NotFound, SessionBusy
 from graph.events import RunFailed, RunFinished
+from tools.rules.question_rules import DEFAULT_TITLE
+from tools.runs.live_run import LogLine, Run
+from tools.runs.notifications import CHANNEL, notification_payload
+from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
-from tools.storage.database import Connection, Database
-from tools.runs.notifications import NOTIFY, notification_payload
-from tools.runs.live_run import LogLine
-from tools.runs.live_run import Run
-from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
-from tools.rules.question_rules import DEFAULT_TITLE
+from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]
@@ -40,23 +41,47 @@ WITH asked AS (
 )
 SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
 """
+# The session's row is locked until the end is committed: of two runs that end at once, the second sees what the first
+# one said. Its parent is then read by the next statement.
 _CLOSE = """
-UPDATE runs SET status = 'finished', outcome = %s, stop_reason = %s, last_seq = %s, finished_at = now()
-WHERE run_id = %s AND attempt = %s AND status <> 'finished' RETURNING parent_message_id, fork_checkpoint
-"""
-_TELL = "INSERT INTO run_events (run_id, seq, type, payload) VALUES (%s, %s, %s, %s)"
-_SAY = """
-INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, role, content, body, outcome,
-                      stop_reason)
-VALUES (%(message_id)s, %(session_id)s::uuid, %(run_id)s::uuid, %(parent)s,
-        (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = ''
-         AND metadata ->> %(wrote)s = %(run_id)s::text),
-        %(role)s, %(content)s, %(body)s, %(outcome)s, %(stop_reason)s)
-"""
-_LAST_MESSAGE = (
-    "SELECT message_id FROM messages WHERE session_id = %s ORDER BY created_at DESC, message_id DESC LIMIT 1"
+WITH closed AS (
+    UPDATE runs SET status = 'finished', outcome = %(outcome)s, stop_reason = %(stop_reason)s, last_seq = %(seq)s,
+                    finished_at = now()
+    WHERE run_id = %(run_id)s AND attempt = %(attempt)s AND status <> 'finished'
+    RETURNING session_id, parent_message_id, fork_checkpoint
 )
-_TOUCH = "UPDATE sessions SET updated_at = now(), selected_page_ids = %s WHERE session_id = %s"
+UPDATE sessions SET updated_at = now(), selected_page_ids = %(page_ids)s
+FROM closed WHERE sessions.session_id = closed.session_id
+RETURNING closed.parent_message_id::text, closed.fork_checkpoint
+"""
+# A question comes before its answer also where the clock has not moved between them.
+_TELL = f"""
+WITH said AS MATERIALIZED (
+    SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
+    WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
+), asked AS (
+    INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
+                          body)
+    SELECT %(question_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
+           CASE WHEN %(at_the_end)s::boolean THEN (
+               SELECT message_id FROM messages WHERE session_id = %(session_id)s::uuid
+               ORDER BY created_at DESC, message_id DESC LIMIT 1
+           ) ELSE %(parent)s::uuid END,
+           checkpoint_id, at, 'user', %(question)s::text, %(question_body)s::jsonb
+    FROM said WHERE %(question_id)s::uuid IS NOT NULL
+), answered AS (
+    INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
+                          body, outcome, stop_reason)
+    SELECT %(message_id)s::uuid, %(session_id)s::uuid, %(run_id)s::uuid,
+           coalesce(%(question_id)s::uuid, %(parent)s::uuid), checkpoint_id, at + interval '1 microsecond', 'assistant',
+           %(answer)s::text, %(body)s::jsonb, %(outcome)s::text, %(stop_reason)s::text
+    FROM said WHERE %(answer)s::text IS NOT NULL
+), told AS (
+    INSERT INTO run_events (run_id, seq, type, payload)
+    VALUES (%(run_id)s::uuid, %(seq)s::integer, %(type)s::text, %(payload)s::text)
+)
+SELECT pg_notify('{CHANNEL}', %(notice)s::text)
+"""
 
 
 class Ledger:
@@ -122,64 +147,50 @@ class Ledger:
         The message's body holds sections, citations, sources and what was spent, as the terminal event tells them.
         Raises Superseded where another process has the run.
         """
-        async with self._database.connection() as connection, connection.transaction():
-            parent = await self._close(connection, run, end.outcome, end.stop_reason, last)
-            answered = {
-                "message_id": run.message_id,
-                "session_id": run.session_id,
-                "run_id": run.run_id,
-                "wrote": RUN_ID_KEY,
-                "parent": parent,
-                "role": "assistant",
-                "content": end.message["answer"],
-                "body": Jsonb({**end.message, "spent": end.spent}),
-                "outcome": end.outcome,
-                "stop_reason": end.stop_reason,
-            }
-            await connection.execute(_SAY, answered)
-            await self._tell(connection, run, last)
+        answer = {
+            "outcome": end.outcome,
+            "stop_reason": end.stop_reason,
+            "answer": end.message["answer"],
+            "body": Jsonb({**end.message, "spent": end.spent}),
+        }
+        await self._close(run, answer, last)
 
     async def fail(self, run: Run, end: RunFailed, last: LogLine) -> None:
         """Close a run as failed, its code as the stop reason; its question stays in the session.
 
         Raises Superseded where another process has the run.
         """
+        await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, last)
+
+    async def _close(self, run: Run, answer: dict[str, Any], last: LogLine) -> None:
+        """Close the row, write the question where it is a new one, the answer where there is one, and the event."""
+        row = {**_question(run), **answer, **_last_event(last)}
         async with self._database.connection() as connection, connection.transaction():
-            await self._close(connection, run, "failed", end.code, last)
-            await self._tell(connection, run, last)
+            found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
+            if found is None:
+                raise Superseded("Another process has taken this run over.")
+            parent, fork = found
+            at_the_end = fork is None and run.request.regenerate is None
+            await connection.execute(_TELL, {**row, "parent": parent, "at_the_end": at_the_end})
 
-    async def _close(self, connection: Connection, run: Run, outcome: str, stop_reason: str, last: LogLine) -> str | None:
-        """Close the row and write the question where it is a new one; gives the message that an answer hangs on."""
-        closed = await connection.execute(_CLOSE, [outcome, stop_reason, last.envelope.seq, run.run_id, run.attempt])
-        row = await closed.fetchone()
-        if row is None:
-            raise Superseded("Another process has taken this run over.")
-        parent, fork = row
-        request = run.request
-        await connection.execute(_TOUCH, [Jsonb(list(request.page_ids)), run.session_id])
-        if request.regenerate is not None:
-            return str(parent)
-        if fork is None:
-            before = await (await connection.execute(_LAST_MESSAGE, [run.session_id])).fetchone()
-            parent = before and before[0]
-        body: dict[str, Any] = {"page_ids": list(request.page_ids)}
-        if request.selected_text:
-            body["selected_text"] = request.selected_text
-        asked: dict[str, Any] = {
-            "message_id": question_id(run.message_id),
-            "session_id": run.session_id,
-            "run_id": run.run_id,
-            "wrote": RUN_ID_KEY,
-            "parent": parent,
-            "role": "user",
-            "content": request.question,
-            "body": Jsonb(body),
-            "outcome": None,
-            "stop_reason": None,
-        }
-        await connection.execute(_SAY, asked)
-        return question_id(run.message_id)
 
-    async def _tell(self, connection: Connection, run: Run, last: LogLine) -> None:
-        await connection.execute(_TELL, [run.run_id, last.envelope.seq, last.envelope.event.type, last.text])
-        await connection.execute(NOTIFY, [notification_payload([run.run_id, run.session_id])])
+def _question(run: Run) -> dict[str, Any]:
+    """Lay out a run and its question as the statements take them; a question that is asked again has no new row."""
+    request = run.request
+    body: dict[str, Any] = {"page_ids": list(request.page_ids)}
+    if request.selected_text:
+        body["selected_text"] = request.selected_text
+    return {
+        "run_id": run.run_id,
+        "session_id": run.session_id,
+        "message_id": run.message_id,
+        "question_id": question_id(run.message_id) if request.regenerate is None else None,
+        "question": request.question,
+        "question_body": Jsonb(body),
+        "page_ids": Jsonb(list(request.page_ids)),
+        "notice": notification_payload([run.run_id, run.session_id]),
+    }
+
+
+def _last_event(last: LogLine) -> dict[str, Any]:
+    return {"seq": last.envelope.seq, "type": last.envelope.event.type, "payload": last.text}

@@ -4,22 +4,33 @@ A run outlives its readers, since a graph that is iterated inside a response goe
 so events go to its log, not to a response. Readers are given an event only after its row is committed.
 """
 
-from dataclasses import dataclass, field, replace
-from pydantic_core import to_json
-from answers.standing import written_sections
-from graph.events import AnyEvent, Envelope, TextDelta, ThinkingDelta, payload
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
+
 from langgraph.runtime import RunControl
+from pydantic_core import to_json
+
+from answers.standing import written_sections
 from graph.errors import CitewellError
-from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished, RunStarted, timestamp
+from graph.events import (
+    TERMINAL,
+    AnyEvent,
+    Envelope,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    TextDelta,
+    ThinkingDelta,
+    payload,
+    timestamp,
+)
 from graph.evidence import FamilyName, Section, Spent, StopReason
-from tools.runs.tasks import cancel_and_wait
 from tools.runs.run_request import RunReader, RunRequest, Superseded
+from tools.runs.tasks import cancel_and_wait
 
 DELTAS = (TextDelta, ThinkingDelta)
 
@@ -64,6 +75,7 @@ class LogLine:
 
 def _serialised(envelope: Envelope) -> Envelope:
     return replace(envelope, text=to_json(payload(envelope)).decode())
+
 
 class EventSink(Protocol):
     """Whatever commits the events of runs."""

@@ -8,7 +8,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+
 import psycopg
+
 from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import CONNECTING
 

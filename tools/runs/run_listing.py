@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+
 from psycopg.rows import class_row
+
 from graph.evidence import Outcome
-from tools.storage.pagination import encode_cursor, decode_cursor
 from tools.storage.database import Connection
+from tools.storage.pagination import decode_cursor, encode_cursor
 
 RunState = Literal["queued", "running", "finished"]
 

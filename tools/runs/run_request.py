@@ -4,12 +4,15 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID, uuid5
+
 from pydantic import TypeAdapter
+
 from graph.context import Context
 from graph.errors import CitewellError
 from graph.events import Envelope
 from graph.evidence import StopReason, WhileRunning
 from graph.state import Turn
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:

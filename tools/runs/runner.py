@@ -10,28 +10,29 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Literal
 from uuid import uuid4
+
 from pydantic import ValidationError
+
 from graph.context import Context
 from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerStopping, SessionBusy
 from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
-from tools.sessions.branches import Fork
-from tools.storage.database import Database
-from tools.runs.ledger import Ledger
 from tools.runs.admission import Admission
-from tools.runs.executor import Attempts, Durability, Graph
-from tools.runs.notifications import Notifications
-from tools.runs.executor import Executor, run_started
 from tools.runs.completion import CompletionRecorder, internal_error
-from tools.runs.event_writer import EventWriter
-from tools.runs.leases import Leases, TakenOverRun
-from tools.runs.live_run import Run
 from tools.runs.event_log import RunLogs, parse_event
+from tools.runs.event_writer import EventWriter
+from tools.runs.executor import Attempts, Durability, Executor, Graph, run_started
 from tools.runs.heartbeat import Heartbeat
+from tools.runs.leases import Leases, TakenOverRun
+from tools.runs.ledger import Ledger
+from tools.runs.live_run import Run
+from tools.runs.notifications import Notifications
 from tools.runs.run_request import RunReader, RunRequest, request_from_json
-from tools.settings import RunSettings
+from tools.sessions.branches import Fork
 from tools.sessions.titles import SessionTitler
+from tools.settings import RunSettings
+from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
 log = logging.getLogger("citewell.runs")
@@ -64,8 +65,8 @@ class Runner:
         self._logs = RunLogs(database, workspaces, self._bell)
         self._journal = EventWriter(database, self._logs.stored)
         self._admission = Admission(settings.max_active, settings.max_waiting)
-        self._endings = CompletionRecorder(self._ledger, resources, self._logs)
-        attempts = Attempts(graph, database, durability or settings.durability)
+        self._endings = CompletionRecorder(self._ledger, self._logs)
+        attempts = Attempts(graph, resources, database, durability or settings.durability)
         self._driver = Executor(attempts, self._endings, self._leases, self._admission, self._bell)
         self._upkeep = Heartbeat(self._leases, self._endings, self._bell, self._active.values)
 

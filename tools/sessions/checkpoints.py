@@ -4,11 +4,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast, get_args
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    get_checkpoint_id,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from graph.routing import Gathering
+from graph.state import FIRST_STEP
 from tools.runs.tasks import finish_then_cancel
 from tools.storage.database import Pool
 
@@ -32,6 +39,9 @@ class RunSaver(AsyncPostgresSaver):
         # The saver asks its cursors for rows as dicts by itself, whatever the pool's connections give.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
         self._told = told
+        self._held_back: ChannelVersions = {}
+        self._parent: str | None = None  # of the first checkpoint that was held back
+        self._lone: set[str] = set()  # checkpoints that a single gathering step follows
 
     async def aput(
         self,
@@ -40,7 +50,19 @@ class RunSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint once what led to it is told."""
+        """Save a checkpoint once what led to it is told; hold back those from before the first step.
+
+        They hold what was asked, which is in the run's own row, and a run that has none of its own starts from there.
+        """
+        if metadata["source"] == "input" or _comes_next(checkpoint, FIRST_STEP):
+            self._parent = self._parent if self._held_back else get_checkpoint_id(config)
+            self._held_back |= new_versions
+            return _with_id(config, checkpoint["id"])
+        if self._held_back:
+            config, new_versions = _with_id(config, self._parent), {**self._held_back, **new_versions}
+            self._held_back = {}
+        if sum(_comes_next(checkpoint, step) for step in PARALLEL_STEPS) == 1:
+            self._lone.add(checkpoint["id"])
         await self._told()
         # Cut off in the middle, a pipeline of statements breaks its connection, and says so when nobody can hear it.
         return await finish_then_cancel(super().aput(config, checkpoint, metadata, new_versions))
@@ -52,11 +74,23 @@ class RunSaver(AsyncPostgresSaver):
 
         The checkpoint of a step that runs alone follows at once, and takes twice as long where its writes come first.
         """
-        alone = not any(task_path.endswith(name) for name in PARALLEL_STEPS)
+        gathers = any(task_path.endswith(name) for name in PARALLEL_STEPS)
+        alone = not gathers or get_checkpoint_id(config) in self._lone
         if alone and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
             return
         await self._told()
         await finish_then_cancel(super().aput_writes(config, writes, task_id, task_path))
+
+
+def _comes_next(checkpoint: Checkpoint, step: str) -> bool:
+    """Whether a checkpoint leads to a step, by the channel that triggers it."""
+    return f"branch:to:{step}" in checkpoint["channel_values"]
+
+
+def _with_id(config: RunnableConfig, checkpoint_id: str | None) -> RunnableConfig:
+    """Return a configuration that names another checkpoint of the thread, or none."""
+    place = {name: value for name, value in config["configurable"].items() if name != "checkpoint_id"}
+    return {**config, "configurable": place if checkpoint_id is None else {**place, "checkpoint_id": checkpoint_id}}
 
 
 def run_saver(pool: Pool, told: WaitUntilCommitted | None = None) -> AsyncPostgresSaver:

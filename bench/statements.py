@@ -1,0 +1,58 @@
+"""Statements that reach PostgreSQL, recorded where psycopg sends them and each called by what it is for."""
+
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+# What a run says to the database, by a part of the text that no other statement has.
+KINDS = {
+    "fork: where the run goes on from": "checkpoint_id = (\n    SELECT max(checkpoint_id)",
+    "run: entered with its first event": "INSERT INTO runs",
+    "run: closed": "UPDATE runs SET status = 'finished'",
+    "run: messages and last event": "INSERT INTO messages",
+    "run: old checkpoints pruned": "DELETE FROM checkpoint_blobs USING freed",
+    "events: a batch committed": "FOR SHARE OF runs",
+    "checkpoint: the session's last": "as pending_writes",
+    "checkpoint: one step": "INSERT INTO checkpoints",
+    "checkpoint: channels of one step": "INSERT INTO checkpoint_blobs",
+    "checkpoint: writes beside other steps": "INSERT INTO checkpoint_writes",
+    "search: planner settings": "set_config('plan_cache_mode'",
+    "search: segments": "ranked AS MATERIALIZED",
+    "search: documents by title": "d.title_key",
+    "search: common words of titles": "JOIN library_statistics AS l USING (workspace)",
+    "segments: read by id": "WITH ORDINALITY AS w (document_id, index, place)",
+    "pages: read whole": "WITH ORDINALITY AS w (document_id, place)",
+}
+BATCHES = ("checkpoint: channels of one step", "checkpoint: writes beside other steps")  # sent by ``executemany``
+
+
+def kind_of(statement: str) -> str:
+    """Name a statement by what it is for, or by its first words where it is none of a run's."""
+    found = next((kind for kind, part in KINDS.items() if part in statement), None)
+    return found or re.sub(r"\s+", " ", statement).strip()[:60]
+
+
+@contextmanager
+def recorded_statements() -> Iterator[Counter[str]]:
+    """Count the statements that are sent inside the block, by kind; a batch of rows counts as one."""
+    counted: Counter[str] = Counter()
+
+    def counting(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        def counts(cursor: Any, query: Any, *arguments: Any, **options: Any) -> Awaitable[Any]:
+            counted[kind_of(query if isinstance(query, str) else query.as_string(cursor))] += 1
+            return original(cursor, query, *arguments, **options)
+
+        return counts
+
+    originals = {name: getattr(psycopg.AsyncCursor, name) for name in ("execute", "executemany", "copy")}
+    for name, original in originals.items():
+        setattr(psycopg.AsyncCursor, name, counting(original))
+    try:
+        yield counted
+    finally:
+        for name, original in originals.items():
+            setattr(psycopg.AsyncCursor, name, original)

@@ -1,0 +1,103 @@
+"""The writer of a run measures no sentence again that its grader has measured, and scores it as if it had."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph.evidence import Hit, Segment
+from tests.fakes import segment
+from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenizer
+from tools.extractive import reader
+from tools.extractive.reader import QUESTIONS_REMEMBERED, RankedSentences, ReaderMemo, rank_by_part, rank_sentences
+
+QUESTION = "How much does a ticket for the ferry cost?"
+TEXTS = (
+    "The ferry takes 55 minutes. A ticket costs 12 euros.",
+    "# Prices\n\n| ticket | price |\n|---|---|\n| adult | 12 euros |\n| child | 6 euros |",
+    "The harbour opens at six. The crane is 40 metres high.",
+    "渡船要五十五分钟。票价十二元。",
+    "---",
+)
+HITS = [Hit(segment("guide", index, text), 0.9 - index / 10) for index, text in enumerate(TEXTS)]
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Note the segments that are measured."""
+    noted: list[list[str]] = []
+    measure = reader.measure_sentences
+
+    def noting(question: str, segments: Sequence[Segment], pool: Sequence[Any]) -> Any:
+        noted.append([segments[index].segment_id for index in dict.fromkeys(each.segment for each in pool)])
+        return measure(question, segments, pool)
+
+    monkeypatch.setattr(reader, "measure_sentences", noting)
+    return noted
+
+
+def same(one: RankedSentences, other: RankedSentences) -> bool:
+    return (
+        one.candidates == other.candidates
+        and one.scores == pytest.approx(other.scores, abs=1e-9)
+        and one.members == pytest.approx(other.members, abs=1e-9)
+        and one.answerable == pytest.approx(other.answerable, abs=1e-9)
+    )
+
+
+@pytest.mark.parametrize("kind", ["search", "page"])
+def test_a_part_of_what_was_read_is_scored_as_if_read_anew(measured: list[list[str]], kind: Any) -> None:
+    hits = [replace(hit, kind=kind) for hit in HITS]
+    memo = ReaderMemo()
+    rank_sentences(QUESTION, hits, memo)
+    measured.clear()
+    again = rank_sentences(QUESTION, [hits[3], hits[1]], memo)
+    assert measured == []
+    assert same(again, rank_sentences(QUESTION, [hits[3], hits[1]]))
+
+
+def test_only_what_is_new_is_measured(measured: list[list[str]]) -> None:
+    memo = ReaderMemo()
+    rank_sentences(QUESTION, HITS[:2], memo)
+    more = rank_sentences(QUESTION, [HITS[2], HITS[0], HITS[4], HITS[1]], memo)
+    assert measured == [["guide:0", "guide:1"], ["guide:2"]]
+    assert same(more, rank_sentences(QUESTION, [HITS[2], HITS[0], HITS[4], HITS[1]]))
+
+
+def test_a_segment_that_has_changed_is_measured_again(measured: list[list[str]]) -> None:
+    memo = ReaderMemo()
+    rank_sentences(QUESTION, HITS[:1], memo)
+    changed = replace(HITS[0], segment=replace(HITS[0].segment, text="A ticket costs 15 euros."))
+    assert [each.text for each in rank_sentences(QUESTION, [changed], memo).candidates] == ["A ticket costs 15 euros."]
+    assert len(measured) == 2
+
+
+def test_each_part_of_a_question_is_measured_by_itself_and_few_questions_are_kept(measured: list[list[str]]) -> None:
+    memo = ReaderMemo()
+    parts = rank_by_part("When does the harbour open, and how much does a ticket cost?", HITS[:3], memo)
+    assert len(measured) == len(parts) == 2
+    for number in range(QUESTIONS_REMEMBERED):
+        rank_sentences(f"What is on pier {number}?", HITS[:1], memo)
+    measured.clear()
+    rank_by_part("When does the harbour open, and how much does a ticket cost?", HITS[:3], memo)
+    assert len(measured) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one two",
+        " led by a space",
+        "two  spaces",
+        "ended by one ",
+        "a\nb c",
+        "a <s> b",
+        "▁ of its own",
+        "",
+        "渡船 要 chờ đợi",
+    ],
+)
+def test_tokens_word_by_word_are_those_of_the_text(text: str) -> None:
+    whole = bundled_tokenizer().encode(text, add_special_tokens=False).ids
+    assert bundled_embedder().tokens(text) == whole
