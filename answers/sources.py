@@ -1,7 +1,7 @@
 """Ranking of gathered segments, and how a kept one is shown: place, score and excerpt."""
 
 from graph.evidence import Segment, Source
-from graph.state import Candidate, SourceRow
+from graph.state import SourceRow
 
 EXCERPT_CHARACTERS = 500
 NEAREST_SHOWN = 3
@@ -40,15 +40,15 @@ def describe_source(row: SourceRow, segment: Segment) -> Source:
     )
 
 
-def rank_candidates(candidates: list[Candidate]) -> dict[str, Candidate]:
+def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
     """Return each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
     ranked = sorted(candidates, key=lambda row: (row["kind"] != "page", -row["score"]))
-    first: dict[str, Candidate] = {}
+    first: dict[str, SourceRow] = {}
     for row in ranked:
         first.setdefault(row["segment_id"], row)
     return first
 
 
-def nearest_sources(candidates: list[Candidate]) -> list[Candidate]:
+def nearest_sources(candidates: list[SourceRow]) -> list[SourceRow]:
     """Return the few candidates that a refusal names as what came nearest, each segment once."""
     return list(rank_candidates(candidates).values())[:NEAREST_SHOWN]

@@ -89,11 +89,19 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A segment that a search brought, with its calibrated relevance in [0, 1]."""
+    """A segment that a search returned, with its calibrated relevance in [0, 1].
+
+    ``own_score`` is the score that it was found with, 0 for a neighbour that came along with another hit.
+    """
 
     segment: Segment
     score: float
     kind: SourceKind = "search"
+    own_score: float = 0.0
+
+    @property
+    def segment_id(self) -> str:
+        return self.segment.segment_id
 
 
 class Section(TypedDict):

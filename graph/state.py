@@ -33,16 +33,8 @@ class Turn(TypedDict):
     answer: str
 
 
-class Candidate(TypedDict):
-    """A segment that a gathering node brought, before grading."""
-
-    segment_id: str
-    kind: SourceKind
-    score: float
-
-
 class SourceRow(TypedDict):
-    """A segment that grading kept. ``index`` is 1-based and never changes within a run."""
+    """A gathered segment. ``index`` is its 1-based number among the sources, 0 until grading keeps it."""
 
     index: int
     segment_id: str
@@ -141,7 +133,7 @@ class State(InputState):
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0
-    candidates: Annotated[list[Candidate], operator.add] = field(default_factory=list)
+    candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that a grader has judged
     sources: list[SourceRow] = field(default_factory=list)
 

@@ -8,7 +8,7 @@ from graph.context import Context
 from graph.events import Dropped, SourcesGraded
 from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader, SegmentReader
-from graph.state import Candidate, SourceRow, State, question_with_passage
+from graph.state import SourceRow, State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
@@ -60,7 +60,7 @@ async def grade_segments(
     return {"sources": sources, "graded": [*state.graded, *candidates], "rounds": state.rounds + 1}
 
 
-def _off_page(state: State, candidates: dict[str, Candidate], by_id: dict[str, Segment]) -> list[str]:
+def _off_page(state: State, candidates: dict[str, SourceRow], by_id: dict[str, Segment]) -> list[str]:
     """List what a search brought from other pages of documents whose pages the question names and that were read."""
     references = page_references(state.asked) or page_references(state.standalone_question)
     found = [(row, by_id[segment_id]) for segment_id, row in candidates.items() if segment_id in by_id]

@@ -14,7 +14,7 @@ from graph.errors import DependencyFailed
 from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, Segment
 from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher
-from graph.state import Candidate, State
+from graph.state import SourceRow, State
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
@@ -26,7 +26,7 @@ AT_ONCE = 4  # searches side by side
 class LoadSelectedPagesUpdate(TypedDict):
     """The segments read as candidates."""
 
-    candidates: list[Candidate]
+    candidates: list[SourceRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,9 @@ async def load_selected_pages(
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
     runtime.stream_writer(_report(page_ids, pages, offered))
     return {
-        "candidates": [Candidate(segment_id=segment.segment_id, kind="page", score=PAGE_SCORE) for segment in offered]
+        "candidates": [
+            SourceRow(index=0, segment_id=each.segment_id, kind="page", score=PAGE_SCORE) for each in offered
+        ]
     }
 
 

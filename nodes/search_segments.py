@@ -7,14 +7,14 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import SearchQuery, SegmentSearcher
-from graph.state import Candidate, State
+from graph.state import SourceRow, State
 from graph.usage import Meter
 
 
 class SearchSegmentsUpdate(TypedDict):
     """The hits as candidates."""
 
-    candidates: list[Candidate]
+    candidates: list[SourceRow]
 
 
 async def search_segments(
@@ -48,6 +48,6 @@ async def search_segments(
     )
     return {
         "candidates": [
-            Candidate(segment_id=hit.segment.segment_id, kind=hit.kind, score=hit.score) for hit in result.hits
+            SourceRow(index=0, segment_id=hit.segment_id, kind=hit.kind, score=hit.score) for hit in result.hits
         ]
     }

@@ -7,7 +7,7 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.ports import WebSearcher
-from graph.state import Candidate, State
+from graph.state import SourceRow, State
 from graph.usage import Meter
 
 NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library answers alone."
@@ -16,7 +16,7 @@ NOT_CONFIGURED = "Web search is not configured: set SERPER_API_KEY. The library 
 class SearchWebUpdate(TypedDict):
     """The hits as candidates."""
 
-    candidates: list[Candidate]
+    candidates: list[SourceRow]
 
 
 async def search_web(
@@ -36,5 +36,7 @@ async def search_web(
         return {"candidates": []}
     runtime.stream_writer(SourcesFound(kind="web", query=state.query, count=len(result.hits), degraded=result.degraded))
     return {
-        "candidates": [Candidate(segment_id=hit.segment.segment_id, kind="web", score=hit.score) for hit in result.hits]
+        "candidates": [
+            SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits
+        ]
     }

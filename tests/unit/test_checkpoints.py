@@ -5,7 +5,7 @@ import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Overwrite
 
-from graph.state import Candidate
+from graph.state import SourceRow
 from tools.sessions.checkpoints import BUILTINS_ONLY
 
 POSITIONAL_CALL = 1
@@ -20,6 +20,6 @@ def test_forged_bytes_call_nothing(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_what_state_holds_comes_back_as_it_was() -> None:
-    rows = [Candidate(segment_id="doc:1", kind="search", score=0.5)]
+    rows = [SourceRow(index=0, segment_id="doc:1", kind="search", score=0.5)]
     assert BUILTINS_ONLY.loads_typed(BUILTINS_ONLY.dumps_typed(rows)) == rows
     assert BUILTINS_ONLY.loads_typed(BUILTINS_ONLY.dumps_typed(Overwrite(rows))) == Overwrite(rows)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from answers.citations import build_citation, build_claim
 from answers.sources import excerpt, nearest_sources
 from graph.evidence import Section
-from graph.state import Candidate, ClaimRow, ProofRow, merge_spent
+from graph.state import ClaimRow, ProofRow, SourceRow, merge_spent
 from tests.fakes import segment
 
 
@@ -54,10 +54,10 @@ def test_a_node_that_runs_twice_adds_to_its_account() -> None:
 
 def test_what_came_nearest_is_named_once_however_it_was_gathered() -> None:
     gathered = [
-        Candidate(segment_id="a:0", kind="search", score=0.2),
-        Candidate(segment_id="b:0", kind="search", score=0.9),
-        Candidate(segment_id="a:0", kind="page", score=1.0),
-        Candidate(segment_id="c:0", kind="search", score=0.4),
-        Candidate(segment_id="d:0", kind="search", score=0.1),
+        SourceRow(index=0, segment_id="a:0", kind="search", score=0.2),
+        SourceRow(index=0, segment_id="b:0", kind="search", score=0.9),
+        SourceRow(index=0, segment_id="a:0", kind="page", score=1.0),
+        SourceRow(index=0, segment_id="c:0", kind="search", score=0.4),
+        SourceRow(index=0, segment_id="d:0", kind="search", score=0.1),
     ]
     assert [row["segment_id"] for row in nearest_sources(gathered)] == ["a:0", "b:0", "c:0"]

@@ -10,13 +10,14 @@ import psycopg
 from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable
+from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
 from text.terms import weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
 from tools.retrieval.scope import Scope, find_scope
-from tools.retrieval.search_sql import Reach, ScoredHit, as_scored_hit, dense_coverage, search_statement
+from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, search_statement
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -79,14 +80,14 @@ class HybridSearcher:
             return await self._search(conn, asked, degraded)
 
     async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
-        async def search_documents(document_ids: list[UUID], least: float) -> list[ScoredHit]:
+        async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
             return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
 
         first = await self._run(conn, asked, "library" if asked.scope.document_ids is None else "documents", {})
         found = await follow_titles(conn, asked.workspace, asked.query, first, search_documents)
-        return SearchResult(tuple(each.hit for each in found), degraded)
+        return SearchResult(tuple(found), degraded)
 
-    async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[ScoredHit]:
+    async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
         statement = search_statement(
             asked.workspace,
             self._embedder.dimension,
@@ -95,7 +96,7 @@ class HybridSearcher:
             reach=reach,
         )
         rows = await statement.execute(conn, _parameters(asked) | others)
-        return [as_scored_hit(row) for row in rows]
+        return [as_hit(row) for row in rows]
 
 
 def _parameters(asked: _BoundQuery) -> dict[str, Any]:

@@ -18,7 +18,7 @@ docs/adr/0004-calibrated-score.md.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -315,50 +315,40 @@ def search_statement(workspace: int, dimension: int, *, leg: int, dense: bool, r
     return numbered(statement)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredHit:
-    """A hit. ``own`` is the score that it was found with, 0 for a neighbour that came along."""
-
-    hit: Hit
-    own: float
-
-    @property
-    def segment_id(self) -> str:
-        return self.hit.segment.segment_id
-
-
-def as_scored_hit(row: tuple[Any, ...]) -> ScoredHit:
+def as_hit(row: tuple[Any, ...]) -> Hit:
     """Read a row of ``search_statement``."""
     *segment, own, score = row
-    return ScoredHit(Hit(as_segment(tuple(segment)), score), own or 0.0)
+    return Hit(as_segment(tuple(segment)), score, own_score=own or 0.0)
 
 
-def join_hits(first: Sequence[ScoredHit], more: Sequence[ScoredHit], query: SearchQuery) -> list[ScoredHit]:
+def join_hits(first: Sequence[Hit], more: Sequence[Hit], query: SearchQuery) -> list[Hit]:
     """Put the finds of two searches in one order: the ``top_k`` best of both, and the neighbours of those.
 
     Of two finds of one segment the better counts; of equal scores the first search's stands first.
     """
-    best: dict[str, ScoredHit] = {}
+    best: dict[str, Hit] = {}
     for each in (*first, *more):
         known = best.get(each.segment_id)
-        if known is None or each.own > known.own:
+        if known is None or each.own_score > known.own_score:
             best[each.segment_id] = each
-    top = [each for each in sorted(best.values(), key=lambda each: -each.own) if each.own > 0][: query.top_k]
+    top = [each for each in sorted(best.values(), key=lambda each: -each.own_score) if each.own_score > 0][
+        : query.top_k
+    ]
     kept = {each.segment_id for each in top}
     widened = [
-        ScoredHit(Hit(each.hit.segment, score), each.own if each.segment_id in kept else 0.0)
+        replace(each, score=score, own_score=each.own_score if each.segment_id in kept else 0.0)
         for each in best.values()
         if (score := _widened_score(each, top, query.expand)) >= max(query.min_score, 1e-9)
     ]
-    return sorted(widened, key=lambda each: -each.hit.score)
+    return sorted(widened, key=lambda each: -each.score)
 
 
-def _widened_score(each: ScoredHit, top: Sequence[ScoredHit], expand: int) -> float:
-    segment = each.hit.segment
+def _widened_score(each: Hit, top: Sequence[Hit], expand: int) -> float:
+    segment = each.segment
     near = [
-        found.own * NEIGHBOUR_DECAY ** abs(found.hit.segment.segment_index - segment.segment_index)
+        found.own_score * NEIGHBOUR_DECAY ** abs(found.segment.segment_index - segment.segment_index)
         for found in top
-        if found.hit.segment.document_id == segment.document_id
-        and abs(found.hit.segment.segment_index - segment.segment_index) <= expand
+        if found.segment.document_id == segment.document_id
+        and abs(found.segment.segment_index - segment.segment_index) <= expand
     ]
     return max(near, default=0.0)

@@ -22,7 +22,7 @@ from text.normal_forms import fold_width
 from text.scripts import INDEXED_BY_BIGRAMS
 from text.terms import weigh_question
 from tools.retrieval.scope import LASTING, NOT_EXPIRED, as_uuid
-from tools.retrieval.search_sql import NAMED, ScoredHit, Statement, join_hits, numbered, with_odds
+from tools.retrieval.search_sql import NAMED, Statement, join_hits, numbered, with_odds
 from tools.storage.database import Connection
 
 MOST_WORDS = 7
@@ -248,12 +248,12 @@ WHERE t.workspace = %(workspace)s AND t.term = ANY(%(terms)s::integer[]) AND t.s
 
 FOLLOWED = 2  # documents whose best segment is searched for names
 
-SearchDocuments = Callable[[list[UUID], float], Awaitable[list[ScoredHit]]]
+SearchDocuments = Callable[[list[UUID], float], Awaitable[list[Hit]]]
 
 
 async def follow_titles(
-    conn: Connection, workspace: int, query: SearchQuery, first: Sequence[ScoredHit], search_documents: SearchDocuments
-) -> Sequence[ScoredHit]:
+    conn: Connection, workspace: int, query: SearchQuery, first: Sequence[Hit], search_documents: SearchDocuments
+) -> Sequence[Hit]:
     """Let the documents that are named join what a search found.
 
     ``search_documents`` finds the best segments of some documents, from a least score on. What is named is scored as
@@ -275,27 +275,27 @@ async def follow_titles(
     return join_hits(first, list(_raised(found, telling)), query)
 
 
-def _mentions(query: SearchQuery, first: Sequence[ScoredHit]) -> Iterator[TitleMentions]:
-    yield TitleMentions(find_asked_names(query.text), first[0].hit.score)
+def _mentions(query: SearchQuery, first: Sequence[Hit]) -> Iterator[TitleMentions]:
+    yield TitleMentions(find_asked_names(query.text), first[0].score)
     seen: set[str] = set()
     for each in first:
-        segment = each.hit.segment
-        if each.own > 0 and segment.document_id not in seen:
+        segment = each.segment
+        if each.own_score > 0 and segment.document_id not in seen:
             seen.add(segment.document_id)
-            yield TitleMentions(find_names(segment.text), each.own, UUID(segment.document_id))
+            yield TitleMentions(find_names(segment.text), each.own_score, UUID(segment.document_id))
         if len(seen) == FOLLOWED:
             return
 
 
-def _raised(found: Sequence[ScoredHit], telling: dict[str, NamedDocument]) -> Iterator[ScoredHit]:
+def _raised(found: Sequence[Hit], telling: dict[str, NamedDocument]) -> Iterator[Hit]:
     """Raise the best segment of each document; its neighbours come along unchanged."""
     done: set[str] = set()
     for each in found:
-        document_id = each.hit.segment.document_id
-        if each.own > 0 and document_id not in done:
+        document_id = each.segment.document_id
+        if each.own_score > 0 and document_id not in done:
             done.add(document_id)
             naming = telling[document_id]
-            score = max(each.own, min(naming.ceiling, with_odds(each.own, max(1.0, NAMED * naming.share))))
-            yield ScoredHit(Hit(each.hit.segment, score), score)
+            score = max(each.own_score, min(naming.ceiling, with_odds(each.own_score, max(1.0, NAMED * naming.share))))
+            yield replace(each, score=score, own_score=score)
         else:
-            yield ScoredHit(each.hit, 0.0)
+            yield replace(each, own_score=0.0)

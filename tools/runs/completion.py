@@ -62,7 +62,7 @@ def _places(sections: list[Section]) -> dict[int, int]:
 
 
 def _nearest_rows(state: State) -> list[SourceRow]:
-    return [SourceRow(index=i, **row) for i, row in enumerate(nearest_sources(state.candidates), start=1)]
+    return [SourceRow(**{**row, "index": i}) for i, row in enumerate(nearest_sources(state.candidates), start=1)]
 
 
 def partial_message(sections: list[Section], family: FamilyName) -> Message:
