@@ -28,6 +28,11 @@ _FRACTION = re.compile(r"(\d?)([¼½¾])")
 _TOKENISED_QUOTES = re.compile(r"``|''")
 
 
+def unify_signs(text: str) -> str:
+    """Return a text composed (NFC), with one kind of quote and dash; it loses no sign that means something."""
+    return unicodedata.normalize("NFC", text.translate(_TABLE))
+
+
 def fold(text: str) -> str:
     """Fold notation: compose (NFKC), write one kind of quote and dash, and leave out reference marks such as ``[3]``.
 

@@ -15,7 +15,7 @@ from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import Reply, answer, say
-from tools.claims.claim_verdicts import FOREIGN, ORDER, PART, UNSAID
+from tools.claims.claim_verdicts import DENIED, FOREIGN, ORDER, PART, UNSAID
 from tools.library.ingestion import NewDocument
 from tools.llm.adjudication import JUDGED
 
@@ -383,5 +383,5 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
 
 def test_every_fixed_reason_is_known_to_the_page() -> None:
     known = (PAGE_FOLDER / "text" / "reasons.js").read_text("utf-8")
-    fixed = [PART, ORDER, UNSAID, FOREIGN, SOURCE_CHANGED, BOTH_QUOTED, *(reason for _, reason in JUDGED.values())]
+    fixed = [PART, ORDER, UNSAID, FOREIGN, DENIED, SOURCE_CHANGED, BOTH_QUOTED, *(reason for _, reason in JUDGED.values())]
     assert [reason for reason in fixed if f'"{reason}"' not in known] == []

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from text.numbers import read_chinese, read_digits
-from tools.claims.diff_spans import common_in_order, edits
+from tools.claims.alignment import common_in_order, edits
 from tools.claims.sentence_parsing import parse_sentence
 
 

@@ -10,13 +10,13 @@ from text.numbers import ZH_DIGITS, ZH_SCALES, read_chinese, read_digits, spell
 
 Kind = Literal["word", "letter", "number", "date", "unit", "symbol"]
 
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
 # Vowel signs of Indic and pointed Semitic scripts are marks, which \w leaves out.
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0955-\u0957\u0962\u0963\u0980-\u0dff"
-_LETTER = f"(?:[^\\W\\d_{_UNSPACED}]|[{_MARKS}])"
+LETTER = f"(?:[^\\W\\d_{UNSPACED}]|[{_MARKS}])"
 _ZH_NUMERALS = "".join((*ZH_DIGITS, *ZH_SCALES))
 _ZH_SCALE = "".join(ZH_SCALES)
 _ZH_ONES = "一二两三四五六七八九"
@@ -29,22 +29,22 @@ _TOKEN = re.compile(
     rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}})"
     rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
     rf"|(?P<scaled>(?:\d[\d,.]*\s?[{_ZH_SCALE}]+){{1,4}})"
-    r"|(?P<spaced>(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]))"
-    rf"|(?P<number>{_DIGITS})(?P<tail>{_LETTER}+)?"
+    r"|(?P<spaced>(?<![\d.,])(?<!\d )\d{1,3}(?: \d{3})+(?![\d.,]| \d))"
+    rf"|(?P<number>{_DIGITS})(?P<tail>{LETTER}+)?"
     rf"|(?P<numerals>[{_ZH_NUMERALS}]+)"
     rf"|(?P<dotted>(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![^\W_]))?)"
     r"|(?P<tail_alone>(?<!\w)(?:'(?:s|re|ve|ll|d|m)|n't)(?!\w))"  # as tokenised texts write them
-    rf"|(?P<word>{_LETTER}(?:{_LETTER}|\d)*(?:'{_LETTER}+)*'?)"
-    rf"|(?P<letter>[{_UNSPACED}])"
+    rf"|(?P<word>{LETTER}(?:{LETTER}|\d)*(?:'{LETTER}+)*'?)"
+    rf"|(?P<letter>[{UNSPACED}])"
     r"|(?P<symbol>[^\w\s])"
 )
 _MINUS = re.compile(r"(?:^|[\s(\"=<>:])[-]\Z")
 # After these, a single Chinese numeral counts something.
-_COUNTED = frozenset(
+COUNTED = frozenset(
     "个個位名人岁歲年月日天周週星期小时時点點秒次届屆种種条條只隻座架辆輛艘家所间間层層章节節部本支队隊组組项項件块塊"
     "米公里千克吨噸元美欧英平立度倍成代级級世号號分码毫厘海光场場颗顆份枚张張句篇"
 )
-_NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
+NO_NUMBER = ("十分", "千万不", "万一", "一一", "万万", "三三两两", "千千万万")
 _KEPT_MARKS = frozenset("%‰°@#&<>=≤≥≠±+$§")
 LONGEST_NUMBER = 20  # characters; what is longer is no quantity, and compared as it is written
 _ORDINAL_TAILS = frozenset(("st", "nd", "rd", "th"))
@@ -105,7 +105,7 @@ def _written(match: re.Match[str], start: int, end: int) -> Token:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Give the keys of a phrase, as a lexicon holds it."""
+    """Return the keys of a phrase, as a lexicon holds it."""
     return tuple(token.key for token in tokens_of(fold(text)))
 
 
@@ -159,7 +159,7 @@ def _add_number(found: list[Token], match: re.Match[str], folded: str) -> None:
 
 
 def _ends_years(found: list[Token], match: re.Match[str], folded: str) -> bool:
-    """Tell the "19" of "2018-19" from other numbers."""
+    """Whether a number is the "19" of "2018-19"."""
     start, end = match.span("number")
     if not found or len(match["number"]) != 2 or folded[start - 1 : start] not in ("-", "/"):
         return False
@@ -178,11 +178,11 @@ def _add_numerals(found: list[Token], piece: str, start: int, folded: str) -> No
     after = folded[end : end + 2].lstrip()
     before = folded[max(0, start - 1) : start]
     around = piece + after
-    counts = len(piece) > 1 or (after[:1] and after[0] in _COUNTED) or before in ("第", "十")
+    counts = len(piece) > 1 or (after[:1] and after[0] in COUNTED) or before in ("第", "十")
     if len(piece) > LONGEST_NUMBER:
         found.append(Token("#" + piece, start, end, "number"))
         return
-    if counts and not any(around.startswith(phrase) for phrase in _NO_NUMBER):
+    if counts and not any(around.startswith(phrase) for phrase in NO_NUMBER):
         value = read_chinese(piece)
         if value is not None:
             found.append(Token("#" + spell(value), start, end, "number", value=value))
@@ -241,5 +241,5 @@ def _written_date(match: re.Match[str], start: int, end: int) -> Token:
 
 
 def date_key(year: int | None, month: int | None, day: int | None) -> str:
-    """Give the key of a date; a part that is not known is left empty, "?" says that day and month may be swapped."""
+    """Return the key of a date; a part that is not known is left empty, "?" says that day and month may be swapped."""
     return "@" + "-".join("" if part is None else str(part) for part in (year, month, day))

@@ -6,33 +6,33 @@ from graph.evidence import Origin, Segment
 from graph.ports import CheckedClaim, CheckResult, Dispute, Proof, WrittenSection
 from graph.usage import Meter
 from text.sentences import sentences, trimmed
-from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, SentencePlace, judge_claim
-from tools.claims.cues import read_lists
-from tools.claims.diff_spans import common_in_order, is_content
+from tools.claims.alignment import common_in_order, is_content
+from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, judge_claim
 from tools.claims.lexical_support import Coverage, evidence_from_coverage, measure_coverage, support_from_coverage
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_conflicts import find_disputes
 from tools.claims.source_sentences import Sources
+from tools.claims.verbatim import SentencePlace, exact_form
 
 _LONGEST = 4  # pieces that may be one source sentence
 
 
 def claims_of(text: str, sources: Sources) -> list[tuple[int, int]]:
-    """Give the spans of the claims of a section, in order, without white space around them.
+    """Return the spans of the claims of a section, in order, without white space around them.
 
     A sentence may be split otherwise alone than in its source, where more stands around it; pieces that together are
     a source sentence are one claim. What holds no word joins the claim before it.
     """
     pieces = [trimmed(text, start, end) for start, end in sentences(text)]
     pieces = _joined_wordless(text, [piece for piece in pieces if piece[0] < piece[1]])
-    whole = {sentence.reading.keys for _, sentence in sources.places}
+    whole = {exact_form(sources.segments[at].text[each.start : each.end]) for at, each in sources.places}
     found: list[tuple[int, int]] = []
     at = 0
     while at < len(pieces):
         end = at + 1
-        if parse_sentence(text[slice(*pieces[at])]).keys not in whole:
+        if exact_form(text[slice(*pieces[at])]) not in whole:
             for last in range(min(len(pieces), at + _LONGEST), at + 1, -1):
-                if parse_sentence(text[pieces[at][0] : pieces[last - 1][1]]).keys in whole:
+                if exact_form(text[pieces[at][0] : pieces[last - 1][1]]) in whole:
                     end = last
                     break
         found.append((pieces[at][0], pieces[end - 1][1]))
@@ -77,9 +77,6 @@ def _content(reading: ParsedSentence) -> list[str]:
 
 class CodeChecker:
     """ClaimChecker by code alone; it never asks a model."""
-
-    def __init__(self) -> None:
-        read_lists()  # now, so that no run waits for it
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check each claim of each section against the segments it cites."""

@@ -41,7 +41,7 @@ class Coverage:
     above: Bools
 
     def cover(self, sentences: Sequence[int]) -> float:
-        """Give the share of the weight that some sentences hold between them."""
+        """Return the share of the weight that some sentences hold between them."""
         return float(self.weight @ self.held[:, list(sentences)].any(axis=1))
 
     @property
@@ -69,7 +69,7 @@ def measure_coverage(claim: str, segments: Sequence[Segment]) -> Coverage:
 
 
 def _held(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
-    """Tell which text holds which unit: (units, texts)."""
+    """Return which text holds which unit: (units, texts)."""
     held = np.array([[unit in text for text in texts] for unit in units], dtype=bool)
     return held.reshape(len(units), len(texts))
 
@@ -142,7 +142,7 @@ def chosen_sentences(found: Coverage) -> list[tuple[int, float]]:
 
 
 def _density(found: Coverage) -> Floats:
-    """Give the cover of each sentence by the root of its length, as a cosine does; short ones count as of one size."""
+    """Return the cover of each sentence by the root of its length, as a cosine does; short ones count as one size."""
     lengths = np.array([max(USUAL_LENGTH, len(sentence.wording.vocabulary)) for sentence in found.sentences])
     dense: Floats = (found.weight @ found.held) * np.sqrt(USUAL_LENGTH / lengths)
     return dense

@@ -1,101 +1,14 @@
-"""Join the tokens of a number into one, and normalize the names of units."""
+"""Join the tokens of a number or a date into one, and read the units that follow numbers."""
 
 import math
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
 
 from text.numbers import EN_SCALES, EN_UNITS, VI_SCALES, VI_UNITS, read_english, read_vietnamese, spell
 from text.stop_words import word_set
-from tools.claims.claim_tokens import Token, words_of
+from tools.claims.claim_tokens import Token, date_key, words_of
 
-_UNITS_TEXT = """
-%: % | percent | per cent | phần trăm | percentage points | percentage point | 个百分点 | ％
-‰: ‰ | permille | per mille | phần nghìn
-km: km | kilometre | kilometres | kilometer | kilometers | kms | 公里 | 千米 | ki lô mét | cây số | kilomet
-m: m | metre | metres | meter | meters | mét | 米 | 公尺
-cm: cm | centimetre | centimetres | centimeter | centimeters | 厘米 | 公分
-cm: xentimét | xăng ti mét | xentimet | centimet | cen ti mét
-mm: mm | millimetre | millimetres | millimeter | millimeters | 毫米 | milimét | milimet | mi li mét
-nm: nm | nanometre | nanometres | nanometer | nanometers | 纳米 | nanomet | nanômét | na nô mét
-µm: μm | micrometre | micrometres | micrometer | micrometers | micron | microns | 微米 | micromet | micrômét
-mile: mile | miles | mi | dặm | 英里 | 哩
-yard: yard | yards | yd | 码 | thước anh
-foot: foot | feet | ft | 英尺 | 呎 | bộ
-inch: inch | inches | 英寸 | 吋
-nmi: nautical mile | nautical miles | hải lý | 海里
-ly: light year | light years | 光年 | năm ánh sáng
-km2: km2 | km² | sq km | square kilometre | square kilometres | square kilometer | square kilometers
-km2: 平方公里 | 平方千米 | kilômét vuông | kilomet vuông
-m2: m2 | sq m | square metre | square metres | square meter | square meters | 平方米 | mét vuông
-mi2: sq mi | square mile | square miles | 平方英里 | dặm vuông
-ft2: sq ft | square foot | square feet | 平方英尺 | feet vuông
-ha: ha | hectare | hectares | 公顷 | héc ta | hecta
-acre: acre | acres | 英亩 | mẫu anh | mẫu
-m3: m3 | cubic metre | cubic metres | cubic meter | cubic meters | 立方米 | mét khối
-ft3: cubic foot | cubic feet | 立方英尺
-l: litre | litres | liter | liters | 升 | lít
-ml: ml | millilitre | millilitres | milliliter | milliliters | 毫升
-gal: gallon | gallons | 加仑 | ga lông
-bbl: barrel | barrels | 桶 | thùng
-kg: kg | kilogram | kilograms | kilogramme | kilogrammes | kilo | kilos | kgs | 公斤 | 千克 | ki lô gam | kilogam
-g: gram | grams | gramme | grammes | 克 | gam
-mg: mg | milligram | milligrams | 毫克 | miligam
-t: tonne | tonnes | ton | tons | metric tons | 吨 | 噸 | tấn
-lb: lb | lbs | pound | pounds | 磅 | pao
-oz: oz | ounce | ounces | 盎司
-s: second | seconds | secs | 秒 | 秒钟 | giây
-min: minute | minutes | mins | 分钟 | phút
-h: hour | hours | hrs | hr | 小时 | 小時 | 个小时 | giờ | tiếng
-day: day | days | 天 | 日 | ngày
-week: week | weeks | 周 | 星期 | 个星期 | tuần
-month: month | months | 个月 | tháng
-year: year | years | yr | yrs | 年 | năm
-decade: decade | decades | thập kỷ | thập niên
-century: century | centuries | 世纪 | 世紀 | thế kỷ
-age: 岁 | 歲 | tuổi
-°c: °c | celsius | degrees celsius | degree celsius | 摄氏度 | độ c
-°f: °f | fahrenheit | degrees fahrenheit | degree fahrenheit | 华氏度 | độ f
-kelvin: kelvin | kelvins | 开尔文
-°: ° | degree | degrees | 度 | độ
-$: $ | usd | us$ | dollar | dollars | us dollars | us dollar | 美元 | 美金 | đô la | đô la mỹ | đô
-€: € | eur | euro | euros | 欧元
-£: £ | gbp | pounds sterling | 英镑 | bảng anh | bảng
-¥: ¥ | yen | jpy | 日元 | yên
-cny: cny | rmb | yuan | renminbi | 元 | 人民币 | nhân dân tệ
-₫: ₫ | vnd | dong | đồng | 越南盾
-₹: ₹ | inr | rupee | rupees | 卢比 | rupee ấn độ
-cent: cent | cents | 美分 | xu
-hz: hz | hertz | 赫兹
-khz: khz | kilohertz
-mhz: mhz | megahertz | 兆赫
-ghz: ghz | gigahertz
-w: watt | watts | 瓦 | oát
-kw: kw | kilowatt | kilowatts | 千瓦
-mw: mw | megawatt | megawatts | 兆瓦
-gw: gw | gigawatt | gigawatts
-kwh: kwh | kilowatt hour | kilowatt hours | 千瓦时 | kilowatt giờ
-v: volt | volts | 伏 | 伏特 | vôn
-hp: hp | horsepower | 马力 | mã lực
-pa: pascal | pascals
-kpa: kpa | 千帕
-bar: bar | bars
-psi: psi
-kmh: km/h | kmph | kph | kilometres per hour | kilometers per hour
-mph: mph | miles per hour
-byte: byte | bytes | 字节
-kb: kb | kilobyte | kilobytes
-mb: mb | megabyte | megabytes | 兆字节
-gb: gb | gigabyte | gigabytes
-tb: tb | terabyte | terabytes
-bit: bit | bits
-kbit: kbit | kbits | kbit/s
-mbit: mbit | mbits | mbit/s
-gbit: gbit | gbits | gbit/s
-cal: calorie | calories | 卡路里 | calo
-kcal: kcal | kilocalories
-j: joule | joules | 焦耳 | jun
-person: people | persons | person | 人 | người
-times: times | lần | 次 | 倍
-"""
 _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")
 
 
@@ -108,21 +21,25 @@ _PARTS = {
 } | {"quarter": 4, "quarters": 4, "half": 2, "halves": 2}
 
 
-def _read_units() -> dict[tuple[str, ...], str]:
+def _read_units() -> tuple[dict[tuple[str, ...], str], dict[str, str]]:
+    text = Path(__file__).with_name("units.toml").read_text(encoding="utf-8")
     named: dict[tuple[str, ...], str] = {}
-    for line in _UNITS_TEXT.strip().splitlines():
-        name, _, forms = line.partition(": ")
-        for form in forms.split(" | "):
-            named[words_of(form)] = "u:" + name
-    return named
+    dimensions: dict[str, str] = {}
+    for kind, lines in tomllib.loads(text).items():
+        for line in lines.strip().splitlines():
+            name, _, forms = line.partition(": ")
+            dimensions["u:" + name] = kind
+            for form in forms.split(" | "):
+                named[words_of(form)] = "u:" + name
+    return named, dimensions
 
 
-UNITS: Mapping[tuple[str, ...], str] = _read_units()
-_LONGEST = max(map(len, UNITS))
+_UNITS, _DIMENSIONS = _read_units()
+_LONGEST = max(map(len, _UNITS))
 
 
 def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
-    """Give the tokens with each number as one token: words read, scales multiplied, currencies put behind."""
+    """Return the tokens with each number as one token: words read, scales multiplied, currencies put behind."""
     spelled = [token.key if token.kind == "word" else "" for token in tokens]
     joined: list[Token] = []
     at = 0
@@ -134,7 +51,7 @@ def join_numbers(tokens: Sequence[Token], *, vietnamese: bool) -> list[Token]:
 
 
 def _with_shared_scales(tokens: list[Token]) -> list[Token]:
-    """Give "30 to 50 thousand" or "30 to 50,000" the scale at both its ends."""
+    """Return "30 to 50 thousand" or "30 to 50,000" the scale at both its ends."""
     for at in range(2, len(tokens)):
         low, between, high = tokens[at - 2 : at + 1]
         if between.key not in _RANGING or low.kind != "number" or high.kind != "number":
@@ -206,8 +123,18 @@ def _currency_behind(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
+def dimension(unit: str) -> str:
+    """Return what a unit measures; empty where it only counts."""
+    return _DIMENSIONS[unit]
+
+
+def unit_named(keys: Sequence[str]) -> str:
+    """Return the unit that some words name; empty where they name none."""
+    return _UNITS.get(tuple(keys), "")
+
+
 def join_units(tokens: Sequence[Token]) -> list[Token]:
-    """Give the tokens with each unit that follows a number as one token of kind ``unit``."""
+    """Return the tokens with each unit that follows a number as one token of kind ``unit``."""
     joined: list[Token] = []
     at = 0
     while at < len(tokens):
@@ -225,6 +152,196 @@ def join_units(tokens: Sequence[Token]) -> list[Token]:
 def _unit(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
     keys = tuple(token.key for token in tokens[at : at + _LONGEST])
     for length in range(len(keys), 0, -1):
-        if (name := UNITS.get(keys[:length])) is not None:
+        if (name := _UNITS.get(keys[:length])) is not None:
             return name, length
     return None
+
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_WORDY = frozenset(("may", "march", "mar", "jan", "dec", "sep", "jun"))
+_VI_MONTHS = {"giêng": 1, "một": 11, "chạp": 12, "tư": 4, "năm": 5}
+_BEGINS = frozenset((*MONTHS, "year", "ngày", "tháng", "năm"))  # a date begins with one of these or with a number
+_BEFORE_MONTH = word_set("in of since until by during from to late early mid and last next through")
+
+
+def join_dates(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens with each date as one token of kind ``date``; a bare year stays a number."""
+    joined: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at].value is None and tokens[at].key not in _BEGINS:
+            joined.append(tokens[at])
+            at += 1
+            continue
+        if tokens[at].key == "ngày" and at + 1 < len(tokens) and tokens[at + 1].kind == "date":
+            at += 1
+        if days := _days(tokens, at):
+            keys, past = days
+            start, end = tokens[at].start, tokens[past - 1].end
+            joined.extend(Token(key, start, end, "date") for key in keys)
+            at = past
+            continue
+        found = _western(tokens, at) or _chinese(tokens, at) or _vietnamese(tokens, at)
+        if found is None:
+            joined.append(tokens[at])
+            at += 1
+            continue
+        (year, month, day), length = found
+        start, end = tokens[at].start, tokens[at + length - 1].end
+        if month is None and day is None and year is not None:
+            joined.append(Token(f"#{year}", start, end, "number", value=float(year)))
+        else:
+            joined.append(Token(date_key(year, month, day), start, end, "date"))
+        at += length
+    return joined
+
+
+Date = tuple[int | None, int | None, int | None]
+
+
+def parts_of(key: str) -> Date:
+    """Return year, month and day of a date's key."""
+    year, month, day = (int(part) if part else None for part in key[1:].rstrip("?").rsplit("-", 2))
+    return year, month, day
+
+
+def dates_agree(one: str, other: str) -> bool:
+    """Whether two dates agree in every part that both name, and name one in common."""
+    if one != other and "?" in one + other:
+        year, month, day = parts_of(one)
+        return _agree((year, month, day), parts_of(other)) or _agree((year, day, month), parts_of(other))
+    return _agree(parts_of(one), parts_of(other))
+
+
+def _agree(one: Date, other: Date) -> bool:
+    shared = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    return bool(shared) and all(a == b for a, b in shared)
+
+
+def _between(tokens: Sequence[Token], at: int, low: int, high: int) -> int | None:
+    if at >= len(tokens):
+        return None
+    value = tokens[at].value
+    return int(value) if value is not None and low <= value <= high and value == int(value) else None
+
+
+def _key(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].key if 0 <= at < len(tokens) else ""
+
+
+def _western(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
+    """Read "5 March 2020", "5th of March", "March 5, 2020", "March 2020", "March"."""
+    day = _between(tokens, at, 1, 31) if tokens[at].kind == "number" else None
+    if day is not None:
+        month_at = at + 1 + (_key(tokens, at + 1) == "of")
+        month = MONTHS.get(_key(tokens, month_at))
+        if month is None or not tokens[month_at].capital:
+            return None
+        year = _between(tokens, month_at + 1, 1000, 2200)
+        return (year, month, day), month_at + 1 - at + (year is not None)
+    if tokens[at].key == "year" and (year := _between(tokens, at + 1, 1000, 2200)) is not None:
+        return (year, None, None), 2
+    month = MONTHS.get(tokens[at].key)
+    if month is None or not tokens[at].capital:
+        return None
+    day = _between(tokens, at + 1, 1, 31)
+    if day is not None:
+        year = _between(tokens, at + 2, 1000, 2200)
+        return (year, month, day), 2 + (year is not None)
+    year_at = at + 1 + (_key(tokens, at + 1) == "of")
+    year = _between(tokens, year_at, 1000, 2200)
+    if year is not None:
+        return (year, month, None), year_at + 1 - at
+    if tokens[at].key in _WORDY and _key(tokens, at - 1) not in _BEFORE_MONTH:
+        return None
+    return (None, month, None), 1
+
+
+def _days(tokens: Sequence[Token], at: int) -> tuple[tuple[str, str], int] | None:
+    """Read "17-19 October 2016" and "October 17-19, 2016": the keys of both days, and where they end."""
+    named = MONTHS.get(tokens[at].key) if tokens[at].capital else None
+    begins = at + (named is not None)
+    first = _between(tokens, begins, 1, 31)
+    if first is None or tokens[begins].kind != "number":
+        return None
+    joined = _key(tokens, begins + 1) == "to"
+    last = _between(tokens, begins + 1 + joined, first + 1, 31)
+    if last is None or not (joined or tokens[begins + 1].start - tokens[begins].end == 1):
+        return None
+    end = begins + 2 + joined
+    if named is None:
+        if end >= len(tokens) or not tokens[end].capital:
+            return None
+        named = MONTHS.get(tokens[end].key)
+        end += 1
+    if named is None:
+        return None
+    year = _between(tokens, end, 1000, 2200)
+    return (date_key(year, named, first), date_key(year, named, last)), end + (year is not None)
+
+
+def _chinese(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
+    """Read "2020年3月5日" and its parts; 25年 is a time, 1998年 a year."""
+    end = at
+    year = month = day = None
+    if _key(tokens, end + 1) == "年" and (year := _between(tokens, end, 1000, 2200)) is not None:
+        end += 2
+    if _key(tokens, end + 1) in ("月", "月份") and (month := _between(tokens, end, 1, 12)) is not None:
+        end += 2
+        if _key(tokens, end + 1) in ("日", "号", "號") and (day := _between(tokens, end, 1, 31)) is not None:
+            end += 2
+    return ((year, month, day), end - at) if end > at else None
+
+
+def _vietnamese(tokens: Sequence[Token], at: int) -> tuple[Date, int] | None:
+    """Read "ngày 5 tháng 3 năm 2020" and its parts; "năm 2020" is a year."""
+    end = at
+    year = month = day = None
+    if _key(tokens, end) == "ngày":
+        day = _between(tokens, end + 1, 1, 31)
+        if day is None:
+            return None
+        end += 2
+        month = _between(tokens, end, 1, 12)
+        if month is not None and tokens[end].start - tokens[end - 1].end == 1:
+            return (None, month, day), end + 1 - at  # "ngày 28/5"
+        month = None
+    elif tokens[at].kind == "number" and _key(tokens, at + 1) == "tháng":
+        day = _between(tokens, at, 1, 31)
+        if day is None or _vi_month(tokens, at + 2) is None or tokens[at + 2].value is None:
+            return None
+        end += 1
+    if _key(tokens, end) == "tháng" and (month := _vi_month(tokens, end + 1)) is not None:
+        end += 2
+    elif day is not None:
+        return None
+    if _key(tokens, end) == "năm" and (year := _between(tokens, end + 1, 100, 2200)) is not None:
+        end += 2
+    elif month is not None and (year := _between(tokens, end, 1000, 2200)) is not None:
+        end += 1
+    return ((year, month, day), end - at) if end > at else None
+
+
+def _vi_month(tokens: Sequence[Token], at: int) -> int | None:
+    number = _between(tokens, at, 1, 12)
+    return number if number is not None else _VI_MONTHS.get(_key(tokens, at))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from graph.evidence import Segment
 from graph.ports import Dispute
-from tools.claims.diff_spans import common_in_order
-from tools.claims.sentence_comparison import compare
+from tools.claims.alignment import common_in_order
+from tools.claims.hard_conflicts import compare
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_sentences import Content, Sources, SourceSentence, content_of, parse_source
 
@@ -33,7 +33,7 @@ class SourceConflict:
 def find_disputes(
     claim: str, places: Sequence[tuple[int, int, int]], sources: Sources, others: Sequence[Segment]
 ) -> tuple[Dispute, ...]:
-    """Give the sentences of other sources that conflict with a claim or with the sentence that proves it."""
+    """Return the sentences of other sources that conflict with a claim or with the sentence that proves it."""
     texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
     said = [(reading, content_of(reading)) for reading in map(parse_sentence, dict.fromkeys(texts))]
     proving = [sources.segments[at] for at, _, _ in places]
@@ -52,7 +52,7 @@ def find_disputes(
 
 
 def find_conflicts(segments: Sequence[Segment]) -> list[SourceConflict]:
-    """Find every pair of sentences, of two different segments, that conflict though they are nearly the same."""
+    """Return every pair of sentences, of two different segments, that conflict though they are nearly the same."""
     found: list[SourceConflict] = []
     for at, one in enumerate(segments):
         for other in segments[at + 1 :]:
@@ -62,7 +62,7 @@ def find_conflicts(segments: Sequence[Segment]) -> list[SourceConflict]:
 
 
 def same_subject(one: Segment, other: Segment) -> bool:
-    """Tell whether two segments can contradict each other, as far as their documents tell.
+    """Whether two segments can contradict each other, as far as their documents tell.
 
     Titles are the same but for a word or two where they have as many words and more than half of them in common, place
     by place: "Visitor guide of the museum, 2024" and "... 2025".
@@ -105,7 +105,7 @@ def _disagreement(
 
 
 def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> str | None:
-    """Say in what two sentences conflict if they are nearly the same, else None."""
+    """Return in what two sentences conflict if they are nearly the same, else None."""
     shorter, longer = sorted((len(ours.keys), len(theirs.keys)))
     if shorter < FEWEST or shorter < HALF * longer:
         return None
@@ -123,7 +123,7 @@ def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs:
 
 
 def _around(one: Sequence[str], other: Sequence[str]) -> float:
-    """Give the share of the longer of two sequences that both begin and end with."""
+    """Return the share of the longer of two sequences that both begin and end with."""
     longest, shortest = max(len(one), len(other)), min(len(one), len(other))
     head = next((at for at in range(shortest) if one[at] != other[at]), shortest)
     tail = next((at for at in range(shortest - head) if one[-1 - at] != other[-1 - at]), shortest - head)

@@ -7,9 +7,9 @@ from math import log
 
 from graph.evidence import Segment
 from text.sentences import sentences, trimmed
-from tools.claims.cues import stem
-from tools.claims.dates import parts_of
-from tools.claims.diff_spans import is_content
+from tools.claims.alignment import is_content
+from tools.claims.lexicon import stem
+from tools.claims.quantities import parts_of
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 
 
@@ -67,13 +67,13 @@ def parse_source(text: str) -> SourceText:
 
 
 def content_of(reading: ParsedSentence) -> Content:
-    """Give the content of a sentence."""
+    """Return the content of a sentence."""
     keys = tuple(token.key for token in reading.tokens if is_content(token))
     return Content(keys, frozenset(keys))
 
 
 def terms_of(reading: ParsedSentence, begins: int = 0) -> frozenset[str]:
-    """Give what a sentence is looked up by: stems of its content, and pairs of letters in scripts without spaces."""
+    """Return what a sentence is looked up by: stems of its content, and pairs of letters in scripts without spaces."""
     found: set[str] = set()
     past = ""
     for token in reading.tokens[begins:]:
@@ -91,14 +91,20 @@ def terms_of(reading: ParsedSentence, begins: int = 0) -> frozenset[str]:
 
 
 def quantities_of(reading: ParsedSentence) -> frozenset[str]:
-    """Give every number of a sentence, and of every date its parts."""
-    return frozenset(value for key in reading.keys if len(key) > 1 and key[0] in "#@" for value in lookup_keys(key)) | {
-        "#1" for key in reading.keys if key in ("one", "một", "一")
-    }
+    """Return every number of a sentence, and of every date its parts, under the keys of ``lookup_keys``."""
+    found = {"#1" for key in reading.keys if key in ("one", "một", "一")}
+    for key in reading.keys:
+        if key.startswith("@") and len(key) > 1:
+            year, month, day = parts_of(key)
+            found |= {f"#{part}" for part in (year, day) if part is not None}
+            found |= {f"@{part}" for part in (month,) if part is not None}
+        elif key.startswith("#") and len(key) > 1:
+            found |= lookup_keys(key)
+    return frozenset(found)
 
 
 def lookup_keys(key: str) -> frozenset[str]:
-    """Give the keys under which a number or date is looked for: of a date its year, else its day, else its month."""
+    """Return the keys under which a number or date is looked for: of a date its year, else its day, else its month."""
     if key.startswith("@"):
         year, month, day = parts_of(key)
         return frozenset((f"#{year}" if year is not None else f"@{month}" if day is None else f"#{day}",))
@@ -112,12 +118,10 @@ class Sources:
         self.segments = tuple(segments)
         self.texts = tuple(parse_source(segment.text) for segment in segments)
         self.places = [(at, sentence) for at, text in enumerate(self.texts) for sentence in text.sentences]
-        headings = {
-            term for segment in segments for term in terms_of(parse_sentence(f"{segment.title} . {segment.heading}"))
-        }
-        self.terms = frozenset[str]().union(headings, *(text.terms for text in self.texts))
+        above = [parse_sentence(f"{segment.title} . {segment.heading}") for segment in segments]
+        self.terms = frozenset[str]().union(*map(terms_of, above), *(text.terms for text in self.texts))
         self.capitals = frozenset[str]().union(*(text.capitals for text in self.texts))
-        self.quantities = frozenset[str]().union(*(text.quantities for text in self.texts))
+        self.quantities = frozenset[str]().union(*map(quantities_of, above), *(text.quantities for text in self.texts))
         counts: dict[str, int] = {}
         for _, sentence in self.places:
             for term in sentence.terms:
@@ -125,17 +129,17 @@ class Sources:
         self._counts = counts
 
     def weight(self, term: str) -> float:
-        """Give how much a term tells, by its rarity among the sentences."""
+        """Return how much a term tells, by its rarity among the sentences."""
         return log(1 + (len(self.places) + 1) / (self._counts.get(term, 0) + 0.5))
 
     def known(self, run: str) -> bool:
-        """Tell whether letters stand twice in the text, or ``^word`` is a name in the midst of a sentence."""
+        """Whether letters stand twice in the text, or ``^word`` is a name in the midst of a sentence."""
         if run.startswith("^"):
             return run[1:] in self.capitals
         return any(run in text.flat for text in self.texts)
 
     def closest(self, terms: frozenset[str], most: int) -> list[tuple[float, int, SourceSentence]]:
-        """Give the sentences that hold most of the terms: share of their weight in [0, 1], segment, sentence."""
+        """Return the sentences that hold most of the terms: share of their weight in [0, 1], segment, sentence."""
         weights = {term: self.weight(term) for term in terms}
         total = sum(weights.values())
         if not total:
@@ -148,5 +152,5 @@ class Sources:
         return [found for found in scored[:most] if found[0] > 0]
 
     def cover(self, terms: frozenset[str]) -> float:
-        """Give the share of the terms that stands anywhere in the sources; 1 where there is none to look for."""
+        """Return the share of the terms that stands anywhere in the sources; 1 where there is none to look for."""
         return len(terms & self.terms) / len(terms) if terms else 1.0

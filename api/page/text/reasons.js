@@ -11,6 +11,7 @@ const PATTERNS = /** @type {const} */ ({
   order: ["the same words stand in another order in the source"],
   unsaid: ["no sentence of the cited sources says this"],
   foreign: ["it is in another language than its sources"],
+  denied: ["the text around this sentence denies it or sets a condition"],
   uncited: ["the section cites no source"],
   same: ["a model judged that the cited sentences state it"],
   other: ["a model judged that the cited sentences contradict it"],

@@ -39,6 +39,7 @@ export const proof = {
     order: () => "The source has the same words in another order.",
     unsaid: () => "No sentence of the cited sources says this.",
     foreign: () => "It is in another language than its sources.",
+    denied: () => "The text around this sentence denies it or sets a condition.",
     uncited: () => "The section cites no source.",
     same: () => "A model judged that the quoted sentences say this.",
     other: () => "A model judged that the quoted sentences contradict this.",

@@ -38,6 +38,7 @@ export const proof = {
     order: () => "Nguồn có đúng những từ này nhưng theo thứ tự khác.",
     unsaid: () => "Không câu nào trong các nguồn được trích nói điều này.",
     foreign: () => "Câu này viết bằng ngôn ngữ khác với nguồn.",
+    denied: () => "Đoạn văn quanh câu này phủ nhận nó hoặc đặt điều kiện.",
     uncited: () => "Mục này không trích dẫn nguồn nào.",
     same: () => "Một mô hình đánh giá rằng các câu được trích nói điều này.",
     other: () => "Một mô hình đánh giá rằng các câu được trích mâu thuẫn với điều này.",

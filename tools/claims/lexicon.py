@@ -1,0 +1,83 @@
+"""Word lists of the claim checks: fields of words that exclude each other, and words of denial."""
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from tools.claims.sentence_parsing import parse_sentence
+
+_NEIGHBOURS = 2  # tokens on either side that may belong to a phrase of which a difference shows only a part
+
+Phrase = tuple[str, ...]
+
+
+@cache
+def lists() -> Mapping[str, Any]:
+    """Return the word lists that the package ships."""
+    return tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _fields() -> tuple[Mapping[Phrase, frozenset[tuple[str, int]]], int]:
+    """Return the field and group of each phrase, and the length of the longest phrase."""
+    found: dict[Phrase, set[tuple[str, int]]] = defaultdict(set)
+    for name, groups in lists()["fields"].items():
+        for number, group in enumerate(groups.strip().splitlines()):
+            for phrase in group.split(", "):
+                found[_stems(parse_sentence(phrase).keys)].add((name, number))
+    return {phrase: frozenset(places) for phrase, places in found.items()}, max(map(len, found))
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """Cut the endings of English inflection; return other words as they are."""
+    if not word.isascii() or not word.isalpha() or len(word) < 4:
+        return word
+    for ending, put in (("ies", "y"), ("ied", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 - len(put):
+            if ending == "s" and word[-2] in "sui":
+                break
+            if ending == "es" and word[-3] not in "sxzh":
+                word = word[:-1]
+                break
+            word = word[: -len(ending)] + put
+            if not put and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _stems(keys: Sequence[str]) -> Phrase:
+    return tuple(stem(key) for key in keys)
+
+
+def exclude_each_other(one: Sequence[str], other: Sequence[str], run: tuple[int, int, int, int]) -> bool:
+    """Whether a run of one sentence and the run of another in its place are of one field and of no common group.
+
+    ``run`` holds the bounds of both. A phrase may reach over the tokens beside the runs, which are equal.
+    """
+    first, last, from_, to = run
+    fields, longest = _fields()
+    for before in range(_NEIGHBOURS + 1):
+        for after in range(_NEIGHBOURS + 1):
+            if first - before < 0 or from_ - before < 0 or last + after > len(one) or to + after > len(other):
+                continue
+            a, b = one[first - before : last + after], other[from_ - before : to + after]
+            if not a or not b or max(len(a), len(b)) > longest:
+                continue
+            if tuple(a[:before]) == tuple(b[:before]) and (not after or tuple(a[-after:]) == tuple(b[-after:])):
+                left, right = fields.get(_stems(a), frozenset()), fields.get(_stems(b), frozenset())
+                if _disjoint(left, right):
+                    return True
+    return False
+
+
+def _disjoint(left: frozenset[tuple[str, int]], right: frozenset[tuple[str, int]]) -> bool:
+    shared = {name for name, _ in left} & {name for name, _ in right}
+    return any(
+        {group for field, group in left if field == name}.isdisjoint(group for field, group in right if field == name)
+        for name in shared
+    )
