@@ -34,9 +34,9 @@ DESCRIPTION = "Answers over your own documents, whose every citation is proven."
 
 
 def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastAPI:
-    """Make the application over settings; it opens and closes its own library unless an open one is given.
+    """Create the application; it opens and closes its own library unless an open one is passed in.
 
-    Raises ConfigurationError where the settings of identity or origins, or an installed dialect, can't work.
+    Raises ConfigurationError if the identity or origin settings, or an installed dialect, can't work.
     """
     origins = listed_origins(settings)
     identify = identify_by(settings)
@@ -74,7 +74,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
 def mount_routes(app: FastAPI) -> None:
     """Mount every route, those of installed dialects last.
 
-    Raises ConfigurationError where an installed dialect is broken, or its name or one of its routes is taken.
+    Raises ConfigurationError if an installed dialect is broken, or its name or one of its routes is taken.
     """
     others = [dialect.router for dialect in DIALECTS.values() if dialect is not NATIVE]
     for router in (

@@ -36,13 +36,13 @@ def _runner(citewell: Opened) -> Runner:
 
 
 def identify(request: Request) -> Identity:
-    """Return the identity that a request is served as: what its credentials say, never its path, query or body."""
+    """Return the identity that a request is served as; it comes from credentials, never from path, query or body."""
     identity: Identity = request.state.identity
     return identity
 
 
 def _known_tags(request: Request) -> list[str]:
-    """Return the entity tags of what the client has kept."""
+    """Return the entity tags of the client's cached copies."""
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
 
 
@@ -53,12 +53,9 @@ KnownTags = Annotated[list[str], Depends(_known_tags)]
 
 
 def check_bind(settings: Settings) -> None:
-    """Refuse to listen where others could reach a service that asks nobody who they are.
-
-    Raises ConfigurationError.
-    """
+    """Raise ConfigurationError if other machines could reach a service that does not authenticate requests."""
     if settings.auth.mode == "none" and not is_loopback(settings.host):
         raise ConfigurationError(
-            f"host: {settings.host} can be reached from other machines, and nobody is asked who they are.",
+            f"host: {settings.host} can be reached from other machines, and requests are not authenticated.",
             suggestion="Set CITEWELL_AUTH__MODE to keys or jwt, or CITEWELL_HOST to 127.0.0.1.",
         )

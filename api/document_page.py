@@ -24,7 +24,7 @@ HEADERS = {
 
 
 def render_page(page: Page) -> str:
-    """Write the page; everything that the document says is text in it. Takes CPU time: run it in a thread."""
+    """Return the document as HTML with all its content escaped. Takes CPU time: run it in a thread."""
     title = escape(page.title)
     original = _original(page.segments[0].url) if page.segments else ""
     return (

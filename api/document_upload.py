@@ -1,4 +1,4 @@
-"""A document in a request: JSON with text, or a form with a file; both have the same fields."""
+"""Uploaded documents: JSON with text, or a form with a file, with the same fields in both."""
 
 import asyncio
 import json
@@ -21,17 +21,17 @@ FORM_FIELDS = 20
 
 
 class DocumentFields(Body):
-    """What a caller may say of a document; what is left out, the document itself may tell."""
+    """Fields that describe a document; those left out may be read from the document itself."""
 
     title: str | None = Field(default=None, description="At most 500 characters.")
-    owner: str | None = Field(default=None, description="The only user who may read it; null: the whole workspace.")
-    space: Space | None = Field(default=None, description="The host's own space: its id, its slug, or both.")
+    owner: str | None = Field(default=None, description="The only user who may read it; null for the whole workspace.")
+    space: Space | None = Field(default=None, description="The host's space: its id, its slug, or both.")
     slug: str | None = None
     url: str | None = Field(default=None, description="Where the original is: http://, https://, or a path.")
     source_type: str = "document"
-    metadata: dict[str, Any] | None = Field(default=None, description="At most 16 KB of JSON, given back in sources.")
-    name: str = Field(default="", description="A file name; its suffix tells the format.")
-    media_type: str | None = Field(default=None, description="The format, where the name does not tell it.")
+    metadata: dict[str, Any] | None = Field(default=None, description="At most 16 KB of JSON, returned in sources.")
+    name: str = Field(default="", description="A file name; its suffix determines the format.")
+    media_type: str | None = Field(default=None, description="The format, if the name does not determine it.")
 
 
 class DocumentText(DocumentFields):
@@ -49,7 +49,7 @@ class DocumentForm(DocumentFields):
 
 def _schema(body: type[Body]) -> dict[str, Any]:
     schema = body.model_json_schema(ref_template=REFERENCE)
-    schema.pop("$defs")  # the description of events has them
+    schema.pop("$defs")  # they are already among the event schemas
     return schema
 
 
@@ -65,7 +65,10 @@ UPLOAD_BODY: dict[str, Any] = {
 
 
 async def read_upload(request: Request) -> NewDocument:
-    """Read the document that a request brings, in either form."""
+    """Read the document of a request, as JSON or as a form.
+
+    Raises RequestValidationError for invalid fields, and HTTPException 415 for any other media type.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == "application/json":
@@ -82,19 +85,19 @@ UploadedDocument = Annotated[NewDocument, Depends(read_upload)]
 
 
 async def _from_json(body: bytes) -> NewDocument:
-    said = await asyncio.to_thread(DocumentText.model_validate_json, body)
-    return NewDocument(**_fields(said), text=said.text)
+    fields = await asyncio.to_thread(DocumentText.model_validate_json, body)
+    return NewDocument(**_fields(fields), text=fields.text)
 
 
 async def _from_form(form: FormData) -> NewDocument:
     file = form.get("file")
     if isinstance(file, UploadFile):
         texts = {name: value for name, value in form.items() if name != "file"}
-        said = DocumentForm.model_validate(_with_json(texts))
-        named = {**_fields(said), "name": said.name or file.filename or ""}
-        return NewDocument(**named, text=said.text, data=await file.read())
-    said = DocumentForm.model_validate(_with_json(form))
-    return NewDocument(**_fields(said), text=said.text)
+        fields = DocumentForm.model_validate(_with_json(texts))
+        named = {**_fields(fields), "name": fields.name or file.filename or ""}
+        return NewDocument(**named, text=fields.text, data=await file.read())
+    fields = DocumentForm.model_validate(_with_json(form))
+    return NewDocument(**_fields(fields), text=fields.text)
 
 
 def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,5 +113,5 @@ def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _fields(said: DocumentFields) -> dict[str, Any]:
-    return {name: getattr(said, name) for name in DocumentFields.model_fields}
+def _fields(fields: DocumentFields) -> dict[str, Any]:
+    return {name: getattr(fields, name) for name in DocumentFields.model_fields}

@@ -1,4 +1,4 @@
-"""Request and reply fields that routes and dialects share, with their limits."""
+"""Request and reply fields shared by routes and dialects, with their limits."""
 
 import re
 from datetime import datetime
@@ -13,13 +13,13 @@ from text.scripts import SURROGATES
 
 Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str)]
 
-# Half a surrogate pair is none of them, but nothing can be made of it either: it has no bytes.
+# A lone surrogate is not a control character, but it can't be encoded as UTF-8.
 CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{SURROGATES}]")
 
 
 def _printable(value: str) -> str:
     if CONTROL.search(value):
-        raise ValueError("control characters are not allowed, but for newline and tab")
+        raise ValueError("control characters are not allowed, except newline and tab")
     if not value.strip():
         raise ValueError("blank text is not allowed")
     return value
@@ -43,18 +43,18 @@ PageIds = Annotated[list[UUID], Field(max_length=100)]
 
 
 def optional(value: UUID | None) -> str | None:
-    """Spell an id the one way that the rest of the service knows, or leave it out."""
+    """Return an id as a canonical string, or None."""
     return None if value is None else str(value)
 
 
 class Body(BaseModel):
-    """What every request and response keeps to: the named fields and no other."""
+    """Base of requests and replies: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Budget(Body):
-    """Caps of one run: model calls, of which 8 is the most, seconds, and tokens as the endpoint reports them."""
+    """Caps of one run: model calls (at most 8), seconds, and tokens as the endpoint reports them."""
 
     model_calls: Annotated[int, Field(ge=0, le=8)] = 8
     seconds: Annotated[float, Field(gt=0, le=600)] = 120.0

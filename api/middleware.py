@@ -1,8 +1,8 @@
-"""ASGI middleware: who asks, which origins and hosts may call, and how large a body may be.
+"""ASGI middleware: authentication, allowed origins and hosts, and the largest body.
 
-A request is identified by its credentials alone, before any of its body is read: nothing where only this machine can
-reach the service, an API key, or a token of a trusted issuer. Without good credentials it gets no further, whether or
-not there is such a route.
+A request is identified by its credentials alone, before its body is read: none if only this machine can reach the
+service, an API key, or a token of a trusted issuer. Without valid credentials it is refused, whether or not the route
+exists.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,8 +25,8 @@ from tools.auth.network import is_loopback
 from tools.library.library import Library
 from tools.settings import Settings
 
-# The probes of an orchestrator bring no credentials, the description is the same in every deployment, and so is the
-# page, which asks for a key only once it is open.
+# An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
+# the page asks for a key once it is open.
 OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
 PAGE_FILES_PATH = "/page/"
 CHALLENGE = 'Bearer realm="citewell"'
@@ -43,14 +43,14 @@ Identify = Callable[[Headers, Library], Awaitable[Identity]]
 
 
 class IdentityMiddleware:
-    """Identifies each request and keeps the identity in its state; answers 401 where it can't."""
+    """Middleware that stores the identity of each request in its state, and answers 401 if there is none."""
 
     def __init__(self, app: ASGIApp, *, identify: Identify) -> None:
         self._app = app
         self._identify = identify
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its identity, or answer it here."""
+        """Pass the request on with its identity, or answer with a problem."""
         if scope["type"] == "http" and not _is_open(scope["path"]):
             headers = Headers(scope=scope)
             try:
@@ -66,13 +66,13 @@ class IdentityMiddleware:
 
 
 def identify_by(settings: Settings) -> Identify:
-    """Return the way in which a deployment identifies requests.
+    """Return the function that identifies requests under these settings.
 
-    Raises ConfigurationError where nobody could be identified by its settings.
+    Raises ConfigurationError if nobody could be identified by them.
     """
     match settings.auth.mode:
         case "none":
-            return _as(Identity(settings.workspace, settings.user))
+            return _always(Identity(settings.workspace, settings.user))
         case "keys":
             return _by_key
         case "jwt":
@@ -83,7 +83,7 @@ def _is_open(path: str) -> bool:
     return path in OPEN_PATHS or path.startswith(PAGE_FILES_PATH)
 
 
-def _as(identity: Identity) -> Identify:
+def _always(identity: Identity) -> Identify:
     async def identify(headers: Headers, library: Library) -> Identity:
         return identity
 
@@ -92,7 +92,7 @@ def _as(identity: Identity) -> Identify:
 
 async def _by_key(headers: Headers, library: Library) -> Identity:
     keys = {*_bearers(headers), *headers.getlist("x-api-key")}
-    identity = await ApiKeys(library.database, library.workspaces).find(_only(keys))
+    identity = await ApiKeys(library.database, library.workspaces).find(_single(keys))
     if identity is None:
         raise NotAuthenticated("The key is not valid.")
     return identity
@@ -100,7 +100,7 @@ async def _by_key(headers: Headers, library: Library) -> Identity:
 
 def _by_token(verifier: TokenVerifier) -> Identify:
     async def identify(headers: Headers, library: Library) -> Identity:
-        identity = await verifier.verify(_only(set(_bearers(headers))))
+        identity = await verifier.verify(_single(set(_bearers(headers))))
         await library.workspaces.ensure(identity.workspace)
         return identity
 
@@ -108,16 +108,16 @@ def _by_token(verifier: TokenVerifier) -> Identify:
 
 
 def _bearers(headers: Headers) -> list[str]:
-    """Return what is sent as Bearer; another scheme is for a proxy on the way, and not for us."""
+    """Return the Bearer credentials; any other scheme is meant for a proxy in between."""
     sent = (value.partition(" ") for value in headers.getlist("authorization"))
     return [credentials.strip() for scheme, _, credentials in sent if scheme.lower() == "bearer"]
 
 
-def _only(credentials: set[str]) -> str:
+def _single(credentials: set[str]) -> str:
     if not credentials:
-        raise NotAuthenticated("The request does not say who asks.")
+        raise NotAuthenticated("The request has no credentials.")
     if len(credentials) > 1:
-        raise NotAuthenticated("The request brings several credentials.", suggestion="Send one of them.")
+        raise NotAuthenticated("The request has several credentials.", suggestion="Send one of them.")
     return credentials.pop()
 
 
@@ -128,18 +128,18 @@ def _challenge(headers: Headers) -> str:
 
 BODY_BYTES = 1_000_000
 DOCUMENTS_PATH = "/api/documents"
-FORM_BYTES = 1_000_000  # what a form or JSON may hold beside the document's own bytes
+FORM_BYTES = 1_000_000  # that a form or JSON may add to the document's own bytes
 
 
 class BodyLimitMiddleware:
-    """Answers 413 where a request's body is larger than its route takes, whether its length was declared or not."""
+    """Middleware that answers 413 to a body larger than its route accepts, with or without a declared length."""
 
     def __init__(self, app: ASGIApp, *, document_bytes: int) -> None:
         self._app = app
         self._document_bytes = document_bytes + FORM_BYTES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its body counted."""
+        """Pass the request on, and count the bytes of its body as they arrive."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -156,7 +156,7 @@ class BodyLimitMiddleware:
             message = await receive()
             arrived += len(message.get("body", b""))
             if arrived > limit:
-                # FastAPI passes on this kind of exception alone where it reads a body.
+                # While FastAPI reads a body, it lets only this kind of exception through.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(limit).message)
             return message
 
@@ -168,10 +168,10 @@ def _too_large(limit: int) -> RequestTooLarge:
 
 
 class LoopbackMiddleware:
-    """Refuses what a web page elsewhere makes a browser on this machine send, unless its origin is listed.
+    """Middleware that refuses requests that another site's page makes a browser on this machine send.
 
-    A service that asks nobody who they are must not be reached through a name that was pointed at 127.0.0.1 (DNS
-    rebinding), nor by a form of another site; no such page can leave out its own Host and Origin.
+    A service without authentication must not be reachable through a name that resolves to 127.0.0.1 (DNS rebinding),
+    nor by another site's form. Such a page can't hide its own Host and Origin. Listed origins are allowed.
     """
 
     def __init__(self, app: ASGIApp, *, origins: frozenset[str]) -> None:
@@ -179,7 +179,7 @@ class LoopbackMiddleware:
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what names this machine."""
+        """Pass the request on if its Host and Origin are local, or answer 403."""
         if scope["type"] == "http" and not self._is_local(Headers(scope=scope)):
             response = problem(
                 "invalid_request",
@@ -202,7 +202,7 @@ class LoopbackMiddleware:
 def _names_loopback(url: str) -> bool:
     try:
         host = urlsplit(url).hostname
-    except ValueError:  # a bracket that nothing closes
+    except ValueError:  # an unclosed bracket
         return False
     return host is not None and is_loopback(host)
 
@@ -214,29 +214,28 @@ PREFLIGHT_SECONDS = 600
 
 
 def listed_origins(settings: Settings) -> frozenset[str]:
-    """Return the origins as browsers write them.
+    """Return the allowed origins as browsers write them.
 
-    Raises ConfigurationError where one is no origin, and where any page at all could call a service that asks nobody
-    who they are.
+    Raises ConfigurationError if one is not an origin, or if every page could call a service without authentication.
     """
     origins = frozenset(origin.rstrip("/").lower() for origin in settings.cors_origins)
     for origin in origins - {ANY_ORIGIN}:
         parts = urlsplit(origin)
         if parts.scheme not in ("http", "https") or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
             raise ConfigurationError(
-                f"cors_origins: {origin!r} is no origin.",
-                suggestion="Write each as a browser does: https://wiki.example.com, with the port where it has one.",
+                f"cors_origins: {origin!r} is not an origin.",
+                suggestion="Write it as a browser does, with the port if there is one: https://wiki.example.com.",
             )
     if ANY_ORIGIN in origins and settings.auth.mode == "none":
         raise ConfigurationError(
-            "cors_origins: '*' would let every web page read the library, since nobody is asked who they are.",
+            "cors_origins: '*' would let every web page read the library, since requests are not authenticated.",
             suggestion="List the origins, or set CITEWELL_AUTH__MODE.",
         )
     return origins
 
 
 def allow_origins(app: FastAPI, origins: frozenset[str]) -> None:
-    """Let pages of these origins call the app. Cookies are nothing to it, so browsers are not told to send any."""
+    """Allow pages of these origins to call the app, without cookies, which it does not use."""
     if origins:
         app.add_middleware(
             CORSMiddleware,

@@ -1,4 +1,4 @@
-"""The OpenAPI description, with the events of a stream and the problems of every route as schemas."""
+"""The OpenAPI description, with schemas of stream events and of problems."""
 
 from typing import Any, get_args
 
@@ -22,7 +22,7 @@ _UNIDENTIFIED = {str(status): described for status, described in problems(401).i
 
 
 def event_schemas() -> dict[str, Any]:
-    """Describe each event as it travels, flat with its envelope, and their union as RunEvent."""
+    """Return a schema for each event, flat with its envelope as on the wire, and for their union RunEvent."""
     adapters = [(kind.__name__, "serialization", TypeAdapter(kind)) for kind in get_args(AnyEvent)]
     _, shared = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE)  # type: ignore[arg-type]
     schemas: dict[str, Any] = dict(shared.get("$defs", {}))
@@ -32,7 +32,7 @@ def event_schemas() -> dict[str, Any]:
         schemas[kind.__name__] = {**schema, "properties": properties, "required": list(properties)}
     names = {kind.__dataclass_fields__["type"].default: kind.__name__ for kind in get_args(AnyEvent)}
     schemas["RunEvent"] = {
-        "description": "The `data` of one Server-Sent Event. Ignore kinds and fields that you do not know.",
+        "description": "The `data` of one Server-Sent Event. Ignore types and fields that you do not know.",
         "oneOf": [{"$ref": REFERENCE.format(model=name)} for name in names.values()],
         "discriminator": {
             "propertyName": "type",
@@ -43,7 +43,7 @@ def event_schemas() -> dict[str, Any]:
 
 
 def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
-    """Let the app describe itself with events, problems, and how a request says who asks."""
+    """Replace the app's OpenAPI description with one that has events, problems and security schemes."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -68,7 +68,7 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
 
 
 def _secure(schema: dict[str, Any], schemes: dict[str, Any]) -> None:
-    """Return which credentials the routes take, any one of them, and that a request without is answered with 401."""
+    """Add the credentials that routes accept, any one of them, and the 401 of a request without any."""
     if not schemes:
         return
     schema["components"]["securitySchemes"] = schemes

@@ -1,4 +1,4 @@
-"""Errors over HTTP: RFC 9457 problems, and one table of codes, statuses and meanings, which docs/errors.md shows."""
+"""HTTP errors: RFC 9457 problems, and the table of codes, statuses and meanings in docs/errors.md."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from graph.errors import CitewellError, NotFound
 
 
 class RequestTooLarge(CitewellError):
-    """The body has more bytes than the route takes."""
+    """The body is larger than the route accepts."""
 
     code = "request_too_large"
     suggestion = "Send less at once."
@@ -29,17 +29,17 @@ class NotReady(CitewellError):
 
     code = "not_ready"
     retryable = True
-    suggestion = "Run `citewell doctor` for the whole picture."
+    suggestion = "Run `citewell doctor` for details."
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorKind:
-    """An error with its HTTP status. ``beside`` are statuses that HTTP itself asks for, or a route of its own."""
+    """An error with its HTTP status, and the ``other_statuses`` that HTTP or a single route requires for it."""
 
     error: type[CitewellError]
     status: int
     meaning: str
-    beside: tuple[int, ...] = ()
+    other_statuses: tuple[int, ...] = ()
 
     @property
     def code(self) -> str:
@@ -48,70 +48,70 @@ class ErrorKind:
 
     @property
     def suggestion(self) -> str:
-        """What to do, where the error itself does not say it more precisely."""
+        """The default advice; an error may carry a more precise one."""
         return self.error.suggestion
 
     @property
     def retryable(self) -> bool:
-        """Whether the same request may succeed if it is sent again."""
+        """Whether the same request may succeed on a retry."""
         return self.error.retryable
 
 
 ERROR_TABLE = (
-    ErrorKind(errors.UnknownModel, 400, "No model has the name that the request gives."),
-    ErrorKind(errors.NotAuthenticated, 401, "The request does not say who asks, or its key or token is not valid."),
-    ErrorKind(errors.NotFound, 404, "There is no such thing, or it is not yours: the two look alike."),
+    ErrorKind(errors.UnknownModel, 400, "No model has the requested name."),
+    ErrorKind(errors.NotAuthenticated, 401, "The request has no credentials, or its key or token is not valid."),
+    ErrorKind(errors.NotFound, 404, "It does not exist, or it is not yours; both get the same reply."),
     ErrorKind(errors.SessionBusy, 409, "The session is answering another question."),
-    ErrorKind(RequestTooLarge, 413, "The body has more bytes than the route takes: names how many it takes."),
-    ErrorKind(errors.BudgetExhausted, 422, "The run has used up a cap of its budget: names the cap."),
+    ErrorKind(RequestTooLarge, 413, "The body is larger than the route accepts; names the limit."),
+    ErrorKind(errors.BudgetExhausted, 422, "The run has reached a cap of its budget; names the cap."),
     ErrorKind(
         errors.InvalidRequest,
         422,
-        "The request is not one that the route takes: names the field and what is wrong with it.",
-        beside=(400, 403, 405, 409, 415),
+        "The request is not valid for the route; names the field and what is wrong with it.",
+        other_statuses=(400, 403, 405, 409, 415),
     ),
     ErrorKind(
         errors.UnreadableDocument,
         422,
-        "The file is empty, broken, too large, or of a format that is not read: says which.",
+        "The file is empty, broken, too large, or in an unsupported format; names the reason.",
     ),
-    ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work: names the setting."),
-    ErrorKind(CitewellError, 500, "Something that nobody foresaw. The log has it, the reply says nothing of it."),
+    ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
+    ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
-    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or no connection came free in time."),
-    ErrorKind(errors.DependencyFailed, 503, "Something outside did not answer, such as the issuer of tokens."),
-    ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by another model than the one configured."),
+    ErrorKind(errors.DatabaseUnavailable, 503, "PostgreSQL can't be reached, or no connection became free in time."),
+    ErrorKind(errors.DependencyFailed, 503, "An outside service did not answer, such as the token issuer."),
+    ErrorKind(errors.EmbeddingMismatch, 503, "The library was embedded by a model other than the configured one."),
     ErrorKind(
         errors.EmbeddingUnavailable,
         503,
-        "The embedding endpoint did not answer, where there is no going on without it.",
+        "The embedding endpoint did not answer, and the request can't continue without it.",
     ),
     ErrorKind(errors.ModelRefused, 503, "The model's endpoint refused the key, the model or the request."),
-    ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint was not reached, is overloaded, or took too long."),
+    ErrorKind(errors.ModelUnavailable, 503, "The model's endpoint can't be reached, is overloaded, or took too long."),
     ErrorKind(
         NotReady,
         503,
-        "`GET /readyz`: questions can't be answered. Names each thing that stands in the way.",
+        "`GET /readyz`: questions can't be answered; names each reason.",
     ),
-    ErrorKind(errors.Overloaded, 503, "As many runs are going and waiting as this process takes on."),
-    ErrorKind(errors.ServerStopping, 503, "The process is being stopped and takes on nothing more."),
-    ErrorKind(errors.WebUnavailable, 503, "The web's search endpoint did not answer."),
+    ErrorKind(errors.Overloaded, 503, "The process has as many active and waiting runs as it accepts."),
+    ErrorKind(errors.ServerStopping, 503, "The process is stopping and accepts nothing new."),
+    ErrorKind(errors.WebUnavailable, 503, "The web search endpoint did not answer."),
 )
 BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}
 
 
 def error_kind(code: str) -> ErrorKind:
-    """Return the row of a code; that of an internal error for a code that another version has written."""
+    """Return the row of a code; that of an internal error for a code that only another version knows."""
     return BY_CODE.get(code, BY_CODE[CitewellError.code])
 
 
 def error_table_markdown() -> str:
-    """Write the table as the manual shows it."""
+    """Return the table as Markdown, for the manual."""
     rows = ["| Code | Status | Message | Suggestion | Retryable |", "|---|---|---|---|---|"]
     for kind in ERROR_TABLE:
-        beside = f", also {', '.join(map(str, kind.beside))}" if kind.beside else ""
+        others = f", also {', '.join(map(str, kind.other_statuses))}" if kind.other_statuses else ""
         retry = "yes" if kind.retryable else "no"
-        rows.append(f"| `{kind.code}` | {kind.status}{beside} | {kind.meaning} | {kind.suggestion} | {retry} |")
+        rows.append(f"| `{kind.code}` | {kind.status}{others} | {kind.meaning} | {kind.suggestion} | {retry} |")
     return "\n".join(rows)
 
 
@@ -119,13 +119,13 @@ log = logging.getLogger("citewell.api")
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
-MOST_FAULTS = 10  # that one problem names
-LONGEST_NAME = 100  # of a field, as it is told back
+MOST_FAULTS = 10  # listed in one problem
+LONGEST_NAME = 100  # of a field, echoed in a problem
 LONGEST_DETAIL = 1000
 
 
 class Problem(BaseModel):
-    """What went wrong (RFC 9457). ``code`` is stable; ``detail`` is for people and may be worded anew."""
+    """An error (RFC 9457). ``code`` is stable; ``detail`` is for people and may be reworded."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -136,11 +136,11 @@ class Problem(BaseModel):
     code: str
     suggestion: str
     retryable: bool
-    instance: str | None = Field(default=None, description="The run that failed, as urn:uuid, where there was one.")
+    instance: str | None = Field(default=None, description="The failed run as urn:uuid, if there was one.")
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the problems that a route may answer with, for OpenAPI."""
+    """Return the OpenAPI responses of a route that may answer with these statuses."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
@@ -158,9 +158,9 @@ def problem(
     run_id: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Make the response of a problem; its status comes from the table unless HTTP itself sets one."""
+    """Return a problem as a response; its status comes from the table unless ``status`` is set."""
     status = status or error_kind(code).status
-    # What a request brings may be told back in it, half a surrogate pair among others, and has to become bytes.
+    # The detail may quote the request, lone surrogates included, and must be encodable.
     detail = shorten(detail.encode("utf-8", "replace").decode())
     body = Problem(
         type=f"urn:citewell:problem:{code}",
@@ -179,16 +179,16 @@ def problem(
 
 
 def shorten(detail: str) -> str:
-    """Cut what is told back where a request makes it long."""
+    """Cut a detail at LONGEST_DETAIL characters, since it may quote a long request."""
     return detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…"
 
 
 def problem_of(error: CitewellError) -> Response:
-    """Make the response of one of our errors."""
+    """Return one of our errors as a response."""
     return problem(error.code, error.message, error.advice, retryable=type(error).retryable)
 
 
-ROUTES_ADVICE = "The routes, and what they take, are listed at /docs."
+ROUTES_ADVICE = "See /docs for the routes and what they accept."
 _HTTP_KINDS = {
     HTTPStatus.NOT_FOUND.value: (NotFound.code, ROUTES_ADVICE),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE.value: (RequestTooLarge.code, RequestTooLarge.suggestion),
@@ -199,7 +199,7 @@ Shape = Callable[[Problem], Any]
 
 @dataclass(frozen=True, slots=True)
 class ErrorShape:
-    """How a dialect tells errors."""
+    """A dialect's error format: a function of the problem, and the statuses that replace ours."""
 
     shape: Shape
     statuses: Mapping[int, int]
@@ -209,53 +209,53 @@ SHAPES: dict[str, ErrorShape] = {}  # by the prefix of its paths
 
 
 def register_error_shape(prefix: str, shape: Shape, *, statuses: Mapping[int, int] | None = None) -> None:
-    """Tell the errors of the paths that begin with ``prefix`` in a shape of a dialect's own, as plain JSON.
+    """Register a dialect's error format, as plain JSON, for paths that begin with ``prefix``.
 
-    ``statuses`` gives the status that the dialect's clients expect in the place of ours.
+    ``statuses`` maps our statuses to those that the dialect's clients expect instead.
     """
     SHAPES[prefix] = ErrorShape(shape, statuses or {})
 
 
 def in_dialect_shape(path: str, response: Response) -> Response:
-    """Put a problem into the shape that its path has, or leave it as it is."""
-    telling = next((telling for prefix, telling in SHAPES.items() if path.startswith(prefix)), None)
-    if telling is None or response.media_type != MEDIA_TYPE:
+    """Convert a problem to the error format of its path, if it has one."""
+    registered = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
+    if registered is None or response.media_type != MEDIA_TYPE:
         return response
-    body = to_json(telling.shape(Problem.model_validate_json(bytes(response.body))))
-    status = telling.statuses.get(response.status_code, response.status_code)
+    body = to_json(registered.shape(Problem.model_validate_json(bytes(response.body))))
+    status = registered.statuses.get(response.status_code, response.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
     return Response(body, status, kept, "application/json")
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Answer every error of the app as a problem."""
-    app.add_exception_handler(CitewellError, _ours)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unforeseen)
+    """Make the app answer every error with a problem."""
+    app.add_exception_handler(CitewellError, _citewell_error)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected_error)
 
 
-async def _ours(request: Request, error: Exception) -> Response:
+async def _citewell_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, CitewellError)
     if error_kind(error.code).status >= 500:
-        # What we refuse ourselves, as when we are full, needs no trace; what something else did wrong has a cause.
+        # Our own refusals, such as Overloaded, need no trace; an error of something else has a cause.
         trace = error if error.__cause__ else None
         log.warning("%s %s: %s: %s", request.method, request.url.path, error.code, error.message, exc_info=trace)
     return in_dialect_shape(request.url.path, problem_of(error))
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+async def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = error.errors()
-    faults = [describe_fault(item) for item in errors[:MOST_FAULTS]]
-    if len(errors) > MOST_FAULTS:
-        faults.append(f"and {len(errors) - MOST_FAULTS} more")
+    found = error.errors()
+    faults = [describe_fault(item) for item in found[:MOST_FAULTS]]
+    if len(found) > MOST_FAULTS:
+        faults.append(f"and {len(found) - MOST_FAULTS} more")
     response = problem("invalid_request", "; ".join(faults), "Correct the named fields and send the request again.")
     return in_dialect_shape(request.url.path, response)
 
 
 def describe_fault(error: Mapping[str, Any]) -> str:
-    """Say in one line which field is wrong and how, without echoing what was sent."""
+    """Describe in one line which field is wrong and how, without echoing its value."""
     place = [str(part)[:LONGEST_NAME] for part in error["loc"][1:]]
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
@@ -265,15 +265,15 @@ def describe_fault(error: Mapping[str, Any]) -> str:
     return f"{'.'.join(place) or 'body'}: {message}"
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, advice = _HTTP_KINDS.get(error.status_code, ("invalid_request", ROUTES_ADVICE))
     response = problem(code, str(error.detail), advice, status=error.status_code, headers=error.headers)
     return in_dialect_shape(request.url.path, response)
 
 
-async def _unforeseen(request: Request, error: Exception) -> Response:
-    # Starlette logs it with its traceback and passes it on after this answer, so the client alone is served here.
+async def _unexpected_error(request: Request, error: Exception) -> Response:
+    # No logging here: Starlette logs the traceback and raises the error again after this response.
     response = problem(
         "internal", "The request failed for an internal reason.", "Report this with the time it happened."
     )

@@ -1,4 +1,4 @@
-"""The page's files: read once, compressed once, addressed by a hash of their content."""
+"""The web page's files: read and compressed once, and addressed by a hash of their content."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
 }
-# What a module imports as it is loaded. An `import()`, and a type that a comment imports, are not at a line's start.
+# A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
     r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE
 )
@@ -28,7 +28,7 @@ _STATIC_IMPORT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file with its compressed twin, where that is smaller, and the tag that both go by."""
+    """A file, its gzip form if that is smaller, and the entity tag of both."""
 
     content: bytes
     compressed: bytes | None
@@ -37,16 +37,16 @@ class PageFile:
 
     @classmethod
     def of(cls, content: bytes, suffix: str) -> "PageFile":
-        """Make the file of some content."""
+        """Create a file from its content."""
         compressed = gzip.compress(content, 9, mtime=0)
-        # Weak, since it names the content and not the bytes of one encoding of it.
+        # Weak, since it is the same for both encodings.
         tag = f'W/"{hashlib.sha256(content).hexdigest()[:32]}"'
         return cls(content, compressed if len(compressed) < len(content) else None, MEDIA_TYPES[suffix], tag)
 
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """All files of the page. ``version`` stands for the content of every one of them."""
+    """All files of the page. ``version`` is a hash of all their content."""
 
     version: str
     index: PageFile
@@ -55,7 +55,7 @@ class PageFiles:
 
 @cache
 def read_page(folder: Path = PAGE_FOLDER) -> PageFiles:
-    """Read the page, once in a process."""
+    """Read the page's files, once per process."""
     found = {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -68,15 +68,15 @@ def read_page(folder: Path = PAGE_FOLDER) -> PageFiles:
 
 
 def imported_modules(files: Mapping[str, bytes], module: str) -> list[str]:
-    """List the modules that must be there before ``module`` runs, in the order in which they are met."""
-    met: dict[str, None] = {}
+    """List the modules that ``module`` imports, directly or not, breadth first."""
+    seen: dict[str, None] = {}
     waiting = [module]
     while waiting:
         path = waiting.pop(0)
-        if path in files and path not in met:
-            met[path] = None
+        if path in files and path not in seen:
+            seen[path] = None
             waiting.extend(_imports(path, files[path]))
-    return [path for path in met if path != module]
+    return [path for path in seen if path != module]
 
 
 def _imports(path: str, content: bytes) -> Iterator[str]:

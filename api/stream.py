@@ -1,8 +1,8 @@
 """A run as a Server-Sent Event stream: its events, encoded, from the first to the terminal one.
 
-The run is a separate task. When its last reader leaves, the run is cancelled unless the request says otherwise. When
-the server stops, runs have a while to end; a stream that breaks off then can be joined again, since the run continues
-in another process, or in the next one.
+The run is a separate task. When its last reader leaves, the run is cancelled unless the request asks for something
+else. When the server stops, runs get some time to end. A stream that breaks off then can be joined again, since the run
+continues in another process, or in the next one.
 """
 
 import asyncio
@@ -29,34 +29,34 @@ log = logging.getLogger("citewell.api")
 
 PING_SECONDS = 15
 SEND_TIMEOUT_SECONDS = 30.0
-SHUTDOWN_GRACE_SECONDS = 310.0  # longer than any drain: the server cuts its streams itself when that is over
+SHUTDOWN_GRACE_SECONDS = 310.0  # longer than any drain, after which the server closes its streams itself
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 OnDisconnect = Literal["cancel", "continue"]
 
 
 def stream_responses(description: str, schema: Mapping[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
-    """Describe a stream as the reply of a route, for OpenAPI; ``schema`` is that of the data of its frames."""
+    """Return the OpenAPI response of a route that streams; ``schema`` describes the data of a frame."""
     return {200: {"description": description, "content": {MEDIA_TYPE: {"schema": schema or {"type": "string"}}}}}
 
 
 def wants_stream(request: Request) -> bool:
-    """Whether a request says that it accepts Server-Sent Events."""
+    """Return whether a request accepts Server-Sent Events."""
     return MEDIA_TYPE in request.headers.get("accept", "")
 
 
 @dataclass(frozen=True, slots=True)
 class StreamPosition:
-    """The last event that a reader had: ``Last-Event-ID: {run_id}:{seq}``."""
+    """The last event that a reader has received: ``Last-Event-ID: {run_id}:{seq}``."""
 
     run_id: str
     seq: int
 
 
 def resume_position(request: Request) -> StreamPosition | None:
-    """Return where a reader left off, or None where it does not say.
+    """Return where a reader left off, or None if it sends no Last-Event-ID.
 
-    Raises InvalidRequest where the header is not an id that a stream gave.
+    Raises InvalidRequest if the header is not an event id of a stream.
     """
     header = request.headers.get("last-event-id", "").strip()
     if not header:
@@ -68,16 +68,16 @@ def resume_position(request: Request) -> StreamPosition | None:
         return StreamPosition(str(UUID(run_id)), int(seq))
     except ValueError:
         raise InvalidRequest(
-            "Last-Event-ID: it is not an id that a stream of this service gave.",
-            suggestion="Send the id of the last event, {run_id}:{seq}, or leave the header out.",
+            "Last-Event-ID: it is not an event id of this service.",
+            suggestion="Send the id of the last event, {run_id}:{seq}, or omit the header.",
         ) from None
 
 
 class RunStream(EventSourceResponse):
-    """Streams a run to one reader as Server-Sent Events, and cancels the run if the reader leaves.
+    """A run streamed to one reader as Server-Sent Events; by default the run is cancelled when its last reader leaves.
 
-    A reader that takes nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
-    last event that the reader has had; ``headers`` are added to those of every stream.
+    A reader that accepts nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
+    last event that the reader has received; ``headers`` are added to those of every stream.
     """
 
     def __init__(
@@ -106,16 +106,16 @@ class RunStream(EventSourceResponse):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream; whichever way that ends, the run does not go on unwatched unless it was asked to."""
+        """Send the stream, and afterwards cancel a run without readers if ``on_disconnect`` is "cancel"."""
         self._run.watchers += 1
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:
-            log.info("run %s: its reader took nothing for %s s", self._run.run_id, self.send_timeout)
+            log.info("run %s: its reader accepted nothing for %s s", self._run.run_id, self.send_timeout)
         finally:
             self._run.watchers -= 1
             if self._on_disconnect == "cancel" and not self._run.watchers and not self._stopping.is_set():
-                # The request may be being cancelled itself; the run's end is recorded all the same.
+                # Shielded: the request itself may be cancelled, but the run's end must still be recorded.
                 with anyio.CancelScope(shield=True):
                     await self._cancel()
 
@@ -123,15 +123,15 @@ class RunStream(EventSourceResponse):
         try:
             await self._run.cancel("client_disconnected")
         except CitewellError as error:
-            log.warning("run %s: it could not be cancelled: %s", self._run.run_id, error.code)
+            log.warning("run %s: could not be cancelled: %s", self._run.run_id, error.code)
 
 
 async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncGenerator[bytes, None]:
-    """Return the frames of a run's events after ``after``, up to its terminal one.
+    """Yield the frames of a run's events after ``after``, up to the terminal one.
 
-    Where the server stops, a reader that can join the run again gets no end, since the run goes on; others get one.
-    An event that can't be encoded ends the run and the stream as failed, and so does a log that can't be read on, since
-    a reader can make nothing of a stream that breaks off.
+    When the server stops, a reader that can join the run again gets no end, since the run continues; others get one.
+    An event that can't be encoded ends the run and the stream as failed. A log that can no longer be read ends the
+    stream as failed, since a reader can't use a stream that just breaks off.
     """
     last = 0
     try:
@@ -145,7 +145,7 @@ async def encode_run(run: RunReader, encoder: Encoder, after: int = 0) -> AsyncG
         if not encoder.resumable:
             yield encoder.encode(_failure(run, last + 1, error))
     except CitewellError as error:
-        log.warning("run %s: its log can't be read behind event %d: %s", run.run_id, last, error.code)
+        log.warning("run %s: its log can't be read after event %d: %s", run.run_id, last, error.code)
         yield encoder.encode(_failure(run, last + 1, error))
     except Exception:
         log.exception("run %s: event %d can't be encoded", run.run_id, last)
@@ -159,9 +159,9 @@ def _failure(run: RunReader, seq: int, error: CitewellError) -> Envelope:
 
 
 async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
-    """Wait for a run's end on behalf of a client that reads no stream but may leave just the same."""
-    ending = asyncio.create_task(_ended(run))
-    leaving = asyncio.create_task(_left(request))
+    """Return the end of a run for a client that reads no stream; cancel the run if the client disconnects first."""
+    ending = asyncio.create_task(_terminal_event(run))
+    leaving = asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done() and on_disconnect == "cancel":
@@ -172,13 +172,13 @@ async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDiscon
         ending.cancel()
 
 
-async def _ended(run: RunReader) -> RunFinished | RunFailed:
+async def _terminal_event(run: RunReader) -> RunFinished | RunFailed:
     async for envelope in run.events():
         if isinstance(envelope.event, RunFinished | RunFailed):
             return envelope.event
     raise AssertionError("a log ends with its terminal event")
 
 
-async def _left(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

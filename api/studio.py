@@ -1,7 +1,7 @@
 """The app that the LangGraph development server runs next to the graph (named in langgraph.json).
 
-It closes the library when the server ends. And it takes a header out of browsers' preflight requests to a server on
-their own machine, which the Starlette under that server answers with 400 even where the server allows them.
+It closes the library when the server ends. It also removes a header of browsers' preflight requests to a server on
+their own machine: that server's Starlette answers them with 400 even if the server allows them.
 """
 
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ PREFLIGHT_HEADER = b"access-control-request-private-network"
 
 
 class WithoutPrivateNetworkPreflight:
-    """Hide from what lies within that a preflight request asks for the private network."""
+    """Middleware that removes the private-network header from preflight requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on without the header."""
+        """Pass the request on without the header."""
         if scope["type"] == "http" and scope["method"] == "OPTIONS":
             kept = [(name, value) for name, value in scope["headers"] if name != PREFLIGHT_HEADER]
             scope = {**scope, "headers": kept}

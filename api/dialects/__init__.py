@@ -1,1 +1,1 @@
-"""Wire formats: a folder each, and what several of them share."""
+"""Wire formats: one folder for each, and the modules that several share."""

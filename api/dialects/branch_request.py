@@ -1,6 +1,6 @@
-"""Find the message that a chat client edits or regenerates.
+"""The message that a chat client edits or regenerates.
 
-Such clients have ids of their own for the questions, and ours for the answers.
+These clients have our ids for answers, but only their own ids for questions.
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from tools.sessions.history import StoredMessage
 
 @dataclass(frozen=True, slots=True)
 class BranchPoint:
-    """Where a run leaves the branch: the question that it takes the place of, or the answer that it gives anew."""
+    """Where a run branches off: the question that it replaces, or the answer that it regenerates; neither to append."""
 
     edit: str | None = None
     regenerate: str | None = None
 
 
 def branch_at_question(history: Sequence[StoredMessage], answers_before: Sequence[str], *, first: bool) -> BranchPoint:
-    """Find the question that follows the last of ``answers_before``, the answers that a client has above it.
+    """Return the stored question after the last of ``answers_before``, the ids of the answers above it in the client.
 
-    ``first`` says that nothing at all is above it. A question that was never stored is simply asked: no fork.
+    ``first`` is true if there is nothing at all above it. A question that was never stored makes no branch.
     """
     if answers_before:
         last = answers_before[-1]
@@ -35,21 +35,21 @@ def branch_at_question(history: Sequence[StoredMessage], answers_before: Sequenc
 
 
 def branch_at_answer(history: Sequence[StoredMessage], message_id: str) -> BranchPoint:
-    """Find the answer of that id; where its run failed and left none, the question that it was to answer."""
-    said = {each.message_id: each for each in history}
-    if message_id in said and said[message_id].role == "assistant":
+    """Return the branch that regenerates an answer, or asks its question again if the run failed and stored none."""
+    by_id = {each.message_id: each for each in history}
+    if message_id in by_id and by_id[message_id].role == "assistant":
         return BranchPoint(regenerate=message_id)
-    return BranchPoint(edit=asked) if (asked := _question_of(message_id)) in said else BranchPoint()
+    return BranchPoint(edit=question) if (question := _question_of(message_id)) in by_id else BranchPoint()
 
 
 def as_regeneration(history: Sequence[StoredMessage], fork: BranchPoint) -> BranchPoint:
-    """Turn the edit of a question into the regeneration of its answer, where it has one."""
+    """Turn an edit of a question into a regeneration of its newest answer, if it has one."""
     answers = [each.message_id for each in history if each.role == "assistant" and each.parent_message_id == fork.edit]
     return BranchPoint(regenerate=answers[-1]) if fork.edit and answers else fork
 
 
 def branch_at_last_answer(history: Sequence[StoredMessage]) -> BranchPoint:
-    """Return the newest answer anew, or ask the newest question again where it has none."""
+    """Return the branch that regenerates the newest answer, or asks the newest question again if it has none."""
     if not history:
         return BranchPoint()
     last = history[-1]
@@ -60,4 +60,4 @@ def _question_of(message_id: str) -> str | None:
     try:
         return question_id(message_id)
     except ValueError:
-        return None  # it is no id of ours
+        return None  # it is not an id of this service

@@ -1,6 +1,6 @@
-"""Encode a run for clients that can't retract text: final sections only, then one end.
+"""Encoding for clients that can't retract text: final sections only, then one end.
 
-An end without a whole answer becomes a failure for dialects that know no end but `done` and `error`.
+An incomplete answer ends as a failure in dialects that have only `done` and `error`.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ _WHY = {
 
 
 def cancelled_as_failure(end: RunFinished) -> RunFailed:
-    """Return a cancelled end as a failure, so that a client does not take what it has for the whole answer.
+    """Return a cancelled end as a failure, so that a client does not mistake a part for the whole answer.
 
-    Its code is the reason why the run was stopped.
+    Its code is the stop reason of the run.
     """
     return RunFailed(
         code=end.stop_reason,
@@ -37,10 +37,10 @@ def cancelled_as_failure(end: RunFinished) -> RunFailed:
 
 
 class BufferedEncoding:
-    """Encodes each event behind the sections that it settles, by the two functions of a dialect.
+    """An encoder that sends each event after the sections that it makes final, with two functions of a dialect.
 
-    An answer that a crash has changed ends as failed, with ``advice`` for its suggestion where there is some. So does
-    one that was cut short, unless the dialect can express that (``cut_short_fails``).
+    An answer that was rewritten after a crash ends as failed, with ``advice`` as the suggestion if it is not empty. So
+    does a cancelled one if ``cut_short_fails``, for dialects that can't express it.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class BufferedEncoding:
         self._over = False
 
     def encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event, and nothing after the end."""
+        """Return the frames of an event; none after the end."""
         if self._over:
             return b""
         if self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":

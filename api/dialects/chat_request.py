@@ -1,4 +1,4 @@
-"""Parts of requests that dialects share: the question and the chat history."""
+"""The question and the chat history of a request, shared by dialects."""
 
 import re
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ Role = Literal["user", "assistant", "system"]
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """A message of a conversation that a client keeps itself."""
+    """A message of a conversation that the client stores itself."""
 
     role: Role
     content: str
 
 
 def last_question(messages: Sequence[ChatMessage]) -> str:
-    """Return the last message, which has to be the user's.
+    """Return the text of the last message.
 
-    Raises InvalidRequest.
+    Raises InvalidRequest if it is not the user's or has no text.
     """
     if not messages or messages[-1].role != "user" or not messages[-1].content.strip():
         raise InvalidRequest("messages: the last one must be the user's, with text.")
@@ -37,7 +37,7 @@ def last_question(messages: Sequence[ChatMessage]) -> str:
 def parse_question(text: str, field: str) -> str:
     """Return the text of a message as a question of at most 10,000 characters.
 
-    Raises InvalidRequest with the name of the field where it is none.
+    Raises InvalidRequest that names ``field`` if it is empty, too long or has control characters.
     """
     try:
         return _QUESTION.validate_python(text.replace("\r\n", "\n"))
@@ -47,7 +47,7 @@ def parse_question(text: str, field: str) -> str:
 
 
 def without_marks(message: ChatMessage, marks: re.Pattern[str]) -> ChatMessage:
-    """Return a message as the server would remember it: without marks, which count the sources of another answer."""
+    """Return a message as the server would store it: an answer has no marks, since they number its own sources."""
     text = message.content
     if message.role == "assistant":
         text = marks.sub("", text).replace(JOINER, "")
@@ -55,9 +55,9 @@ def without_marks(message: ChatMessage, marks: re.Pattern[str]) -> ChatMessage:
 
 
 def recent_turns(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
-    """Return the last finished exchanges before the question, as many as a session remembers.
+    """Return the last answered exchanges before the question, at most TURNS_KEPT.
 
-    A question without an answer is left out, and so are system messages: what a run is told is not the client's to say.
+    Questions without an answer are left out. So are system messages: a client can't set the instructions of a run.
     """
     turns: list[Turn] = []
     question = ""

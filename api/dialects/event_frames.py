@@ -23,9 +23,9 @@ from graph.events import (
 )
 
 EventTypes = frozenset[type[AnyEvent]]
-# What dialects that send finished sections alone leave to their buffer.
+# Dialects that send only final sections leave these to their buffer.
 DRAFT_EVENTS: EventTypes = frozenset({SectionStarted, TextDelta, SectionFinished, SectionChecked, SectionRevised})
-# What is done inside a run, of which dialects for chat windows have no word.
+# Internals of a run that the wire formats of chat windows have no frame for.
 INTERNAL_EVENTS: EventTypes = frozenset(
     {
         RunResumed,
@@ -41,14 +41,14 @@ INTERNAL_EVENTS: EventTypes = frozenset(
 
 
 class EncodedJson(str):
-    """JSON that is serialised already, as one line."""
+    """Serialised JSON, on one line."""
 
 
 def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -> bytes:
-    r"""Write one SSE frame with its data as one line of JSON; every line ends in ``\n``.
+    r"""Return one SSE frame with its data as one line of JSON; every line ends in ``\n``.
 
-    Some clients split frames at a blank line of ``\n\n`` alone, so no frame ever holds a carriage return.
-    Raises PydanticSerializationError where the data is not JSON-able, as with lone surrogates.
+    Some clients split frames only at ``\n\n``, so a frame never contains a carriage return.
+    Raises PydanticSerializationError if the data can't be serialised, for example because of lone surrogates.
     """
     head = f"id: {event_id}\n" if event_id is not None else ""
     if event is not None:
@@ -57,25 +57,25 @@ def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -
 
 
 class Encoder(Protocol):
-    """One wire format, with an instance for each stream, so that it may keep what it has sent.
+    """A wire format, with an instance for each stream, so that it may keep state.
 
-    It returns no frame for an event that it does not know. Ours handle an event in a ``singledispatchmethod`` or name
-    it among ``ignored``; a test lists the events for which neither was decided.
+    It returns no frame for an unknown event. Our own encoders handle each event in a ``singledispatchmethod`` or list
+    it in ``ignored``; a test finds the events that are in neither.
     """
 
     @property
     def stateful(self) -> bool:
         """Whether the frames of an event depend on the events before it.
 
-        Such an encoder is fed a log from its first event, and its reader sent the frames that it has missed.
+        If so, the encoder gets a log from its first event, and its reader only the frames that it has missed.
         """
         ...
 
     @property
     def resumable(self) -> bool:
-        """Whether clients join a run again by themselves when a stream breaks off before its end."""
+        """Whether clients reconnect by themselves when a stream breaks off before its end."""
         ...
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, or nothing."""
+        """Return the frames of an event, or ``b""``."""
         ...

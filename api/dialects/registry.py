@@ -1,4 +1,4 @@
-"""The wire formats: ours, and those that installed distributions add under the entry point ``citewell.dialects``."""
+"""All wire formats: the built-in ones, and those of installed packages with the entry point ``citewell.dialects``."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ from tools.plugins.entry_points import Names, Plugin, load_plugins
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A wire format: its name, what makes an encoder of a stream with no options set, and its routes."""
+    """A wire format: its name, a factory of encoders with default options, and its routes."""
 
     name: str
     encoder: Callable[[], Encoder]
@@ -62,9 +62,9 @@ _PARAMETER = re.compile(r"\{[^}]*\}")
 
 
 def load_dialects() -> list[Plugin[Dialect]]:
-    """Load the dialects of other distributions.
+    """Load the dialects of installed packages.
 
-    Raises ConfigurationError where one is broken or its name is taken.
+    Raises ConfigurationError if one is broken or its name is taken.
     """
     names = Names("dialect", DIALECTS)
     plugins = load_plugins(GROUP, Dialect)
@@ -74,9 +74,9 @@ def load_dialects() -> list[Plugin[Dialect]]:
 
 
 def mount_plugins(app: FastAPI) -> None:
-    """Mount the dialects of other distributions behind every route of the app, so that they hide none of ours.
+    """Mount the dialects of installed packages after every route of the app, so that they hide none of ours.
 
-    Raises ConfigurationError where one is broken, or its name or one of its routes is taken.
+    Raises ConfigurationError if one is broken, or its name or one of its routes is taken.
     """
     taken = Names("route", _routes(app.router))
     for plugin in load_dialects():
@@ -87,5 +87,5 @@ def mount_plugins(app: FastAPI) -> None:
 
 def _routes(router: APIRouter) -> Iterator[str]:
     for context in iter_route_contexts(router.routes):
-        path = _PARAMETER.sub("{}", context.path or "")  # what a parameter is called tells no two routes apart
+        path = _PARAMETER.sub("{}", context.path or "")  # routes that differ only in a parameter's name are the same
         yield from (f"{method} {path}" for method in context.methods or ())

@@ -1,4 +1,4 @@
-"""Options of a run: what it reads and searches, who writes the answer, and its budget."""
+"""Options of a run: what it reads and searches, which model writes the answer, and its budget."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -12,17 +12,17 @@ from tools.runs.run_request import RunRequest
 
 
 class SearchOptions(BaseModel):
-    """What a run reads, and where it searches."""
+    """The documents that a run reads, and where it searches."""
 
-    page_ids: PageIds = Field(default=[], description="Documents to read whole.")
-    only_selected_pages: bool = Field(default=False, description="Answer from `page_ids` and `selected_text` alone.")
+    page_ids: PageIds = Field(default=[], description="Documents to read in full.")
+    only_selected_pages: bool = Field(default=False, description="Answer only from `page_ids` and `selected_text`.")
     selected_text: SelectedText | None = Field(
-        default=None, description="A passage that the reader marked: read first, and citable."
+        default=None, description="A passage that the reader selected: read first, and citable."
     )
     search: SearchMode = Field(default="auto", description="`auto` decides whether the question needs the library.")
     web: WebMode = Field(
         default="off",
-        description="`fallback`: where the library holds nothing relevant; `also`: beside it; `first`: before it.",
+        description="`fallback`: if the library has nothing relevant; `also`: in addition to it; `first`: before it.",
     )
     spaces: Annotated[list[Name], Field(max_length=100)] = Field(
         default=[], description="Ids or slugs of the spaces to search; empty for all."
@@ -31,19 +31,19 @@ class SearchOptions(BaseModel):
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
 
     def searching(self) -> dict[str, Any]:
-        """Return what these options settle of a run's context."""
+        """Return the fields of a run's Context that these options set."""
         return self.model_dump(include={"only_selected_pages", "search", "web", "spaces", "top_k", "min_score"})
 
 
 class RunOptions(SearchOptions):
-    """Who writes the answer, too, and what that may take."""
+    """Search options, with the model that writes the answer and its budget."""
 
     model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
     budget: Budget = Budget()
 
     def context(self, identity: Identity, knobs: Mapping[str, Any]) -> Context:
-        """Lay out the context of a run on the identity's behalf; ``knobs`` are the deployment's."""
+        """Return the context of a run for this identity; ``knobs`` are the deployment's settings."""
         return Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -58,12 +58,12 @@ class RunOptions(SearchOptions):
 
 
 class ChatOptions(RunOptions):
-    """The options of chat clients, which send them beside their protocol's own fields and those of their host."""
+    """Run options that chat clients send together with their protocol's fields and those of their host."""
 
     on_disconnect: Literal["cancel", "continue"] | None = None
     while_running: WhileRunning | None = None
 
-    def request(
+    def to_run_request(
         self,
         question: str,
         identity: Identity,
@@ -73,9 +73,9 @@ class ChatOptions(RunOptions):
         edit: str | None = None,
         regenerate: str | None = None,
     ) -> RunRequest:
-        """Lay out the run of a question on the identity's behalf; ``knobs`` are the deployment's.
+        """Return the run that answers a question for this identity; ``knobs`` are the deployment's settings.
 
-        ``while_running`` is the protocol's own custom, where the client says nothing of it.
+        ``while_running`` is the protocol's default, used if the client does not set its own.
         """
         return RunRequest(
             question,

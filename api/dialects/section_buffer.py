@@ -1,4 +1,4 @@
-"""A buffer that holds sections until they can't change, for dialects that can't retract what they have sent."""
+"""A buffer that holds sections until they are final, for dialects that can't retract what they have sent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from graph.evidence import Claim, Message
 
 
 class Retracted(Exception):
-    """A section that was already sent is void: after a crash it was written again, in other words."""
+    """A section that was already sent has changed: it was written again after a crash."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalSection:
-    """A section in its last form. ``position`` counts the sections of the finished message from 0."""
+    """A section that can no longer change. ``position`` is its 0-based place in the finished message."""
 
     position: int
     text: str
@@ -23,22 +23,22 @@ class FinalSection:
 
 
 class SectionBuffer:
-    """Reads a run's events and releases its sections, each once, in order, as soon as nothing can change them.
+    """A reader of a run's events that releases each section once, in order, as soon as nothing can change it.
 
-    That is with a section's verdicts where no claim of it failed, since repair leaves such a section as it is; when it
-    is finished where nothing was searched for; and otherwise at the assessment or the end of the run, whichever comes
-    first. Sections wait for those before them. Withdrawn sections are never released.
+    That is with the section's verdicts if no claim of it failed, since repair does not change it then; when it is
+    finished, if nothing was searched; otherwise at the assessment or the end of the run, whichever comes first.
+    Sections wait for those before them. Withdrawn sections are never released.
     """
 
     def __init__(self) -> None:
         self._view = RunView()
-        self._released: list[SectionView] = []  # by section index; withdrawn ones keep their place without text
+        self._released: list[SectionView] = []  # by section index; withdrawn ones stay, without text
         self._sent = 0
 
     def feed(self, event: AnyEvent) -> list[FinalSection]:
-        """Read an event, and return the sections that it settles.
+        """Read an event, and return the sections that it makes final.
 
-        Raises Retracted where a section that was released has been rewritten in other words, or is proven otherwise.
+        Raises Retracted if a released section now has other text or other citations.
         """
         self._view.feed(event)
         match event:
@@ -57,7 +57,7 @@ class SectionBuffer:
             raise Retracted
 
     def _rest(self, message: Message) -> list[FinalSection]:
-        # The message is the last word: it leaves withdrawn sections out and numbers the others anew.
+        # The message is authoritative: it omits withdrawn sections and renumbers the others.
         sections = final_sections(message)
         if [each.text for each in sections[: self._sent]] != [each.text for each in self._released if each.text]:
             raise Retracted
@@ -88,5 +88,5 @@ def final_sections(message: Message) -> list[FinalSection]:
 
 
 def _marks(section: SectionView) -> list[tuple[int, set[tuple[int, str]]]]:
-    """Return what a reader sees of the claims: where each ends, and which sources are cited there."""
+    """Return what readers see of the claims: where each ends, and which sources it cites."""
     return [(c["end"], {(each["source_index"], each["segment_id"]) for each in c["citations"]}) for c in section.claims]

@@ -1,4 +1,4 @@
-"""Routes of the library: documents added, listed, read, shown and deleted, and search without an answer."""
+"""Library routes: add, list, read, show and delete documents, and search without an answer."""
 
 import asyncio
 from dataclasses import replace
@@ -30,7 +30,7 @@ Filter = Annotated[Name | None, Query()]
     "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
 )
 async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested:
-    """Bring in a document under an id of ours."""
+    """Add a document under a new id."""
     return await library.ingestor.ingest(me, document)
 
 
@@ -38,7 +38,7 @@ async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary)
 async def put_document(
     document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
 ) -> Ingested:
-    """Bring in a document under your own id, or its new version; an unchanged one writes nothing."""
+    """Add or replace a document under your own id; an unchanged one writes nothing."""
     ingested = await library.ingestor.ingest(me, replace(document, document_id=str(document_id)))
     if ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
@@ -49,13 +49,13 @@ async def put_document(
 async def list_documents(
     me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None, space: Filter = None, title: Filter = None
 ) -> DocumentPage:
-    """List documents, the last changed first; ``space`` is an id or a slug, ``title`` a part of the title."""
+    """List documents, last changed first; ``space`` is an id or a slug, ``title`` a part of the title."""
     return await library.documents.list(me, limit=limit, cursor=cursor, space=space, title=title)
 
 
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
 async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> Document:
-    """Read what is known of a document."""
+    """Read a document's details, without its text."""
     return await library.documents.get(me, str(document_id))
 
 
@@ -63,13 +63,13 @@ async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> Docum
     "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503)
 )
 async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> None:
-    """Take a document out of sight at once; `citewell purge` removes it later."""
+    """Hide a document at once; `citewell purge` removes it later."""
     await library.documents.delete(me, str(document_id))
 
 
 @documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
-    """Read a document's canonical text by its segments; every offset in the API points into it."""
+    """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
 
 
@@ -86,7 +86,7 @@ search_router = APIRouter(tags=["search"])
 
 
 class SearchResults(Body):
-    """Segments that bear on the query, best first. ``degraded`` says why a part of search did not take part."""
+    """Matching segments, best first. ``degraded`` names the reason why a part of search was left out."""
 
     query: str
     degraded: str | None
@@ -97,10 +97,10 @@ class SearchResults(Body):
 async def search(
     me: Me,
     library: OpenLibrary,
-    q: Annotated[str, Query(min_length=1, max_length=10_000, description="What to look for."), Printable],
+    q: Annotated[str, Query(min_length=1, max_length=10_000, description="The search query."), Printable],
     top_k: Annotated[int, Query(ge=1, le=30)] = 10,
     min_score: Annotated[float, Query(ge=0, le=1)] = 0.3,
-    space: Annotated[list[Name], Query(description="Ids or slugs of spaces; all where absent.", max_length=100)] = [],  # noqa: B006
+    space: Annotated[list[Name], Query(description="Ids or slugs of spaces; all if absent.", max_length=100)] = [],  # noqa: B006
 ) -> SearchResults:
     """Search the library by words and meaning."""
     query = SearchQuery(q, me, top_k=top_k, min_score=min_score, spaces=tuple(space), expand=0)

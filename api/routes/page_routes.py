@@ -1,4 +1,4 @@
-"""Routes of the web page at `/`: the same files for everyone, and no user data."""
+"""Routes of the web page at `/`: the same files for everyone, without user data."""
 
 import re
 from http import HTTPStatus
@@ -13,14 +13,14 @@ from graph.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
 READ = ["GET", "HEAD"]
-FOREVER = "public, max-age=31536000, immutable"
-ASK_AGAIN = "no-cache"
-# What every reply says, one for each of the hundred files that the page begins with.
+IMMUTABLE = "public, max-age=31536000, immutable"
+REVALIDATE = "no-cache"
+# Kept short, since every reply has them and the page loads a hundred files.
 FILE_HEADERS = {
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
 }
-# What binds a document: the page, and a picture that somebody opens by itself.
+# For documents: the page, and a picture that is opened on its own.
 DOCUMENT_HEADERS = {
     **FILE_HEADERS,
     "Content-Security-Policy": (
@@ -49,35 +49,34 @@ Page = Annotated[PageFiles, Depends(_page)]
 @router.api_route("/", methods=READ)
 async def open_page(request: Request, page: Page, known: KnownTags) -> Response:
     """Open the page."""
-    return _answer(request, page.index, ASK_AGAIN, known)
+    return _file_response(request, page.index, REVALIDATE, known)
 
 
 @router.api_route("/page/{version}/{path:path}", methods=READ)
 async def get_page_file(version: str, path: str, request: Request, page: Page, known: KnownTags) -> Response:
     """Return a file of the page.
 
-    A page that was open while the service was upgraded asks for files of the version that it began with. It is given
-    those of today, for this once.
+    A page that was open during an upgrade asks for files of its old version. It gets the current ones, as no-cache.
     """
     file = page.files.get(path)
     if file is None:
-        raise NotFound("The page has no such file.", suggestion="Open the page anew.")
-    return _answer(request, file, FOREVER if version == page.version else ASK_AGAIN, known)
+        raise NotFound("The page has no such file.", suggestion="Reload the page.")
+    return _file_response(request, file, IMMUTABLE if version == page.version else REVALIDATE, known)
 
 
-def _answer(request: Request, file: PageFile, caching: str, known: list[str]) -> Response:
+def _file_response(request: Request, file: PageFile, caching: str, known: list[str]) -> Response:
     headers = {**(FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS), "Cache-Control": caching}
-    if caching == ASK_AGAIN:
+    if caching == REVALIDATE:
         headers["ETag"] = file.tag
         if file.tag in known:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     content = file.content
-    if file.compressed is not None and _takes_gzip(request):
+    if file.compressed is not None and _accepts_gzip(request):
         content = file.compressed
         headers["Content-Encoding"] = "gzip"
     return Response(content, headers={**headers, "Content-Type": file.media_type})
 
 
-def _takes_gzip(request: Request) -> bool:
+def _accepts_gzip(request: Request) -> bool:
     found = _GZIP.search(request.headers.get("accept-encoding", ""))
     return found is not None and (found["quality"] is None or found["quality"].strip("0.") != "")

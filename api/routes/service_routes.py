@@ -1,4 +1,4 @@
-"""Routes of the service itself: liveness, readiness, and the graph that every run takes its way through."""
+"""Service routes: liveness, readiness, and the graph that runs follow."""
 
 import hashlib
 from http import HTTPStatus
@@ -23,7 +23,7 @@ class Health(Body):
 
 
 class Ready(Body):
-    """The process can answer; a check that is not ``ok`` says what is degraded."""
+    """The process can answer; a check other than ``ok`` describes what is degraded."""
 
     status: Literal["ready"] = "ready"
     checks: dict[str, str]
@@ -36,7 +36,7 @@ class GraphNode(Body):
 
 
 class GraphEdge(Body):
-    """An edge; a run takes a ``conditional`` one only where the state says so."""
+    """An edge; whether a run takes a ``conditional`` one depends on its state."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -46,7 +46,7 @@ class GraphEdge(Body):
 
 
 class GraphStructure(Body):
-    """The nodes in the order in which the graph adds them, and the edges in the order of their nodes."""
+    """The graph's nodes in the order they were added, and its edges in the order of their nodes."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -60,7 +60,7 @@ async def health() -> Health:
 
 @health_router.get("/readyz", responses=problems(503))
 async def ready(library: OpenLibrary) -> Ready:
-    """Confirm that questions can be answered, or name what prevents it."""
+    """Confirm that questions can be answered, or name the reasons why not."""
     found = await check_readiness(library)
     if not found.ready:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.checks.items() if reason != "ok")
@@ -74,7 +74,7 @@ async def ready(library: OpenLibrary) -> Ready:
     responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
 )
 async def get_graph(citewell: Opened, known: KnownTags) -> Response:
-    """Return the nodes and edges of the graph, to draw it. They change only with the service."""
+    """Return the nodes and edges of the graph, to draw it. They change only with a new version."""
     content = _structure(citewell).model_dump_json(by_alias=True)
     tag = f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
     headers = {"Cache-Control": "private, no-cache", "ETag": tag}

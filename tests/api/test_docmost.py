@@ -309,7 +309,7 @@ class TestChat:
         response = await shared_client.post("/api/ai/chat/stream", **asking("Hello", model="glm-4.7-flash"))
         assert response.status_code == 503
         problem = response.json()
-        assert problem["message"] == "The model 'glm-4.7-flash' was asked for, and no model is configured."
+        assert problem["message"] == "The model 'glm-4.7-flash' was requested, but no model is configured."
         assert (problem["code"], problem["retryable"]) == ("model_unavailable", False)
 
 

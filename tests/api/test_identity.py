@@ -249,7 +249,7 @@ def test_other_machines_may_call_only_where_they_are_asked_who_they_are(settings
     everywhere = settings.model_copy(update={"host": "0.0.0.0"})
     for auth in (KEYS, JWT):
         check_bind(by(everywhere, auth))
-    with pytest.raises(ConfigurationError, match="nobody is asked"):
+    with pytest.raises(ConfigurationError, match="not authenticated"):
         check_bind(everywhere)
 
 

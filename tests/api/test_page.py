@@ -209,7 +209,7 @@ async def test_what_is_no_file_of_the_page_is_a_problem(pages: httpx.AsyncClient
         # Sent as it stands, since a client puts such an address right.
         response = await pages.get("/", extensions={"target": f"/page/any/{name}".encode()})
         body = assert_problem(response, 404, "not_found")
-        assert body["suggestion"] == "Open the page anew.", name
+        assert body["suggestion"] == "Reload the page.", name
     assert (await pages.post("/page/any/main.js")).status_code == 405
     assert (await pages.post("/")).status_code == 405
 

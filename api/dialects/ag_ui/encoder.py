@@ -1,7 +1,7 @@
 """The ag_ui dialect: the events that ``HttpAgent`` reads, and CopilotKit through it.
 
-Frames end at a blank line of newlines alone, since its clients split nowhere else. The protocol has no event for
-citations: sources go into the shared state, their proof into a CUSTOM event, and marks ``[n]`` into the text.
+Frames end with two newlines, without carriage returns, since its clients split only there. The protocol has no event
+for citations: sources go into the shared state, their proof into a CUSTOM event, and marks ``[n]`` into the text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,9 +41,9 @@ Frame = dict[str, Any]
 
 
 class RunFrames:
-    """Builds the events of steps, thoughts and text, so that none is begun twice or ended without having begun.
+    """A builder of step, thought and text events that never starts one twice or ends one that is not open.
 
-    Clients refuse a step whose name is open already, and an end of the run while anything is.
+    Clients refuse to start a step that is already open, and to end a run while anything is open.
     """
 
     def __init__(self, message_id: str) -> None:
@@ -54,20 +54,20 @@ class RunFrames:
         self._thinking = ""
 
     def begin_step(self, name: str) -> list[Frame]:
-        """Begin a step; one that was cut off before is ended first."""
+        """Start a step, after ending one of the same name that was cut off."""
         ended = self.end_step(name)
         self._steps.append(name)
         return [*ended, {"type": "STEP_STARTED", "stepName": name}]
 
     def end_step(self, name: str) -> list[Frame]:
-        """End a step if it is open. Steps run side by side, so any of those that are open may end."""
+        """End a step if it is open. Steps run in parallel, so they may end in any order."""
         if name not in self._steps:
             return []
         self._steps.remove(name)
         return [{"type": "STEP_FINISHED", "stepName": name}]
 
     def think(self, delta: str) -> list[Frame]:
-        """Send what a reasoning model thinks, apart from the answer."""
+        """Append to the thought of a reasoning model, apart from the answer."""
         begun: list[Frame] = []
         if not self._thinking:
             self._thoughts += 1
@@ -96,13 +96,13 @@ class RunFrames:
             begun.append({"type": "TEXT_MESSAGE_START", "messageId": self._message_id, "role": "assistant"})
         return [*begun, {"type": "TEXT_MESSAGE_CONTENT", "messageId": self._message_id, "delta": text}]
 
-    def cut_off(self) -> list[Frame]:
-        """End the steps and the thought that a crash has left open; the text goes on."""
+    def close_open(self) -> list[Frame]:
+        """End the steps and the thought that a crash has left open; the text stays open."""
         return [*self.end_thought(), *(each for name in list(self._steps) for each in self.end_step(name))]
 
     def end(self) -> list[Frame]:
-        """End all that is open."""
-        ended = self.cut_off()
+        """End everything that is open."""
+        ended = self.close_open()
         if self._in_text:
             self._in_text = False
             ended.append({"type": "TEXT_MESSAGE_END", "messageId": self._message_id})
@@ -113,9 +113,9 @@ ENVELOPE = ("schema", "type", "run_id", "session_id", "seq", "at")
 
 
 class AgUiEncoder:
-    """Encodes one run of an agent, under the ids that its client gave thread and run.
+    """An encoder of one run of an agent, with the client's own ids for thread and run.
 
-    ``state`` is what the client keeps in the shared state; keys that are not ours are left in it.
+    ``state`` is the client's shared state; keys that are not ours stay in it.
     """
 
     stateful = True
@@ -141,14 +141,14 @@ class AgUiEncoder:
         self._model = ""
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it settles; nothing after the end."""
+        """Return the frames of an event, after those of the sections that it makes final; none after the end."""
         self._envelope = envelope
         return self._begin() + self._buffered.encode(envelope.event)
 
     def _text(self, settled: Sequence[FinalSection]) -> bytes:
         self._sections += settled
         written = [
-            part for told in settled for piece in marked_pieces(told, bracket) for part in self._run.write(piece)
+            part for each in settled for piece in marked_pieces(each, bracket) for part in self._run.write(piece)
         ]
         return _frames(written)
 
@@ -167,7 +167,7 @@ class AgUiEncoder:
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register
@@ -177,8 +177,8 @@ class AgUiEncoder:
 
     @_encode.register
     def _run_resumed(self, event: RunResumed) -> bytes:
-        # What a crash has left open is repeated under the same names.
-        return _frames(self._run.cut_off()) + self._custom()
+        # Steps that a crash has left open start again under the same names.
+        return _frames(self._run.close_open()) + self._custom()
 
     @_encode.register
     def _step_started(self, event: StepStarted) -> bytes:
@@ -198,7 +198,7 @@ class AgUiEncoder:
 
     @_encode.register
     def _answer_assessed(self, event: AnswerAssessed) -> bytes:
-        return self._patch(self._state.found(assessment=self._fields()))
+        return self._patch(self._state.replace(assessment=self._fields()))
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
@@ -213,7 +213,7 @@ class AgUiEncoder:
             "nearest": message.get("nearest", []),
         }
         known = self._state.sources(message["sources"]) if message["sources"] else []
-        patch = [*known, *self._state.found(citations=citations)]
+        patch = [*known, *self._state.replace(citations=citations)]
         custom = {"type": "CUSTOM", "name": "citations", "value": proof}
         end: Frame = {"type": "RUN_FINISHED", **self._ids(), "result": self._result(event)}
         end["outcome"] = {"type": "cancelled" if event.outcome == "cancelled" else "success"}

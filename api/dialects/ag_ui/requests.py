@@ -1,4 +1,4 @@
-"""AG-UI requests: RunAgentInput, with our own options in its ``forwardedProps``."""
+"""AG-UI requests: RunAgentInput, with our options in its ``forwardedProps``."""
 
 from typing import Annotated, Any
 
@@ -19,7 +19,7 @@ def _object(value: object) -> object:
 
 
 class AgentMessage(BaseModel):
-    """A message as the client has it: text, or parts of which the text is read."""
+    """A message as the client stores it: text, or parts, of which only text is read."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -29,7 +29,7 @@ class AgentMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """The message's text, its parts a line each."""
+        """The message's text, with its parts on separate lines."""
         if isinstance(self.content, str):
             return self.content
         parts = self.content if isinstance(self.content, list) else []
@@ -38,37 +38,37 @@ class AgentMessage(BaseModel):
 
 
 class RunAgentInput(BaseModel):
-    """One run of the agent. Tools are the client's own and never called; context is not passed on to the model."""
+    """One run of the agent. The client's tools are never called; its context is not passed to the model."""
 
     model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
 
     thread_id: Name = Field(description="The external id of a session.")
-    run_id: Name = Field(description="The client's own id of the run; the events bear it.")
+    run_id: Name = Field(description="The client's own id of the run, used in the events.")
     messages: Annotated[list[AgentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     state: Any = None
     forwarded_props: Annotated[ChatOptions, BeforeValidator(_object)] = ChatOptions()
 
     @property
-    def place(self) -> int:
-        """Where the question is among the messages: the last that is not for the model alone.
+    def question_index(self) -> int:
+        """The index of the question in ``messages``: the last one whose role is not in FOLLOWS_A_QUESTION.
 
-        Raises InvalidRequest where that is not the user's.
+        Raises InvalidRequest if it is not the user's.
         """
-        for place in reversed(range(len(self.messages))):
-            if self.messages[place].role not in FOLLOWS_A_QUESTION:
-                if self.messages[place].role == "user":
-                    return place
+        for index in reversed(range(len(self.messages))):
+            if self.messages[index].role not in FOLLOWS_A_QUESTION:
+                if self.messages[index].role == "user":
+                    return index
                 break
         raise InvalidRequest("messages: the last one must be the user's.")
 
     def question(self) -> str:
         """Return the text of the last message.
 
-        Raises InvalidRequest where that is not a question of the user's.
+        Raises InvalidRequest if it is not a question of the user.
         """
-        place = self.place
-        return parse_question(self.messages[place].text, f"messages.{place}.content")
+        index = self.question_index
+        return parse_question(self.messages[index].text, f"messages.{index}.content")
 
     def answers_above(self) -> list[str]:
-        """Return the ids of the answers that the client has above the question."""
-        return [message.id for message in self.messages[: self.place] if message.role == "assistant"]
+        """Return the ids of the answers above the question."""
+        return [message.id for message in self.messages[: self.question_index] if message.role == "assistant"]

@@ -1,4 +1,4 @@
-"""The AG-UI agent's route: a thread's last message is the question, and the events are the response."""
+"""The AG-UI agent's route: it answers a thread's last message with a stream of events."""
 
 from fastapi import APIRouter, Response
 
@@ -19,10 +19,10 @@ STREAM = stream_responses("The run's AG-UI events.")
 async def run_agent(
     body: RunAgentInput, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
-    """Ask a thread's next question, or have its last answer given anew by asking the same again in its place.
+    """Ask a thread's next question, or regenerate its last answer by sending the same question again.
 
-    A client that leaves cancels its run, since the protocol knows no other way to stop one; `forwardedProps` may say
-    `on_disconnect: continue`.
+    A client that disconnects cancels its run, since the protocol has no other way to stop one; `forwardedProps` may
+    set `on_disconnect: continue`.
     """
     question = body.question()
     options = body.forwarded_props
@@ -30,16 +30,16 @@ async def run_agent(
     fork = BranchPoint()
     if answers := body.answers_above():
         history = await library.sessions.get(me, session.session_id, limit=200)
-        fork = _asked_again(question, history.messages, answers)
-    request = options.request(question, me, settings.run_knobs, edit=fork.edit, regenerate=fork.regenerate)
+        fork = _branch_of(question, history.messages, answers)
+    request = options.to_run_request(question, me, settings.run_knobs, edit=fork.edit, regenerate=fork.regenerate)
     run = await runner.start(session.session_id, request)
     state = body.state if isinstance(body.state, dict) else None
     dialect = AgUiEncoder(body.thread_id, body.run_id, run.message_id, state)
     return RunStream(run, dialect, options.on_disconnect or "cancel")
 
 
-def _asked_again(question: str, history: list[StoredMessage], answers: list[str]) -> BranchPoint:
-    """Tell a reload, which the protocol has no word for, from the next question: it is the same one in its place."""
+def _branch_of(question: str, history: list[StoredMessage], answers: list[str]) -> BranchPoint:
+    """Return the branch of a reload: the same question at the same place. The protocol has no request for it."""
     fork = branch_at_question(history, answers, first=False)
     same = any(message.message_id == fork.edit and message.content == question for message in history)
     return as_regeneration(history, fork) if same else BranchPoint()

@@ -1,4 +1,4 @@
-"""The state that an AG-UI agent shares with its page, and the JSON Patches (RFC 6902) that change it."""
+"""The state that an AG-UI agent shares with its client, and the JSON Patches (RFC 6902) that change it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,18 +9,18 @@ Patch = list[dict[str, Any]]
 
 
 class SharedState:
-    """What a run has found, under keys of our own; what else a client keeps in the state stays as it sent it."""
+    """A run's sources, citations and assessment in the shared state; the client's other keys stay as they are."""
 
     def __init__(self, kept: Mapping[str, Any] | None = None) -> None:
         self._kept = dict(kept or {})
         self._sources: list[Source] = []
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the state of a run that has found nothing yet."""
+        """Return the state at the start of a run."""
         return {**self._kept, "sources": [], "documents": [], "citations": [], "assessment": None}
 
     def sources(self, sources: Sequence[Source]) -> Patch:
-        """Append the sources that are new, or put the list in the place of one that it does not go on from."""
+        """Return a patch that appends the new sources, or replaces the list if it does not begin with the old one."""
         known, self._sources = self._sources, list(sources)
         if known == self._sources[: len(known)]:
             patch: Patch = [{"op": "add", "path": "/sources/-", "value": each} for each in self._sources[len(known) :]]
@@ -28,13 +28,13 @@ class SharedState:
             patch = [_replace("sources", self._sources)]
         return [*patch, _replace("documents", source_documents(self._sources))] if patch else []
 
-    def found(self, **values: Any) -> Patch:
-        """Put values in the place of those that stand."""
+    def replace(self, **values: Any) -> Patch:
+        """Return a patch that replaces values by key."""
         return [_replace(name, value) for name, value in values.items()]
 
 
 def source_documents(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """List the documents of sources, each once, with the indices of its own."""
+    """List the documents of sources, each once, with the indices of its sources."""
     listed: dict[str, dict[str, Any]] = {}
     for source in sources:
         about = {name: source[name] for name in ("document_id", "title", "url", "slug", "space", "source_type")}

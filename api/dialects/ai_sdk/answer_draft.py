@@ -1,4 +1,4 @@
-"""The answer while it is written, for clients that can drop what they have shown of it."""
+"""The answer while it is being written, for clients that can drop text that they have shown."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from graph.events import AnyEvent, RunFinished
 
 @dataclass(frozen=True, slots=True)
 class DraftChange:
-    """What to show next: ``text`` replaces all that was shown where ``anew``, and is appended otherwise."""
+    """A change of the shown answer: ``text`` replaces all of it if ``anew``, and is appended otherwise."""
 
     text: str
     anew: bool
 
 
 class AnswerDraft:
-    """Returns a run's answer as it is written, without marks; at the run's end the finished answer, with them.
+    """A run's answer as it is being written, without marks; at the end, the finished answer with marks.
 
-    A section disappears as soon as a claim of it fails, and comes back when it is revised.
+    A section disappears as soon as one of its claims fails, and reappears when it is revised.
     """
 
     def __init__(self, mark: Mark) -> None:
@@ -27,7 +27,7 @@ class AnswerDraft:
         self._shown = ""
 
     def feed(self, event: AnyEvent) -> DraftChange | None:
-        """Read an event, and return what it changes of the answer; None where that is nothing."""
+        """Read an event, and return how it changes the answer, or None if it does not."""
         self._view.feed(event)
         return self._change(marked_text(event.message, self._mark) if isinstance(event, RunFinished) else self._draft())
 

@@ -1,7 +1,7 @@
 """The UI message stream of the AI SDK (version 1): what ``useChat`` and ``DefaultChatTransport`` read.
 
-Releases differ in how strict they are: an unknown part fails the stream in all of them, an unknown field in 6.0.0,
-6.0.150 and 7.0.15 among others. So a stream holds what all of them know, unless its reader says what it accepts.
+Releases differ in strictness: an unknown part fails the stream in all of them, an unknown field in some, such as 6.0.0,
+6.0.150 and 7.0.15. So a stream has only what all of them know, unless its reader lists what else it accepts.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -45,9 +45,9 @@ TEXT = "answer"
 
 
 class MessageParts:
-    """Builds the parts that add a thought, a source or text to the message; the text is one part, ``answer``.
+    """A builder of the parts of a message: thoughts, sources, and text, which is one part named ``answer``.
 
-    Clients refuse a delta or an end of what was never begun, so every part that is open is ended before another.
+    Clients refuse a delta or an end of a part that is not open, so an open part is ended before another starts.
     """
 
     def __init__(self) -> None:
@@ -58,13 +58,13 @@ class MessageParts:
         self._cited: set[int] = set()
 
     def begin_step(self) -> list[Part]:
-        """Begin a step; ``reset`` drops no more than what follows."""
+        """Start a step; ``reset`` drops only what follows."""
         ended = self.end_step()
         self._in_step = True
         return [*ended, {"type": "start-step"}]
 
     def end_step(self) -> list[Part]:
-        """End the step with what is open in it."""
+        """End the step and everything that is open in it."""
         ended = [*self.end_thought(), *self.end_text()]
         if self._in_step:
             self._in_step = False
@@ -72,7 +72,7 @@ class MessageParts:
         return ended
 
     def think(self, delta: str) -> list[Part]:
-        """Send what a reasoning model thinks, apart from the answer."""
+        """Append to the thought of a reasoning model, apart from the answer."""
         begun: list[Part] = []
         if not self._thinking:
             self._thought += 1
@@ -88,7 +88,7 @@ class MessageParts:
         return [{"type": "reasoning-end", "id": f"thought-{self._thought}"}]
 
     def cite(self, sources: Sequence[Source]) -> list[Part]:
-        """Send the sources that the next text refers to, each once, in the order of their marks."""
+        """Add the sources that the next text cites, each once, in the order of their marks."""
         fresh = [source for source in sources if source["index"] not in self._cited]
         self._cited |= {source["index"] for source in fresh}
         return [source_part(source) for source in sorted(fresh, key=lambda source: source["index"])]
@@ -102,13 +102,13 @@ class MessageParts:
         return [*begun, {"type": "text-delta", "id": TEXT, "delta": text}]
 
     def reset(self) -> list[Part]:
-        """Drop all that the step has sent; clients then hold nothing of it open."""
+        """Drop everything that the step has sent; clients then have nothing of it open."""
         self._in_text = self._thinking = False
         self._cited.clear()
         return [{"type": "reset-step"}]
 
     def end_text(self, extra: Mapping[str, Any] | None = None) -> list[Part]:
-        """End the text, if there is any, with what proves it."""
+        """End the text, if any, with ``extra`` fields, such as its proof."""
         if not self._in_text:
             return []
         self._in_text = False
@@ -122,10 +122,10 @@ DONE = b"data: [DONE]\n\n"
 
 
 class AiSdkEncoder:
-    """Encodes one assistant message: status while it works, then sources, text with ``[n]`` marks, and their proof.
+    """An encoder of one assistant message: status parts, then sources, text with ``[n]`` marks, and their proof.
 
-    ``accepts`` are the newer features that its reader understands: ``text-citations`` on the end of the text, and
-    ``reset-step``, by which text is sent as it is written and dropped where it does not hold.
+    ``accepts`` are the newer features that its reader understands: ``text-citations`` at the end of the text, and
+    ``reset-step``, with which text is sent as it is written, and dropped if it turns out wrong.
     """
 
     stateful = True
@@ -144,7 +144,7 @@ class AiSdkEncoder:
         self._over = False
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after the text that it settles; nothing after the end."""
+        """Return the frames of an event, after the text that it makes final; none after the end."""
         self._envelope = envelope
         event = envelope.event
         if isinstance(event, RunFinished) and event.message["sources"]:
@@ -164,9 +164,9 @@ class AiSdkEncoder:
         self._over = isinstance(event, TERMINAL)
         return frames
 
-    def _settle(self, told: FinalSection) -> list[Part]:
-        cited = {citation["source_index"] for claim in told.claims for citation in claim["citations"]}
-        text = [part for piece in marked_pieces(told, bracket) for part in self._message.write(piece)]
+    def _settle(self, section: FinalSection) -> list[Part]:
+        cited = {citation["source_index"] for claim in section.claims for citation in claim["citations"]}
+        text = [part for piece in marked_pieces(section, bracket) for part in self._message.write(piece)]
         return [*self._cite(cited), *text]
 
     def _draft(self, event: AnyEvent) -> list[Part]:
@@ -175,7 +175,7 @@ class AiSdkEncoder:
             return []
         parts: list[Part] = []
         if not self._drafting:
-            self._drafting = True  # in a separate step, so that what came before stays when it is dropped
+            self._drafting = True  # in a new step, so that a reset keeps what came before
             parts = self._message.begin_step()
         elif drafted.anew:
             parts = self._message.reset()
@@ -186,7 +186,7 @@ class AiSdkEncoder:
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register
@@ -225,14 +225,14 @@ class AiSdkEncoder:
             *(self._message.reset() if self._drafting else []),
             *self._message.end_step(),
             {"type": "message-metadata", "messageMetadata": about},
-            # Clients stop at the error, so it comes last but for the end.
+            # Clients stop at the error, so only the end comes after it.
             {"type": "error", "errorText": f"{event.message} {event.suggestion}".strip()},
             {"type": "finish", "finishReason": "error"},
         ]
         return _frames(parts) + DONE
 
     def _proof(self, message: Message) -> list[Part]:
-        # A cut-off run's message cites nothing, yet what was sent of it has marks, each with its proof.
+        # A cancelled run's message has no citations, but the sections already sent have marks that need proof.
         sections = final_sections(message) if self._buffer is None else self._sections
         placed = list(placed_claims(sections, bracket))
         sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
@@ -262,7 +262,7 @@ class AiSdkEncoder:
         return self._status()
 
     def _status(self) -> bytes:
-        """Send the event as progress, which never becomes part of the message."""
+        """Return the event as a transient status part, which never becomes part of the message."""
         data = {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
         return _frames([{"type": "data-status", "data": data, "transient": True}])
 

@@ -15,16 +15,16 @@ from graph.evidence import Message, Source
 from tools.sessions.session_store import StoredMessage
 
 NAMESPACE = "citewell"
-_TYPES = mimetypes.MimeTypes()  # its own table: what the machine has in /etc must not change the stream
+_TYPES = mimetypes.MimeTypes()  # not the global table, which depends on the machine's /etc
 
 
 def source_id(index: int) -> str:
-    """Return the id of a source in the message; the mark ``[n]`` in the text refers to source ``c{n}``."""
+    """Return the id of a source in the message: the mark ``[n]`` in the text refers to source ``c{n}``."""
     return f"c{index}"
 
 
 def source_part(source: Source) -> dict[str, Any]:
-    """Make a ``source-url`` part, or a ``source-document`` part of a source without an address."""
+    """Return a ``source-url`` part, or a ``source-document`` part for a source without a URL."""
     own = {"sourceId": source_id(source["index"]), **_name(source)}
     return {"type": f"source-{_kind(source)}", **own, "providerMetadata": {NAMESPACE: dict(source)}}
 
@@ -42,7 +42,7 @@ def _name(source: Source) -> dict[str, Any]:
 
 
 def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
-    """List each citation as it is, with its source's id and the place of its claim in the text (UTF-16)."""
+    """Return each citation with its source's id and the span of its claim in the text (UTF-16)."""
     return [
         {
             "source_id": source_id(citation["source_index"]),
@@ -56,7 +56,7 @@ def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
 
 
 def text_citations(placed: Iterable[PlacedClaim], sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """List citations as ``text-end`` takes them in the newest releases alone."""
+    """Return citations in the format of ``text-end``, which only the newest releases accept."""
     by_index = {source["index"]: source for source in sources}
     return [
         {
@@ -76,7 +76,7 @@ def _whole_source(source: Source) -> dict[str, Any]:
 
 
 def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
-    """Lay out the ``data-citations`` part: what proves the answer, and what does not."""
+    """Return the data of ``data-citations``: citations, claims with verdicts, disagreements and nearest sources."""
     return {
         "citations": citation_records(placed),
         "claims": [
@@ -95,7 +95,7 @@ def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
 
 
 def ui_messages(stored: Iterable[StoredMessage]) -> list[dict[str, Any]]:
-    """Lay messages out as ``UIMessage``s, an answer with the parts that its stream left in it but for its thoughts."""
+    """Convert messages to ``UIMessage``s; an answer has the parts that its stream left in it, except thoughts."""
     return [_answer(message) if message.role == "assistant" else _question(message) for message in stored]
 
 
@@ -130,9 +130,9 @@ def _answer(stored: StoredMessage) -> dict[str, Any]:
 
 
 class ChatHistory(BaseModel):
-    """A chat as a page that is opened again begins with it."""
+    """A chat's history, for a page that is opened again."""
 
     id: str
     title: str
-    messages: list[dict[str, Any]] = Field(description="`UIMessage`s in the order in which they were said.")
+    messages: list[dict[str, Any]] = Field(description="`UIMessage`s in chronological order.")
     next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")

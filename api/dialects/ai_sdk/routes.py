@@ -1,6 +1,6 @@
-"""AI SDK routes: ask in a chat, join its stream again, read its history, and stop it.
+"""AI SDK routes: ask in a chat, rejoin its stream, read its history, and stop it.
 
-A closed connection is not a stop, so stopping has a route.
+Closing the connection does not stop a run, so there is a route for it.
 """
 
 from typing import Annotated, Literal
@@ -30,7 +30,7 @@ from tools.sessions.session_store import StoredMessage, named_session
 
 router = APIRouter(tags=["ai_sdk"])
 DIALECT = "ai_sdk"
-ChatId = Annotated[Name, Path(description="The chat's id, as the client gave it.")]
+ChatId = Annotated[Name, Path(description="The chat's id, chosen by the client.")]
 
 
 def _listed(lines: list[str]) -> list[str]:
@@ -40,7 +40,7 @@ def _listed(lines: list[str]) -> list[str]:
 Accepts = Annotated[
     tuple[ClientFeature, ...],
     BeforeValidator(_listed),
-    Header(alias="x-citewell-accept", description="What the client understands beyond what all releases do."),
+    Header(alias="x-citewell-accept", description="Features that the client understands and some releases do not."),
 ]
 STREAM = stream_responses("One assistant message as a UI message stream, version 1.")
 
@@ -54,10 +54,10 @@ async def chat(
     runner: OpenRunner,
     accepts: Accepts = (),
 ) -> Response:
-    """Ask a chat's next question, edit one, or have an answer given anew.
+    """Ask a chat's next question, edit one, or regenerate an answer.
 
-    The run goes on when its reader leaves, so that the stream can be joined again, unless `on_disconnect` says
-    `cancel`; a question that comes meanwhile interrupts it, unless `while_running` says otherwise.
+    The run continues when its reader leaves, so that the stream can be joined again, unless `on_disconnect` is
+    `cancel`. Another question interrupts it, unless `while_running` has another value.
     """
     question = body.question()
     session = await library.sessions.create(me, external_id=body.id, dialect=DIALECT)
@@ -65,9 +65,9 @@ async def chat(
     fork = BranchPoint()
     if body.trigger == "regenerate-message" or body.message_id is not None:
         if while_running == "interrupt":
-            await _stop(runner, me, session.session_id)  # so that what it leaves is in the history
+            await _stop(runner, me, session.session_id)  # so that the history has its partial answer
         fork = _fork(body, await _history(library, me, session.session_id))
-    request = body.request(
+    request = body.to_run_request(
         question, me, settings.run_knobs, while_running=while_running, edit=fork.edit, regenerate=fork.regenerate
     )
     run = await runner.start(session.session_id, request)
@@ -83,7 +83,7 @@ async def chat(
 async def join_chat(
     chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts = ()
 ) -> Response:
-    """Join the answer that a chat is being given, from the message's start."""
+    """Join the answer in progress of a chat, from the start of the message."""
     session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
     run = None if session_id is None else await runner.current(me, session_id)
     if run is None:
@@ -95,7 +95,7 @@ async def join_chat(
 async def get_chat(
     chat_id: ChatId, me: Me, library: OpenLibrary, limit: Limit = 100, cursor: Cursor = None
 ) -> ChatHistory:
-    """Read a chat's newest messages as the client keeps them, to begin with when a page is opened again."""
+    """Read a chat's newest messages in the client's format, for a page that is opened again."""
     history = await library.sessions.get(me, await _session(library, me, chat_id), limit=limit, cursor=cursor)
     return ChatHistory(
         id=chat_id,
@@ -107,7 +107,7 @@ async def get_chat(
 
 @router.delete("/api/chat/{chat_id}/stream", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 async def stop_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner) -> None:
-    """Stop what a chat is being answered, and wait until that is recorded; a chat without an answer stays as it is."""
+    """Stop the answer in progress of a chat, and wait until that is recorded; without one, do nothing."""
     await _stop(runner, me, await _session(library, me, chat_id), "cancel_requested")
 
 
@@ -121,7 +121,7 @@ async def _session(library: Library, me: Identity, chat_id: str) -> str:
 async def _stop(
     runner: Runner, me: Identity, session_id: str, reason: Literal["cancel_requested", "interrupted"] = "interrupted"
 ) -> None:
-    """Stop what a session is answering and what waits in it, each once."""
+    """Cancel the active run of a session and those that wait, each once."""
     stopped: set[str] = set()
     while (run := await runner.current(me, session_id)) is not None and run.run_id not in stopped:
         stopped.add(run.run_id)
@@ -138,7 +138,7 @@ async def _history(library: Library, me: Identity, session_id: str) -> list[Stor
 
 
 def _fork(body: UIChatRequest, history: list[StoredMessage]) -> BranchPoint:
-    above = body.said[:-1]
+    above = body.sent_messages[:-1]
     answers = [message.id for message in above if message.role == "assistant"]
     if body.trigger == "submit-message":
         return branch_at_question(history, answers, first=body.message is None and not above)

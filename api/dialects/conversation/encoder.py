@@ -44,10 +44,10 @@ STAGES = {
 
 
 class ConversationEncoder:
-    """Encodes a run as `connected`, `content`, `done` or `error`, and on request its progress.
+    """An encoder of a run as `connected`, `content`, `done` or `error`, and on request its progress.
 
-    Marks ``[n]`` in the text count the ``sources`` of `done`. Of the frames of one event the last alone has an id: a
-    reader that is cut off between them gets all of them again, and misses none.
+    Marks ``[n]`` in the text number the ``sources`` of `done`. Only the last frame of an event has an id: a reader that
+    is disconnected between them gets all of them again, and misses none.
     """
 
     stateful = True
@@ -73,7 +73,7 @@ class ConversationEncoder:
         self._at = ""
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after the text that it settles."""
+        """Return the frames of an event, after the text that it makes final."""
         self._at = envelope.at
         if isinstance(envelope.event, RunFinished):
             self._documents.learn(envelope.event.message["sources"])
@@ -87,13 +87,13 @@ class ConversationEncoder:
         return frame({"type": "connected", "conversationId": self._conversation_id})
 
     def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        text = "".join(piece for told in settled for piece in marked_pieces(self._documents.numbered(told), bracket))
+        text = "".join(piece for each in settled for piece in marked_pieces(self._documents.numbered(each), bracket))
         self._answer += text
         return frame({"type": "content", "content": text}) if text else b""
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register
@@ -161,13 +161,13 @@ class ConversationEncoder:
 
 
 def with_event_id(frames: bytes, event_id: str) -> bytes:
-    """Add an id to the last of some frames."""
+    """Add an id to the last frame."""
     *before, last = frames.removesuffix(b"\n\n").split(b"\n\n")
     return b"\n\n".join([*before, b"id: %b\n%b\n\n" % (event_id.encode(), last)]) if last else b""
 
 
 def failure_data(code: str, message: str, suggestion: str, *, retryable: bool) -> dict[str, Any]:
-    """Describe a failure for the person who asks, without advice that is meant for the operator."""
+    """Return the data of an `error` frame; advice for the operator is replaced by some for the user."""
     if code in BY_CODE and BY_CODE[code].status >= 500:
         suggestion = "Try again in a moment." if retryable else "Tell whoever runs this service when it happened."
     return {"type": "error", "error": message, "code": code, "suggestion": suggestion, "retryable": retryable}

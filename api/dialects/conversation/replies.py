@@ -1,4 +1,4 @@
-"""Documents that an answer cites, each once, numbered in the order of first citation."""
+"""The documents that an answer cites, each once, numbered in the order of first citation."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +13,7 @@ BETWEEN_QUOTES = " ... "
 
 
 class DocumentSource(TypedDict):
-    """A document as a client lists it: ``pageNumber`` from 1, or null without pages; ``relevanceScore`` in [0, 1]."""
+    """A document in a client's list: ``pageNumber`` from 1, or null without pages; ``relevanceScore`` in [0, 1]."""
 
     documentId: str
     documentName: str
@@ -23,9 +23,9 @@ class DocumentSource(TypedDict):
 
 
 class CitedDocuments:
-    """Numbers documents from 1, in the order in which the answer first cites them.
+    """The documents of an answer, numbered from 1 in the order in which it first cites them.
 
-    A number, once given, stays, so that marks in text that is on its way already count the list that comes at the end.
+    Numbers never change, so that marks in text that was already sent match the list at the end.
     """
 
     def __init__(self) -> None:
@@ -33,16 +33,16 @@ class CitedDocuments:
         self._cited: dict[str, list[Citation]] = {}  # by document
 
     def learn(self, sources: Iterable[Source]) -> None:
-        """Take in what is known of the segments that may be cited."""
+        """Add sources that may be cited."""
         self._known.update({source["segment_id"]: source for source in sources})
 
-    def numbered(self, told: FinalSection) -> FinalSection:
-        """Return a section whose citations count documents in the place of segments."""
-        in_order = sorted(told.claims, key=lambda claim: claim["end"])
-        return replace(told, claims=[self._numbered(claim) for claim in in_order])
+    def numbered(self, section: FinalSection) -> FinalSection:
+        """Return a section whose citations number documents instead of segments."""
+        in_order = sorted(section.claims, key=lambda claim: claim["end"])
+        return replace(section, claims=[self._numbered(claim) for claim in in_order])
 
     def sources(self) -> list[DocumentSource]:
-        """List the documents cited so far by their numbers, each by the most relevant segment cited of it."""
+        """List the documents cited so far, by number, each represented by its most relevant cited segment."""
         return [self._source(citations) for citations in self._cited.values()]
 
     def _numbered(self, claim: Claim) -> Claim:
@@ -61,7 +61,7 @@ class CitedDocuments:
 
 
 def document_source(source: Source) -> DocumentSource:
-    """Lay out a segment as the document that it is of."""
+    """Convert a segment to an entry for its document."""
     page = source["page_idx"]
     return DocumentSource(
         documentId=source["document_id"],
@@ -73,17 +73,17 @@ def document_source(source: Source) -> DocumentSource:
 
 
 def most_relevant(sources: Iterable[Source]) -> Source:
-    """Choose the most relevant of at least one source, the first of equals."""
+    """Return the most relevant of at least one source; the first one of equals."""
     return min(sources, key=lambda source: (-source["score"], source["index"]))
 
 
 def on_one_line(text: str) -> str:
-    """Put a text on one line, as excerpts are."""
+    """Return a text on one line, like excerpts."""
     return " ".join(text.split())
 
 
 def _showing(quotes: list[str], opening: str) -> str:
-    """Show what is cited: the segment's own excerpt where that holds it, and the quotes themselves where not."""
+    """Return the segment's own excerpt if it contains all quotes, otherwise the quotes."""
     if all(quote in opening for quote in quotes):
         return opening
     return excerpt(BETWEEN_QUOTES.join(dict.fromkeys(quotes)))

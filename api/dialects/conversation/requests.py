@@ -1,4 +1,4 @@
-"""Conversation requests, in a query string or as JSON."""
+"""Conversation requests, as a query string or as JSON."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ ConversationId = Annotated[str, StringConstraints(max_length=500)]
 
 
 class ConversationQuestion(BaseModel):
-    """A question, and the conversation that it belongs to; fields that are not named here are passed over."""
+    """A question, and the conversation that it belongs to; unknown fields are ignored."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -18,10 +18,10 @@ class ConversationQuestion(BaseModel):
     conversation_id: ConversationId | None = Field(
         default=None,
         alias="conversationId",
-        description="The host's own id, of any shape; without one a conversation is made.",
+        description="The host's own id, in any format; without one a conversation is created.",
     )
-    progress: bool = Field(default=False, description="Tell `progress` and `source_preview` too.")
-    thinking: bool = Field(default=False, description="Use the model's thinking model, and tell `thinking` too.")
+    progress: bool = Field(default=False, description="Send `progress` and `source_preview` too.")
+    thinking: bool = Field(default=False, description="Use the model's thinking model, and send `thinking` too.")
 
     @field_validator("conversation_id")
     @classmethod

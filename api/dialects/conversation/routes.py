@@ -1,6 +1,6 @@
-"""Conversation routes: questions asked and followed by an EventSource.
+"""Conversation routes: ask a question and follow it with an EventSource.
 
-An EventSource never sees the body of a refusal, so a refusal is a frame too.
+An EventSource can't read the body of an error status, so a refusal is a frame too.
 """
 
 from collections.abc import Callable, Coroutine
@@ -36,15 +36,15 @@ from tools.library.library import Library
 from tools.runs.run_request import RunReader, RunRequest
 from tools.runs.runner import Runner
 
-# An EventSource that is not closed comes back with the last id that it was given; 204 tells it to stop.
+# An EventSource reconnects with the last id that it received, until it is closed or answered with 204.
 REFUSED_ID = "refused"
 
 
 class EventSourceRoute(APIRoute):
-    """Answers a request that accepts ``text/event-stream`` with an `error` frame where another gets a problem."""
+    """A route that answers with an `error` frame instead of a problem if the request accepts ``text/event-stream``."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, with refusals put into frames for those that read nothing else."""
+        """Return the handler, with refusals as frames for clients that read only those."""
         handle = super().get_route_handler()
 
         async def framed(request: Request) -> Response:
@@ -61,47 +61,47 @@ class EventSourceRoute(APIRoute):
 
 
 def refusal(error: CitewellError | RequestValidationError, *, again: bool = False) -> Response:
-    """Make the stream of a request that was refused: one frame, whose id keeps it from being sent again.
+    """Return the stream of a refused request: one frame, with an id that stops the client from reconnecting.
 
-    Where the reader has come back (``again``) and may do so once more, it keeps the id that it came with.
+    A reader that has reconnected (``again``) keeps its own id if the error is retryable, so that it can do so again.
     """
     if isinstance(error, RequestValidationError):
         error = InvalidRequest("; ".join(describe_fault(item) for item in error.errors()))
     retryable = type(error).retryable
-    said = failure_data(error.code, error.message, error.advice, retryable=retryable)
-    told = frame(said, event_id=None if again and retryable else REFUSED_ID)
-    return Response(told, media_type=MEDIA_TYPE, headers=HEADERS)
+    data = failure_data(error.code, error.message, error.advice, retryable=retryable)
+    content = frame(data, event_id=None if again and retryable else REFUSED_ID)
+    return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 DIALECT = "conversation"
 PATH = "/api/rag/query-stream"
 PING_SECONDS = 30
-SWEPT_SEQ = 999_999_999  # the place of an end whose log is no longer kept: behind every event that a log holds
+SWEPT_SEQ = 999_999_999  # for an end whose log is no longer kept: after every event of a log
 
 router = APIRouter(tags=["conversation"], route_class=EventSourceRoute)
 STREAM: dict[int | str, dict[str, Any]] = {
     **stream_responses("Frames of JSON with a `type`."),
-    204: {"description": "The reader that comes back has had the end: an EventSource stops here."},
+    204: {"description": "The reconnecting reader has received the end: an EventSource stops here."},
     **problems(400, 404, 409, 413, 422, 503),
 }
 
 
 @router.get(PATH, response_class=EventSourceResponse, responses=STREAM)
 async def ask_by_event_source(
-    asked: Annotated[ConversationQuestion, Query()],
+    question: Annotated[ConversationQuestion, Query()],
     request: Request,
     me: Me,
     settings: AppSettings,
     library: OpenLibrary,
     runner: OpenRunner,
 ) -> Response:
-    """Ask a question in a conversation; a reader that comes back with `Last-Event-ID` is told what it missed."""
-    return await _tell(asked, request, me, settings.run_knobs, library, runner)
+    """Ask a question in a conversation; a reader that reconnects with `Last-Event-ID` gets what it missed."""
+    return await _answer(question, request, me, settings.run_knobs, library, runner)
 
 
 @router.post(PATH, response_class=EventSourceResponse, responses=STREAM)
 async def ask_in_conversation(
-    asked: ConversationQuestion,
+    question: ConversationQuestion,
     request: Request,
     me: Me,
     settings: AppSettings,
@@ -109,28 +109,33 @@ async def ask_in_conversation(
     runner: OpenRunner,
 ) -> Response:
     """Ask a question in a conversation, as JSON."""
-    return await _tell(asked, request, me, settings.run_knobs, library, runner)
+    return await _answer(question, request, me, settings.run_knobs, library, runner)
 
 
-async def _tell(
-    asked: ConversationQuestion, request: Request, me: Identity, knobs: dict[str, Any], library: Library, runner: Runner
+async def _answer(
+    question: ConversationQuestion,
+    request: Request,
+    me: Identity,
+    knobs: dict[str, Any],
+    library: Library,
+    runner: Runner,
 ) -> Response:
     if (left := resume_position(request)) is not None:
-        return await _rejoin(left, asked, me, library, runner)
-    conversation_id = asked.conversation_id or str(uuid4())
+        return await _rejoin(left, question, me, library, runner)
+    conversation_id = question.conversation_id or str(uuid4())
     session = await library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
     run: RunReader | None = None
-    if request.method == "GET" and asked.conversation_id:
-        run = await _asked_already(asked, session.session_id, me, library, runner)
+    if request.method == "GET" and question.conversation_id:
+        run = await _run_in_progress(question, session.session_id, me, library, runner)
     if run is None:
-        context = Context(workspace=me.workspace, user=me.user, thinking=asked.thinking, **knobs)
-        question = RunRequest(asked.query, context, while_running="enqueue")
-        run = await runner.start(session.session_id, question)
-    return _stream(run, conversation_id, asked)
+        context = Context(workspace=me.workspace, user=me.user, thinking=question.thinking, **knobs)
+        run_request = RunRequest(question.query, context, while_running="enqueue")
+        run = await runner.start(session.session_id, run_request)
+    return _stream(run, conversation_id, question)
 
 
 async def _rejoin(
-    left: StreamPosition, asked: ConversationQuestion, me: Identity, library: Library, runner: Runner
+    left: StreamPosition, question: ConversationQuestion, me: Identity, library: Library, runner: Runner
 ) -> Response:
     run = await runner.join(me, left.run_id)
     if left.seq == SWEPT_SEQ or await run.is_over(left.seq):
@@ -138,30 +143,32 @@ async def _rejoin(
     session = (await library.sessions.get(me, run.session_id, limit=1)).session
     conversation_id = session.external_id or session.session_id
     if (end := await _end_without_log(run)) is not None:
-        told = ConversationEncoder(conversation_id, run.message_id).encode(replace(end, seq=SWEPT_SEQ))
-        last = told.removesuffix(b"\n\n").rpartition(b"\n\n")[2]  # the reader has had some of what comes before it
+        frames = ConversationEncoder(conversation_id, run.message_id).encode(replace(end, seq=SWEPT_SEQ))
+        last = frames.removesuffix(b"\n\n").rpartition(b"\n\n")[2]  # the reader has some of the frames before it
         return Response(last + b"\n\n", media_type=MEDIA_TYPE, headers=HEADERS)
-    return _stream(run, conversation_id, asked, after=left.seq)
+    return _stream(run, conversation_id, question, after=left.seq)
 
 
 async def _end_without_log(run: RunReader) -> Envelope | None:
-    """Return the end of a run whose log is no longer kept; None where there is a log."""
+    """Return the end of a run whose log is no longer kept, or None if there is a log."""
     async with aclosing(run.events()) as events:
         first = await anext(events)
     return first if isinstance(first.event, TERMINAL) else None
 
 
-async def _asked_already(
-    asked: ConversationQuestion, session_id: str, me: Identity, library: Library, runner: Runner
+async def _run_in_progress(
+    question: ConversationQuestion, session_id: str, me: Identity, library: Library, runner: Runner
 ) -> RunReader | None:
-    """Find the run that is answering this very question: a page that opens its EventSource twice asks once."""
+    """Return the run that answers this question, if any: a page that opens its EventSource twice asks once."""
     run = await runner.current(me, session_id)
-    if run is None or (await library.sessions.run(me, run.run_id)).question != asked.query:
+    if run is None or (await library.sessions.run(me, run.run_id)).question != question.query:
         return None
     return run
 
 
-def _stream(run: RunReader, conversation_id: str, asked: ConversationQuestion, *, after: int = 0) -> RunStream:
-    dialect = ConversationEncoder(conversation_id, run.message_id, progress=asked.progress, thinking=asked.thinking)
-    # An EventSource drops its connection and comes back by itself, so leaving does not mean that nobody reads on.
+def _stream(run: RunReader, conversation_id: str, question: ConversationQuestion, *, after: int = 0) -> RunStream:
+    dialect = ConversationEncoder(
+        conversation_id, run.message_id, progress=question.progress, thinking=question.thinking
+    )
+    # An EventSource reconnects by itself, so a disconnect does not mean that its reader has left.
     return RunStream(run, dialect, "continue", after=after, ping=PING_SECONDS)

@@ -1,6 +1,6 @@
 """The docmost dialect: data-only frames of sources, memory, thinking and chunks of text with footnote marks.
 
-Its clients can't retract text, so a section is sent once nothing can change it. Docs: dialect-docmost.md.
+Its clients can't retract text, so a section is sent when it is final. Docs: dialect-docmost.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 class RagSource(TypedDict):
-    """A source as Docmost's client knows it. What a document lacks of a page's address is an empty string."""
+    """A source in the format of Docmost's client. Parts of a page's address that a document lacks are empty strings."""
 
     pageId: str
     title: str
@@ -48,7 +48,7 @@ class RagSource(TypedDict):
 
 
 def rag_source(source: Source) -> RagSource:
-    """Convert a source for Docmost's client; ``url`` only where the document has one, as pages of the web do."""
+    """Convert a source for Docmost's client; ``url`` is set only if the document has one, as web pages do."""
     space = source["space"]
     shown = RagSource(
         pageId=source["document_id"],
@@ -65,7 +65,7 @@ def rag_source(source: Source) -> RagSource:
 
 
 class DocmostEncoder:
-    """Encodes for Docmost's AI page: the sources before the text that cites them, and ``[DONE]`` at every end."""
+    """An encoder for Docmost's AI page: sources before the text that cites them, and ``[DONE]`` at every end."""
 
     stateful = True
     resumable = False
@@ -81,18 +81,18 @@ class DocmostEncoder:
         self._listed: list[Source] | None = None
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it settles."""
+        """Return the frames of an event, after those of the sections that it makes final."""
         return self._buffered.encode(envelope.event)
 
     def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
         return b"".join(map(self._section, settled))
 
-    def _section(self, told: FinalSection) -> bytes:
-        marked = marked_pieces(told, by_position(footnote, self._sources))
+    def _section(self, section: FinalSection) -> bytes:
+        marked = marked_pieces(section, by_position(footnote, self._sources))
         return self._context() + b"".join(frame({"type": "chunk", "data": piece}) for piece in marked)
 
     def _context(self) -> bytes:
-        """Send the sources where they have changed; the client replaces its list by each one that it gets."""
+        """Return a frame of the sources if they have changed; the client replaces its list with each new one."""
         if self._listed == self._sources:
             return b""
         first, self._listed = self._listed is None, self._sources
@@ -101,7 +101,7 @@ class DocmostEncoder:
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register

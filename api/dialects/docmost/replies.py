@@ -1,4 +1,4 @@
-"""Docmost replies, spelled as Docmost's client reads them."""
+"""Docmost replies, in the format of Docmost's client."""
 
 from collections.abc import Sequence
 from typing import Literal, cast
@@ -30,7 +30,7 @@ class AiSession(CamelCaseModel):
 
     @classmethod
     def of(cls, session: Session, identity: Identity) -> "AiSession":
-        """Show a session to its owner."""
+        """Create the reply from a session and its owner."""
         return cls(
             id=session.session_id,
             workspace_id=identity.workspace,
@@ -44,7 +44,7 @@ class AiSession(CamelCaseModel):
 
 
 class AiMessage(CamelCaseModel):
-    """A message with its marks; ``[^n]`` is the n-th of its sources."""
+    """A message with its marks; ``[^n]`` is its n-th source."""
 
     id: str
     role: Literal["user", "assistant"]
@@ -54,7 +54,7 @@ class AiMessage(CamelCaseModel):
 
     @classmethod
     def of(cls, stored: StoredMessage) -> "AiMessage":
-        """Show a stored message as its stream told it."""
+        """Create the reply from a stored message, with the text that its stream sent."""
         content, sources = stored.content, []
         if stored.role == "assistant":
             message = cast(Message, stored.body)
@@ -66,7 +66,7 @@ class AiMessage(CamelCaseModel):
 
 
 def _with_freshness(message: Message) -> list[RagSource]:
-    """Show a message's sources, each with the worst that has become of what the answer quotes of it."""
+    """Return a message's sources, each with the worst freshness of its quotes in the answer."""
     shown = []
     for source in message["sources"]:
         quoted = [each for each in message["citations"] if each["source_index"] == source["index"]]
@@ -81,20 +81,20 @@ def _freshness(citations: Sequence[Citation]) -> Freshness | None:
 
 
 class MadeSession(CamelCaseModel):
-    """A session just made. ``memories`` is always empty: what a user told is not remembered across sessions."""
+    """A new session. ``memories`` is always empty: nothing is remembered across sessions."""
 
     session: AiSession
     memories: list[str] = Field(default=[])
 
 
 class ChangedSession(CamelCaseModel):
-    """A session as it stands after a change."""
+    """A session after a change."""
 
     session: AiSession
 
 
 class AutoTitle(CamelCaseModel):
-    """The title that a session was given."""
+    """The title of a session."""
 
     title: str
     session: AiSession
@@ -107,14 +107,14 @@ class Deleted(CamelCaseModel):
 
 
 class AiSessionList(CamelCaseModel):
-    """Sessions, the last used first."""
+    """Sessions, last used first."""
 
     sessions: list[AiSession]
     next_cursor: str | None = Field(description="Send it as `cursor` for the sessions that follow; null at the end.")
 
 
 class AiSessionDetail(CamelCaseModel):
-    """A session with its newest messages, in the order they were said."""
+    """A session with its newest messages, in chronological order."""
 
     session: AiSession
     messages: list[AiMessage]
@@ -122,7 +122,7 @@ class AiSessionDetail(CamelCaseModel):
 
     @classmethod
     def of(cls, history: History, identity: Identity) -> "AiSessionDetail":
-        """Show a session's history to its owner."""
+        """Create the reply from a session's history and its owner."""
         return cls(
             session=AiSession.of(history.session, identity),
             messages=[AiMessage.of(message) for message in history.messages],
@@ -131,7 +131,7 @@ class AiSessionDetail(CamelCaseModel):
 
 
 class AiPage(CamelCaseModel):
-    """A page that can be selected. What its document lacks is an empty string."""
+    """A page that can be selected. Fields that its document lacks are empty strings."""
 
     page_id: str
     title: str
@@ -141,7 +141,7 @@ class AiPage(CamelCaseModel):
 
 
 class AiError(CamelCaseModel):
-    """What went wrong, as Docmost's own server says it, with our code."""
+    """An error in the format of Docmost's own server, with our code."""
 
     status_code: int
     message: str
@@ -152,7 +152,7 @@ class AiError(CamelCaseModel):
 
     @classmethod
     def of(cls, problem: Problem) -> "AiError":
-        """Show a problem to Docmost's client."""
+        """Create the error from a problem."""
         return cls(
             status_code=problem.status,
             message=problem.detail,

@@ -1,6 +1,6 @@
-"""Docmost requests, spelled as Docmost's client spells them.
+"""Docmost requests, in the format of Docmost's client.
 
-Fields that are not known here are ignored, and null is the same as leaving a field out: the client sends both.
+Unknown fields are ignored, and null is the same as omitting a field: the client sends both.
 """
 
 import re
@@ -22,60 +22,60 @@ _MARK = re.compile(r"\[\^\d+\]")
 
 
 class CamelCaseModel(BaseModel):
-    """What every request and response keeps to: names in camel case."""
+    """Base of requests and replies: field names in camel case."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
 
 class DocmostRequest(CamelCaseModel):
-    """What a client sends."""
+    """Base of requests: null fields count as omitted."""
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, given: Any) -> Any:
-        return {name: value for name, value in given.items() if value is not None} if isinstance(given, dict) else given
+    def _without_nulls(cls, values: Any) -> Any:
+        return (
+            {name: value for name, value in values.items() if value is not None} if isinstance(values, dict) else values
+        )
 
 
 class NewAiSession(DocmostRequest):
-    """What a session starts with."""
+    """The initial fields of a session."""
 
-    page_id: UUID | None = Field(default=None, description="The page the chat was opened on; given back, not read.")
+    page_id: UUID | None = Field(default=None, description="The page the chat was opened on; returned, not read.")
 
 
 class AiSessionPatch(DocmostRequest):
-    """What is to be changed of a session; what is left out stays as it is."""
+    """Changes to a session; fields that are left out stay as they are."""
 
     title: Title | None = None
     selected_page_ids: PageIds | None = None
 
 
 class AiTurn(DocmostRequest):
-    """A message as the client holds it."""
+    """A message as the client stores it."""
 
     role: Literal["user", "assistant", "system"]
     content: str
 
 
 class AiQuestion(DocmostRequest):
-    """The last message is the question; those before it count only where no session is named."""
+    """A chat whose last message is the question; those before it count only without a ``session_id``."""
 
     messages: Annotated[list[AiTurn], Field(min_length=1, max_length=1000)]
     session_id: UUID | None = None
     model: ModelName = ""
     thinking: bool = False
     selected_page_ids: PageIds = []
-    is_web_search_enabled: bool = Field(
-        default=False, description="Search the web, and the pages if it brings nothing."
-    )
+    is_web_search_enabled: bool = Field(default=False, description="Search the web, and the pages if it finds nothing.")
     is_semantic_search_enabled: bool = Field(default=False, description="Search the workspace's pages too.")
 
-    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for; without a session, its messages are what was said before.
+    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run; without a session, the messages before the question are its history.
 
-        Raises InvalidRequest where the last message is no question.
+        Raises InvalidRequest if the last message is not a question.
         """
-        said = [ChatMessage(turn.role, turn.content) for turn in self.messages]
-        question = parse_question(last_question(said), f"messages.{len(said) - 1}.content")
+        messages = [ChatMessage(turn.role, turn.content) for turn in self.messages]
+        question = parse_question(last_question(messages), f"messages.{len(messages) - 1}.content")
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -87,7 +87,7 @@ class AiQuestion(DocmostRequest):
             **knobs,
         )
         page_ids = tuple(map(str, self.selected_page_ids))
-        history = None if self.session_id else recent_turns([without_marks(turn, _MARK) for turn in said])
+        history = None if self.session_id else recent_turns([without_marks(turn, _MARK) for turn in messages])
         return RunRequest(question, context, page_ids, history=history)
 
 
@@ -98,10 +98,10 @@ def _without_control(value: str) -> str:
 
 
 class PageSearch(DocmostRequest):
-    """Which pages to list: by id, or by words and space; with none of these, the last changed."""
+    """A search for pages by id, or by words and space; with none of these, the last changed."""
 
     space_id: Annotated[str, Field(max_length=200), AfterValidator(_without_control)] = Field(
         default="", description="An id or a slug."
     )
     query: Annotated[str, Field(max_length=500), AfterValidator(_without_control)] = ""
-    page_ids: PageIds = Field(default=[], description="These pages, in this order; the rest is then not looked at.")
+    page_ids: PageIds = Field(default=[], description="Return these pages, in this order, and ignore the other fields.")

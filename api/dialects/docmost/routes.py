@@ -1,4 +1,4 @@
-"""Docmost routes: its AI page's sessions, chat and page picker."""
+"""Docmost routes: the sessions, the chat and the page picker of its AI page."""
 
 from typing import Any
 from uuid import UUID
@@ -35,14 +35,14 @@ PAGES_LISTED = 20
 SEGMENTS_FOUND = 10
 
 
-async def find_pages(library: Library, identity: Identity, wanted: PageSearch) -> list[AiPage]:
-    """List the pages that the identity may read, leaving out deleted ones and what runs brought from elsewhere."""
-    if wanted.page_ids:
-        page_ids = list(dict.fromkeys(map(str, wanted.page_ids)))
+async def find_pages(library: Library, identity: Identity, search: PageSearch) -> list[AiPage]:
+    """List the pages that the identity may read, without deleted ones and those that runs fetched from elsewhere."""
+    if search.page_ids:
+        page_ids = list(dict.fromkeys(map(str, search.page_ids)))
         named = await library.documents.list(identity, limit=len(page_ids), document_ids=page_ids, lasting=True)
         by_id = {document.document_id: _page(document) for document in named.documents}
         return [by_id[page_id] for page_id in page_ids if page_id in by_id]
-    words, space = " ".join(wanted.query.split()), wanted.space_id.strip() or None
+    words, space = " ".join(search.query.split()), search.space_id.strip() or None
     titled = await library.documents.list(identity, limit=PAGES_LISTED, space=space, title=words or None, lasting=True)
     pages = [_page(document) for document in titled.documents]
     if words and len(pages) < PAGES_LISTED:
@@ -71,27 +71,27 @@ STREAM = stream_responses("Frames of `sources`, `memory`, `thinking`, `chunk` an
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the errors that a route may answer with, for OpenAPI."""
+    """Return the OpenAPI responses of a route that may answer with these statuses."""
     return {status: {"model": AiError} for status in statuses}
 
 
 class NotConfigured(ModelUnavailable):
-    """A model is asked for where the deployment has none: trying again is of no use."""
+    """A model was requested but the deployment has none, so a retry is useless."""
 
     retryable = False
-    suggestion = "Configure a model with CITEWELL_MODELS, or leave `model` out to have the pages quoted."
+    suggestion = "Configure a model with CITEWELL_MODELS, or omit `model` to get quotes from the pages."
 
 
 @router.post("/sessions", responses=error_responses(413, 422, 503))
 async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | None = None) -> MadeSession:
-    """Make a session, with no page selected."""
+    """Create a session, with no page selected."""
     page_id = str(body.page_id) if body and body.page_id else None
     return MadeSession(session=AiSession.of(await library.sessions.create(me, dialect=DIALECT, page_id=page_id), me))
 
 
 @router.get("/sessions", responses=error_responses(422, 503))
 async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
-    """List your sessions, the last used first, each with its selected pages."""
+    """List your sessions, last used first, each with its selected pages."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
     sessions = [AiSession.of(session, me) for session in page.sessions]
     return AiSessionList(sessions=sessions, next_cursor=page.next_cursor)
@@ -107,7 +107,7 @@ async def get_ai_session(
 
 @router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
 async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
-    """Return a session another title, or other selected pages."""
+    """Rename a session, or change its selected pages."""
     page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
     changed = await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
     return ChangedSession(session=AiSession.of(changed, me))
@@ -122,7 +122,7 @@ async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> D
 
 @router.post("/sessions/{session_id}/auto-title", responses=error_responses(404, 422, 503))
 async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> AutoTitle:
-    """Name a session after its first question."""
+    """Title a session after its first question."""
     title = await library.sessions.auto_title(me, str(session_id))
     session = (await library.sessions.get(me, str(session_id), limit=1)).session
     return AutoTitle(title=title, session=AiSession.of(session, me))
@@ -136,11 +136,11 @@ async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) 
 async def stream_ai_chat(
     body: AiQuestion, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
-    """Answer the last message, from the pages selected and from where else the request allows."""
+    """Answer the last message, from the selected pages and the other sources that the request allows."""
     if body.model not in ("", EXTRACTIVE) and not settings.models and find_backend(body.model) is None:
-        raise NotConfigured(f"The model {body.model!r} was asked for, and no model is configured.")
+        raise NotConfigured(f"The model {body.model!r} was requested, but no model is configured.")
     session_id = str(body.session_id or (await library.sessions.create(me, ephemeral=True, dialect=DIALECT)).session_id)
-    run = await runner.start(session_id, body.request(me, settings.run_knobs))
+    run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
     return RunStream(run, DocmostEncoder(), "cancel")
 
 

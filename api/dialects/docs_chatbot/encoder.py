@@ -1,4 +1,4 @@
-"""The docs_chatbot dialect: one JSON reply with its sources, or the same in parts where a stream is requested.
+"""The docs_chatbot dialect: one JSON reply with its sources, or the same in parts if a stream is requested.
 
 Marks are ``[n]``, the n-th source; an answer has at most 10,000 characters, marks included. Docs:
 dialect-docs-chatbot.md.
@@ -34,7 +34,7 @@ LONGEST_CONTENT = 10_000
 
 
 class DocsSource(TypedDict):
-    """A source as the chatbot's page shows it. ``excerpt`` has at most 500 characters."""
+    """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters."""
 
     document_id: str
     title: str
@@ -55,52 +55,52 @@ def docs_source(source: Source) -> DocsSource:
 
 
 def file_path(source: Source) -> str:
-    """Return the path of a source's file as its metadata says it, or else where the document can be opened."""
-    told = source["metadata"].get("file_path")
-    if isinstance(told, str) and told:
-        return told
+    """Return the file path in a source's metadata, or else an address where the document can be opened."""
+    path = source["metadata"].get("file_path")
+    if isinstance(path, str) and path:
+        return path
     return source["url"] or source["slug"] or f"/documents/{source['document_id']}"
 
 
 class ContentLimit:
-    """Takes sections while they fit: an answer that is longer is cut at the end of one."""
+    """A limit on the length of an answer, which is cut at the end of the last section that fits."""
 
     def __init__(self, characters: int = LONGEST_CONTENT) -> None:
         self._room = characters
         self._cut = False
 
-    def take(self, told: FinalSection, mark: Mark) -> list[str]:
-        """Return a section in pieces with its marks, or what fits of the first one, or nothing."""
+    def take(self, section: FinalSection, mark: Mark) -> list[str]:
+        """Return a section in pieces with its marks; what fits of the first section; or nothing after the cut."""
         if self._cut:
             return []
-        given = marked_pieces(told, mark)
-        length = sum(map(len, given))
+        pieces = marked_pieces(section, mark)
+        length = sum(map(len, pieces))
         if length <= self._room:
             self._room -= length
-            return given
+            return pieces
         self._cut = True
-        return [] if told.position else _fitting(given, self._room)
+        return [] if section.position else _fitting(pieces, self._room)
 
 
-def _fitting(given: Sequence[str], room: int) -> list[str]:
-    """Take whole claims while they fit; of a first one that does not, as many words."""
+def _fitting(pieces: Sequence[str], room: int) -> list[str]:
+    """Return the first claims that fit, or as many words of the first one as fit."""
     fitting: list[str] = []
-    for piece in given:
+    for piece in pieces:
         if len(piece) > room:
             break
         fitting.append(piece)
         room -= len(piece)
-    return fitting or [excerpt(given[0], room)]
+    return fitting or [excerpt(pieces[0], room)]
 
 
 def content(message: Message) -> str:
     """Return a finished message's answer with its marks, as its stream sent it."""
     limit, mark = ContentLimit(), by_position(bracket, message["sources"])
-    return "".join(piece for told in final_sections(message) for piece in limit.take(told, mark))
+    return "".join(piece for section in final_sections(message) for piece in limit.take(section, mark))
 
 
 class DocsChatbotEncoder:
-    """Encodes the parts of a reply: ids, sources, content, and how it ended."""
+    """An encoder of the parts of a reply: ids, sources, content, and the end."""
 
     stateful = True
     resumable = False
@@ -118,19 +118,19 @@ class DocsChatbotEncoder:
         self._ids: dict[str, str] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it settles."""
+        """Return the frames of an event, after those of the sections that it makes final."""
         self._ids["session_id"] = envelope.session_id
         return self._buffered.encode(envelope.event)
 
     def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
         return b"".join(map(self._section, settled))
 
-    def _section(self, told: FinalSection) -> bytes:
-        given = self._limit.take(told, by_position(bracket, self._sources))
-        return self._context() + b"".join(frame({"type": "content", "delta": piece}) for piece in given)
+    def _section(self, section: FinalSection) -> bytes:
+        pieces = self._limit.take(section, by_position(bracket, self._sources))
+        return self._context() + b"".join(frame({"type": "content", "delta": piece}) for piece in pieces)
 
     def _context(self) -> bytes:
-        """Send the sources where they have changed; each list replaces the one before."""
+        """Return a frame of the sources if they have changed; each list replaces the one before."""
         if self._listed == self._sources:
             return b""
         self._listed = self._sources
@@ -138,7 +138,7 @@ class DocsChatbotEncoder:
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register

@@ -14,14 +14,14 @@ UNSEARCHED = ("no_retrieval_needed", "library_not_allowed")
 
 
 class ContextUsed(DocsBody):
-    """The sources of an answer, and when they were read from the library: at the moment the answer was finished."""
+    """The sources of an answer, and the time it was finished."""
 
     chunks: list[DocsSource]
     retrieval_timestamp: Timestamp
 
 
 class DocsMessage(DocsBody):
-    """A message, which never changes. ``context_used`` is null for a question, and where nothing was searched for."""
+    """A message, which never changes. ``context_used`` is null for a question, and for an answer without a search."""
 
     message_id: str
     session_id: str
@@ -33,18 +33,18 @@ class DocsMessage(DocsBody):
 
     @classmethod
     def of(cls, stored: StoredMessage, session_id: str) -> "DocsMessage":
-        """Show a stored message; ``[n]`` in an answer is the n-th of its chunks."""
+        """Create the reply from a stored message; ``[n]`` in an answer is its n-th chunk."""
         if stored.role == "user":
-            said, used = stored.content, None
+            text, used = stored.content, None
         else:
             message = cast(Message, stored.body)
             chunks = [docs_source(source) for source in message["sources"]]
-            said, used = content(message), ContextUsed(chunks=chunks, retrieval_timestamp=stored.created_at)
+            text, used = content(message), ContextUsed(chunks=chunks, retrieval_timestamp=stored.created_at)
         return cls(
             message_id=stored.message_id,
             session_id=session_id,
             role=stored.role,
-            content=said,
+            content=text,
             selected_text=stored.body.get("selected_text") if stored.role == "user" else None,
             context_used=None if stored.stop_reason in UNSEARCHED else used,
             created_at=stored.created_at,
@@ -62,7 +62,7 @@ class DocsReply(DocsBody):
 
     @classmethod
     def of(cls, stored: StoredMessage, session_id: str) -> "DocsReply":
-        """Reply with a stored answer."""
+        """Create the reply from a stored answer."""
         message = DocsMessage.of(stored, session_id)
         return cls(
             session_id=session_id,
@@ -84,7 +84,7 @@ class DocsSession(DocsBody):
 
     @classmethod
     def of(cls, history: History) -> "DocsSession":
-        """Show a session's history; an answer that was cut off before it had any text is left out."""
+        """Create the reply from a session's history, without answers that were stopped before they had any text."""
         session = history.session
         messages = [DocsMessage.of(message, session.session_id) for message in history.messages]
         return cls(

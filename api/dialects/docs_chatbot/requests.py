@@ -1,4 +1,4 @@
-"""Docs chatbot requests. Fields that are not known here are ignored."""
+"""Docs chatbot requests. Unknown fields are ignored."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -15,22 +15,22 @@ THRESHOLD = 0.7
 
 
 class DocsBody(BaseModel):
-    """What every request and response keeps to."""
+    """Base of requests and replies: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class DocsQuery(DocsBody):
-    """A question of a page's reader, about the documentation or about what is marked on the page."""
+    """A question about the documentation, or about the text selected on the page."""
 
     query: Annotated[str, Field(min_length=1, max_length=1000), Printable]
     selected_text: SelectedText | None = None
-    session_id: UUID4 | None = Field(default=None, description="Left out of the first message, which makes a session.")
+    session_id: UUID4 | None = Field(default=None, description="Omitted in the first message, which creates a session.")
     top_k: Annotated[int, Field(ge=1, le=30)] = CHUNKS_FOUND
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(default=THRESHOLD, description="The least relevance.")
 
-    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for."""
+    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run; ``knobs`` are the deployment's settings."""
         context = Context(
             workspace=identity.workspace,
             user=identity.user,

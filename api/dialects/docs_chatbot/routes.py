@@ -18,17 +18,17 @@ from graph.events import RunFailed
 router = APIRouter(prefix="/api/docs-chat", tags=["docs_chatbot"])
 DIALECT = "docs_chatbot"
 LONGEST_HISTORY = 200
-JUST_SAID = 10
-REPLY = stream_responses("The answer with its sources; in parts where the request accepts `text/event-stream`.")
+NEWEST_MESSAGES = 10
+REPLY = stream_responses("The answer with its sources; in parts if the request accepts `text/event-stream`.")
 
 
 @router.post("/messages", response_model=DocsReply, responses={**REPLY, **problems(400, 404, 409, 413, 422, 502, 503)})
 async def ask_docs(
     body: DocsQuery, request: Request, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Any:
-    """Answer a question about the documentation; the first one makes a session."""
+    """Answer a question about the documentation; the first one creates a session."""
     session_id = str(body.session_id or (await library.sessions.create(me, dialect=DIALECT)).session_id)
-    run = await runner.start(session_id, body.request(me, settings.run_knobs))
+    run = await runner.start(session_id, body.to_run_request(me, settings.run_knobs))
     if wants_stream(request):
         return RunStream(run, DocsChatbotEncoder(), "cancel")
     end = await wait_for_end(run, request, "cancel")
@@ -36,8 +36,8 @@ async def ask_docs(
         return problem(end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id)
     if not end.message["answer"]:
         raise SessionBusy("The answer was stopped before it had any text.", suggestion="Ask again.")
-    said = (await library.sessions.get(me, session_id, limit=JUST_SAID)).messages
-    return DocsReply.of(next(message for message in said if message.message_id == run.message_id), session_id)
+    messages = (await library.sessions.get(me, session_id, limit=NEWEST_MESSAGES)).messages
+    return DocsReply.of(next(message for message in messages if message.message_id == run.message_id), session_id)
 
 
 @router.get("/sessions/{session_id}", responses=problems(404, 422, 503))

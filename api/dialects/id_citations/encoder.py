@@ -1,7 +1,7 @@
-"""The id_citations dialect: an answer as a row of a conversation, whose sections cite segments by their ids.
+"""The id_citations dialect: an answer as a row of a conversation, whose sections cite segments by id.
 
-A frame holds the same body as a read of the conversation, with the rows that are new or have changed. A client replaces
-each row with the one of the same id, and so needs to know no more for a stream than for a poll.
+A frame has the same body as a read of the conversation, with the rows that are new or have changed. A client replaces
+each row by id, so streaming needs no more client code than polling.
 """
 
 from functools import singledispatchmethod
@@ -37,9 +37,9 @@ from graph.events import (
 
 
 class IdCitationsEncoder:
-    """Sends an answer's row again whenever a section of it is final.
+    """An encoder that sends an answer's row again whenever one of its sections becomes final.
 
-    ``message_id`` is the answer's, for readers of a log that has been swept and begins with its end.
+    ``message_id`` is the answer's id, needed when the log was deleted and only its end is left.
     """
 
     stateful = True
@@ -60,7 +60,7 @@ class IdCitationsEncoder:
         self._asked_at = ""
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the one frame of an event that changes a row, so that a reader can come back behind any frame."""
+        """Return at most one frame per event, so that a reader can resume after any frame."""
         self._envelope = envelope
         settled = self._settle(envelope.event)
         self._sections += map(cited_section, settled)
@@ -68,14 +68,14 @@ class IdCitationsEncoder:
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register
     def _run_started(self, event: RunStarted) -> bytes:
         self._message_id, self._asked_at = event.message_id, self._envelope.at
-        asked = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
-        return self._frame(asked, self._answer("processing"))
+        question = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
+        return self._frame(question, self._answer("processing"))
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
@@ -85,7 +85,7 @@ class IdCitationsEncoder:
 
     @_encode.register
     def _run_failed(self, event: RunFailed) -> bytes:
-        self._sections = []  # what was sent before is void
+        self._sections = []  # sections already sent are no longer valid
         fault = AnswerError(
             code=event.code, message=event.message, suggestion=event.suggestion, retryable=event.retryable
         )
@@ -97,7 +97,7 @@ class IdCitationsEncoder:
         try:
             return self._buffer.feed(event)
         except Retracted:
-            # A row can be sent again, so the next one drops what was sent too early, and the last one has the rest.
+            # A row can be sent again: the next one drops the retracted sections, and the last one has all final ones.
             self._retracted, self._sections = True, []
             return []
 

@@ -19,7 +19,7 @@ Status = Literal["processing", "completed", "cancelled", "failed"]
 
 
 class Quote(TypedDict):
-    """A span of a document's canonical text, in code points, and what it proves."""
+    """A quoted span of a document's canonical text, in code points, with the verdict on its claim."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class Quote(TypedDict):
 
 
 class SegmentCitation(TypedDict):
-    """A segment as `raw-text` lists it, cited once a section, with all that is quoted from it there."""
+    """A segment as in `raw-text`, cited once per section, with all its quotes there."""
 
     document_id: str
     segment_index: int
@@ -40,7 +40,7 @@ class SegmentCitation(TypedDict):
 
 
 class CitedSection(TypedDict):
-    """A section of an answer, with the ids that its writer gave, and what is proven by them."""
+    """A section of an answer, with the source ids that its writer cited, and the citations that were found."""
 
     text: str
     source_ids: list[str]
@@ -48,7 +48,7 @@ class CitedSection(TypedDict):
 
 
 class AnswerError(TypedDict):
-    """Why there is no answer."""
+    """The reason why there is no answer."""
 
     code: str
     message: str
@@ -57,7 +57,7 @@ class AnswerError(TypedDict):
 
 
 class AnswerMetadata(TypedDict, total=False):
-    """What stands behind an answer; a question has none of it."""
+    """The sections, citations and outcome of an answer; empty for a question."""
 
     sections: list[CitedSection]
     citations: list[SegmentCitation]
@@ -67,7 +67,7 @@ class AnswerMetadata(TypedDict, total=False):
 
 
 class Row(TypedDict):
-    """A message of the conversation. ``status`` tells whether its content may still grow."""
+    """A message of the conversation. Its content may still grow while ``status`` is `processing`."""
 
     id: str
     run_id: str | None
@@ -80,7 +80,7 @@ class Row(TypedDict):
 
 
 def question_row(run_id: str | None, message_id: str, question: str, at: str) -> Row:
-    """Lay out the question that the answer ``message_id`` is given to."""
+    """Return the row of the question that the answer ``message_id`` belongs to."""
     return Row(
         id=question_id(message_id),
         run_id=run_id,
@@ -101,7 +101,7 @@ def answer_row(
     sections: Sequence[CitedSection],
     more: AnswerMetadata | None = None,
 ) -> Row:
-    """Lay out an answer with the sections that are final so far."""
+    """Return the row of an answer with the sections that are final so far."""
     proven = AnswerMetadata(
         sections=list(sections), citations=[citation for section in sections for citation in section["citations"]]
     )
@@ -117,13 +117,13 @@ def answer_row(
     )
 
 
-def cited_section(told: FinalSection) -> CitedSection:
-    """Lay out a section with each segment that it quotes, in the order of the text."""
-    return CitedSection(text=told.text, source_ids=told.source_ids, citations=_by_segment(told.claims))
+def cited_section(section: FinalSection) -> CitedSection:
+    """Convert a section, with each segment that it quotes, in the order of the text."""
+    return CitedSection(text=section.text, source_ids=section.source_ids, citations=_by_segment(section.claims))
 
 
 def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
-    """Gather what is quoted from each segment; what has become of a quote since parts it from others."""
+    """Group citations by segment and freshness, without duplicate quotes."""
     cited: dict[tuple[str, int, Freshness | None], SegmentCitation] = {}
     for claim in sorted(claims, key=lambda claim: claim["end"]):
         for citation in claim["citations"]:
@@ -135,7 +135,7 @@ def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
 
 
 def _segment(citation: Citation) -> SegmentCitation:
-    """Cite the segment in which a quote stands, today's where it has moved since the answer was given."""
+    """Convert a citation; a quote that has moved since the answer refers to its current segment."""
     place = citation.get("now") or citation
     quote = Quote(
         start=place["start"],
@@ -157,19 +157,19 @@ def _segment(citation: Citation) -> SegmentCitation:
 
 
 class ChangedMessages(BaseModel):
-    """Rows that are new or have changed; each takes the place of the one with the same id."""
+    """Rows that are new or have changed; each replaces the one with the same id."""
 
     messages: list[Row]
 
 
 class MessagePage(ChangedMessages):
-    """The newest rows of a workspace's conversation, in the order they were said."""
+    """The newest rows of a workspace's conversation, in chronological order."""
 
     next_cursor: str | None = Field(description="Send it as `cursor` for earlier messages; null at the beginning.")
 
 
 def in_progress(run: RunStatus, message_id: str) -> list[Row]:
-    """Lay out a run that is going or waiting: its question, and an answer that is still to come."""
+    """Return the rows of an active or waiting run: its question, and its answer without content."""
     at = timestamp(run.created_at)
     return [
         question_row(run.run_id, message_id, run.question, at),
@@ -178,7 +178,7 @@ def in_progress(run: RunStatus, message_id: str) -> list[Row]:
 
 
 def stored_row(stored: StoredMessage) -> Row:
-    """Lay out a stored message; an answer's citations tell what has become of their quotes since."""
+    """Return the row of a stored message; an answer's citations have the freshness of their quotes."""
     at = timestamp(stored.created_at)
     if stored.role == "user":
         return Row(
@@ -200,12 +200,12 @@ def stored_row(stored: StoredMessage) -> Row:
     )
     status: Status = "cancelled" if stored.outcome == "cancelled" else "completed"
     ended = AnswerMetadata(outcome=stored.outcome or "", stop_reason=stored.stop_reason or "")
-    sections = [cited_section(told) for told in final_sections(message)]
+    sections = [cited_section(section) for section in final_sections(message)]
     return answer_row(stored.run_id, stored.message_id, status, at, sections, ended)
 
 
 def failed_row(run: RunStatus, message_id: str) -> Row:
-    """Lay out the answer that a failed run has not given."""
+    """Return the row of an answer whose run failed."""
     kind = error_kind(run.stop_reason or "")
     code = run.stop_reason or kind.code
     fault = AnswerError(code=code, message=kind.meaning, suggestion=kind.suggestion, retryable=kind.retryable)

@@ -12,20 +12,20 @@ from tools.runs.run_request import RunRequest
 
 
 class NewMessage(BaseModel):
-    """A question to a workspace; fields that are not named here are passed over."""
+    """A question to a workspace; unknown fields are ignored."""
 
     content: Question
-    document_ids: PageIds = Field(default=[], description="Answer from these documents alone; empty for all.")
+    document_ids: PageIds = Field(default=[], description="Answer only from these documents; empty for all.")
     model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
-    stream: bool = Field(default=False, description="As `Accept: text/event-stream`: tell the answer as it is made.")
+    stream: bool = Field(default=False, description="Stream the answer, like `Accept: text/event-stream`.")
 
-    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for; it waits for those before it, as messages of a conversation do."""
+    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run, which waits for the runs before it; ``knobs`` are the deployment's settings."""
         options = ChatOptions(
             page_ids=self.document_ids,
             only_selected_pages=bool(self.document_ids),
             model=self.model,
             thinking=self.thinking,
         )
-        return options.request(self.content, identity, knobs, while_running="enqueue")
+        return options.to_run_request(self.content, identity, knobs, while_running="enqueue")

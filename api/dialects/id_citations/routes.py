@@ -30,7 +30,7 @@ from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceMessages:
-    """A person's conversation with a workspace."""
+    """A user's conversation with a workspace."""
 
     library: Library
     runner: Runner
@@ -38,11 +38,11 @@ class WorkspaceMessages:
     session_id: str
 
     async def page(self, limit: int, cursor: str | None) -> MessagePage:
-        """Read the newest ``limit`` stored messages, or those before a cursor; beside them a row for each failure.
+        """Return the newest ``limit`` stored messages, or those before a cursor, with a row for each failed run.
 
-        Behind the newest come the runs that are going or waiting.
+        After the newest messages come the active and waiting runs.
         """
-        # Read first, so that a run that ends meanwhile is in one of the two at least.
+        # Read before the history, so that a run that ends meanwhile is in at least one of the two.
         unfinished = [] if cursor else await self._unfinished()
         history = await self.library.sessions.get(self.me, self.session_id, limit=limit, cursor=cursor)
         ended = {message.run_id for message in history.messages}
@@ -79,15 +79,15 @@ MOST_DOCUMENTS = 10
 router = APIRouter(tags=["id_citations"])
 MADE: dict[int | str, dict[str, Any]] = {
     **stream_responses(
-        "On request: frames of rows, each whenever a section of the answer is final.",
+        "On request: frames of rows, one whenever a section of the answer becomes final.",
         {"$ref": "#/components/schemas/ChangedMessages"},
     ),
-    202: {"description": "The question's row, and the answer's, which is made in the background."},
+    202: {"description": "The rows of the question and of the answer, which is written in the background."},
     **problems(400, 404, 413, 422, 503),
 }
 READ: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The newest rows; or on request the answer being made, as frames."},
-    204: {"description": "On request for a stream: no answer is being made, or its reader has had the end."},
+    200: {"description": "The newest rows; or on request the answer in progress, as frames."},
+    204: {"description": "On request for a stream: no answer is in progress, or its reader has received the end."},
     **problems(404, 422, 503),
 }
 
@@ -102,13 +102,13 @@ async def send_message(
     library: OpenLibrary,
     runner: OpenRunner,
 ) -> Any:
-    """Ask your workspace a question; whoever leaves finds the answer among the messages."""
-    _own(workspace_id, me)
+    """Ask your workspace a question; the answer also appears among the messages."""
+    _require_own_workspace(workspace_id, me)
     session = await library.sessions.create(me, external_id=workspace_id, dialect=DIALECT)
-    asked = body.request(me, settings.run_knobs)
+    run_request = body.to_run_request(me, settings.run_knobs)
     if page_references(body.content) and not body.document_ids:
-        asked = replace(asked, page_ids=await _paged_documents(library, me))
-    run = await runner.start(session.session_id, asked)
+        run_request = replace(run_request, page_ids=await _paged_documents(library, me))
+    run = await runner.start(session.session_id, run_request)
     if body.stream or wants_stream(request):
         return _stream(run)
     return ChangedMessages(messages=in_progress(await library.sessions.run(me, run.run_id), run.message_id))
@@ -124,8 +124,8 @@ async def read_messages(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Any:
-    """Read the conversation with your workspace, or follow the answer that is being made."""
-    _own(workspace_id, me)
+    """Read the conversation with your workspace, or follow the answer in progress."""
+    _require_own_workspace(workspace_id, me)
     session_id = await named_session(library.database, library.workspaces, me, DIALECT, workspace_id)
     if wants_stream(request):
         return await _follow(request, me, runner, session_id)
@@ -135,7 +135,7 @@ async def read_messages(
 
 
 async def _paged_documents(library: Library, me: Identity) -> tuple[str, ...]:
-    """List the documents in which to look a page up that a question names, unless there are too many."""
+    """Return the ids of all documents with pages, to resolve a page reference; none if there are too many documents."""
     listed = await library.documents.list(me, limit=MOST_DOCUMENTS)
     return () if listed.next_cursor else tuple(each.document_id for each in listed.documents if each.page_count)
 
@@ -160,6 +160,6 @@ def _stream(run: RunReader, *, after: int = 0) -> RunStream:
     return RunStream(run, IdCitationsEncoder(run.message_id), "continue", after=after)
 
 
-def _own(workspace_id: str, me: Identity) -> None:
+def _require_own_workspace(workspace_id: str, me: Identity) -> None:
     if workspace_id != me.workspace:
         raise NotFound(f"There is no workspace {workspace_id}.")

@@ -1,11 +1,11 @@
-"""The native dialect: each event as it is, flat with its envelope, with its type and sequence number."""
+"""The native dialect: every event unchanged, flat with its envelope, named by its type."""
 
 from api.dialects.event_frames import EncodedJson, frame
 from graph.events import Envelope, payload
 
 
 class NativeEncoder:
-    """Encodes every event alike; clients ignore those that they do not know."""
+    """An encoder that treats all events alike; clients ignore those that they do not know."""
 
     stateful = False
     resumable = True

@@ -26,7 +26,7 @@ from tools.sessions.session_store import History, Session, StoredMessage
 
 
 class FinishedRun(Body):
-    """How a run ended, in one piece: what `run_finished` tells, with the ids."""
+    """A finished run: the fields of `run_finished`, with the ids."""
 
     run_id: str
     session_id: str
@@ -38,7 +38,7 @@ class FinishedRun(Body):
 
     @classmethod
     def of(cls, run: Run, end: RunFinished) -> "FinishedRun":
-        """Show a finished run."""
+        """Create the reply from a run and its end."""
         return cls(
             run_id=run.run_id,
             session_id=run.session_id,
@@ -51,23 +51,23 @@ class FinishedRun(Body):
 
 
 class SessionTitle(Body):
-    """What a session is called."""
+    """The title of a session."""
 
     session_id: str
     title: str
 
 
 class SessionList(Body):
-    """A page of sessions, the last used first."""
+    """A page of sessions, last used first."""
 
     sessions: list[Session]
     next_cursor: str | None = Field(description="Send it as `cursor` for the sessions that follow; null at the end.")
 
 
 class SessionMessage(Body):
-    """A message as it was finished; all but the first group of fields belong to answers.
+    """A finished message; the second group of fields belongs to answers.
 
-    Each citation tells in `freshness` what has become of its quote since, and in `now` where it stands today.
+    Each citation has in `freshness` the state of its quote today, and in `now` the quote's current position.
     """
 
     message_id: str
@@ -78,10 +78,10 @@ class SessionMessage(Body):
     created_at: datetime
     versions: list[str] = Field(
         default=[],
-        description="Where there are several: the ids of all messages in this one's place, the oldest first.",
+        description="The ids of all versions of this message, oldest first, if there are several.",
     )
-    page_ids: list[str] = Field(default=[], description="What a question asked to be read whole.")
-    selected_text: str | None = Field(default=None, description="The passage that a question was asked about.")
+    page_ids: list[str] = Field(default=[], description="The documents that a question asked to read in full.")
+    selected_text: str | None = Field(default=None, description="The passage that a question is about.")
 
     outcome: Outcome | None
     stop_reason: str | None
@@ -97,7 +97,7 @@ class SessionMessage(Body):
 
 
 class SessionDetail(Body):
-    """A session with the newest messages of a branch, in the order they were said."""
+    """A session with the newest messages of a branch, in chronological order."""
 
     session: Session
     messages: list[SessionMessage]
@@ -112,16 +112,16 @@ _DEFAULTS = {
 
 
 def detail_as_json(history: History) -> bytes:
-    """Write a session's history out as ``SessionDetail`` describes it.
+    """Return a session's history as JSON, in the shape of ``SessionDetail``.
 
-    A long session holds a thousand citations that were right when they were stored: they are not validated again.
+    Not validated again: a long session has a thousand citations, and they were valid when they were stored.
     """
     messages = [_shown(message) for message in history.messages]
     return to_json({"session": history.session, "messages": messages, "next_cursor": history.next_cursor})
 
 
 def _shown(stored: StoredMessage) -> dict[str, Any]:
-    """Show a stored message; what a later release adds to a body is left out."""
+    """Return the fields of a stored message, without those that only a later release knows."""
     shown = {
         **_DEFAULTS,
         "message_id": stored.message_id,
@@ -140,7 +140,7 @@ def _shown(stored: StoredMessage) -> dict[str, Any]:
 
 
 class RunList(Body):
-    """A page of runs, the newest first."""
+    """A page of runs, newest first."""
 
     runs: list[RunStatus]
     next_cursor: str | None = Field(description="Send it as `cursor` for the runs that follow; null at the end.")

@@ -1,4 +1,4 @@
-"""Native requests. A field that this version does not have is refused, never ignored."""
+"""Native requests. Unknown fields are refused, never ignored."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -12,24 +12,24 @@ from api.fields import Body, PageIds, Question, Title, optional
 from graph.evidence import Identity, WhileRunning
 from tools.runs.run_request import RunRequest
 
-ASKED_AGAIN = "leave it out: with regenerate, a question is asked again as it was"
+WITH_REGENERATE = "leave it out: regenerate asks the same question again"
 
 
-def _left_out() -> Any:
+def _no_question() -> Any:
     return None
 
 
 class RunQuestion(Body):
-    """A question, or what is asked again."""
+    """A question, or the message to edit or regenerate."""
 
     edit: UUID | None = Field(
-        default=None, description="A question of the session that this one replaces, on a branch of its own."
+        default=None, description="A question of the session that this one replaces, on a new branch."
     )
     regenerate: UUID | None = Field(
-        default=None, description="An answer to be given anew: its question is asked again, as it was."
+        default=None, description="An answer to regenerate: its question is asked again, unchanged."
     )
     question: Question = Field(
-        default_factory=_left_out, validate_default=True, description="Required, except with `regenerate`."
+        default_factory=_no_question, validate_default=True, description="Required, except with `regenerate`."
     )
 
     @field_validator("regenerate")
@@ -41,11 +41,11 @@ class RunQuestion(Body):
 
     @field_validator("question", mode="wrap")
     @classmethod
-    def _asked(cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> str:
+    def _required_unless_regenerate(cls, value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> str:
         again = info.data.get("regenerate") is not None
         if value is not None:
             if again:
-                raise ValueError(ASKED_AGAIN)
+                raise ValueError(WITH_REGENERATE)
             return str(check(value))
         if not again and "regenerate" in info.data:
             raise PydanticCustomError("missing", "Field required")
@@ -53,24 +53,24 @@ class RunQuestion(Body):
 
 
 class NewRun(RunOptions, RunQuestion):
-    """One question, and how it is to be answered."""
+    """A question, and how to answer it."""
 
     on_disconnect: Literal["cancel", "continue"] = "cancel"
     while_running: WhileRunning = Field(
         default="reject",
-        description="Where the session is answering: `reject` with 409, `enqueue` behind it, or `interrupt` it.",
+        description="If the session is already answering: `reject` with 409, `enqueue` after it, or `interrupt` it.",
     )
     stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
     @field_validator("page_ids", "selected_text")
     @classmethod
-    def _its_own(cls, value: Any, info: ValidationInfo) -> Any:
+    def _not_with_regenerate(cls, value: Any, info: ValidationInfo) -> Any:
         if value and info.data.get("regenerate") is not None:
-            raise ValueError(ASKED_AGAIN)
+            raise ValueError(WITH_REGENERATE)
         return value
 
-    def request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for, on the identity's behalf; ``knobs`` are the deployment's."""
+    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run for this identity; ``knobs`` are the deployment's settings."""
         return RunRequest(
             self.question,
             self.context(identity, knobs),
@@ -83,16 +83,16 @@ class NewRun(RunOptions, RunQuestion):
 
 
 class NewSession(Body):
-    """What a session starts with."""
+    """The initial fields of a session."""
 
     title: Title | None = None
-    page_id: UUID | None = Field(default=None, description="The page of the host that it is begun on.")
+    page_id: UUID | None = Field(default=None, description="The host's page on which it was started.")
     page_ids: PageIds = Field(default=[])
     ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
 
 
 class SessionChange(Body):
-    """What of a session is to be another; what is left out stays."""
+    """Changes to a session; fields that are left out stay as they are."""
 
     title: Title | None = None
     page_ids: PageIds | None = None

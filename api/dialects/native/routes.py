@@ -1,4 +1,4 @@
-"""Native routes: sessions, runs (started, joined, cancelled) and lists of runs."""
+"""Native routes: sessions, runs (start, join, cancel) and lists of runs."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -26,13 +26,13 @@ from tools.sessions.session_store import RunStatus, Session
 
 sessions_router = APIRouter(prefix="/api/sessions", tags=["sessions"])
 Branch = Annotated[
-    UUID | None, Query(description="A message: the branch through it is read, not the one gone on with last.")
+    UUID | None, Query(description="A message id: read the branch through it instead of the last used one.")
 ]
 
 
 @sessions_router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
 async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Session:
-    """Make a session."""
+    """Create a session."""
     return await library.sessions.create(
         me,
         title=body.title,
@@ -44,7 +44,7 @@ async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Sess
 
 @sessions_router.get("", responses=problems(422, 503))
 async def list_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> SessionList:
-    """List your sessions, the last used first."""
+    """List your sessions, last used first."""
     page = await library.sessions.list(me, limit=limit, cursor=cursor)
     return SessionList(sessions=page.sessions, next_cursor=page.next_cursor)
 
@@ -72,7 +72,7 @@ async def change_session(session_id: UUID, body: SessionChange, me: Me, library:
 
 @sessions_router.post("/{session_id}/auto-title", responses=problems(404, 422, 503))
 async def title_session(session_id: UUID, me: Me, library: OpenLibrary) -> SessionTitle:
-    """Title a session after its first question, unless it has a title, and say what it is called."""
+    """Title a session after its first question unless it has a title, and return the title."""
     title = await library.sessions.auto_title(me, str(session_id))
     return SessionTitle(session_id=str(session_id), title=title)
 
@@ -84,7 +84,7 @@ async def delete_session(session_id: UUID, me: Me, library: OpenLibrary) -> None
 
 
 runs_router = APIRouter(tags=["runs"])
-LastEventId = Annotated[str | None, Header(description="The id of the last event that the reader has had.")]
+LastEventId = Annotated[str | None, Header(description="The id of the last event that the reader has received.")]
 EVENTS = stream_responses(
     "`stream: true`: the run's events as they happen. `stream: false`: the finished run.",
     {"$ref": "#/components/schemas/RunEvent"},
@@ -100,7 +100,7 @@ async def start_run(
     session_id: UUID, body: NewRun, request: Request, me: Me, settings: AppSettings, runner: OpenRunner
 ) -> Any:
     """Ask a question in a session."""
-    run = await runner.start(str(session_id), body.request(me, settings.run_knobs))
+    run = await runner.start(str(session_id), body.to_run_request(me, settings.run_knobs))
     if body.stream:
         return RunStream(run, NativeEncoder(), body.on_disconnect)
     end = await wait_for_end(run, request, body.on_disconnect)
@@ -111,24 +111,24 @@ async def start_run(
 
 @runs_router.get("/api/runs/{run_id}", responses=problems(404, 422, 503))
 async def get_run(run_id: UUID, me: Me, library: OpenLibrary) -> RunStatus:
-    """Return where a run stands."""
+    """Return the status of a run."""
     return await library.sessions.run(me, str(run_id))
 
 
 @runs_router.get(
     "/api/runs/{run_id}/stream",
     response_class=Response,
-    responses={**EVENTS, 204: {"description": "The reader has had the whole run."}, **problems(404, 422, 503)},
+    responses={**EVENTS, 204: {"description": "The reader has received the whole run."}, **problems(404, 422, 503)},
 )
 async def join_run(
     run_id: UUID, request: Request, me: Me, runner: OpenRunner, last_event_id: LastEventId = None
 ) -> Any:
-    """Join a run, or join it again: its events from the first one, or those behind `Last-Event-ID`."""
-    behind = resume_position(request)
-    if behind is not None and behind.run_id != str(run_id):
+    """Join a run, or join it again: all its events, or those after `Last-Event-ID`."""
+    position = resume_position(request)
+    if position is not None and position.run_id != str(run_id):
         raise InvalidRequest("Last-Event-ID: it belongs to another run.")
     run = await runner.join(me, str(run_id))
-    after = behind.seq if behind is not None else 0
+    after = position.seq if position is not None else 0
     if after and await run.is_over(after):
         return Response(status_code=status.HTTP_204_NO_CONTENT)
     return RunStream(run, NativeEncoder(), "continue", after=after)
@@ -136,19 +136,19 @@ async def join_run(
 
 @runs_router.post("/api/runs/{run_id}/cancel", responses=problems(404, 422, 503))
 async def cancel_run(run_id: UUID, me: Me, library: OpenLibrary, runner: OpenRunner) -> RunStatus:
-    """Stop a run where it stands, whichever process has it, and say how it ended; one that has ended stays as it is."""
+    """Cancel a run in whichever process it is, and return its status; a run that has ended is left as it is."""
     await (await runner.join(me, str(run_id))).cancel("cancel_requested")
     return await library.sessions.run(me, str(run_id))
 
 
-Status = Annotated[RunState | None, Query(description="Only the runs that stand there.")]
+Status = Annotated[RunState | None, Query(description="Only runs in this state.")]
 
 
 @runs_router.get("/api/runs", responses=problems(422, 503))
 async def list_runs(
     me: Me, library: OpenLibrary, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> RunList:
-    """List your runs, the newest first."""
+    """List your runs, newest first."""
     return _shown(await library.sessions.list_runs(me, status=status, limit=limit, cursor=cursor))
 
 
@@ -161,7 +161,7 @@ async def list_runs_of_session(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> RunList:
-    """List the runs of a session, the newest first."""
+    """List the runs of a session, newest first."""
     return _shown(
         await library.sessions.list_runs(me, session_id=str(session_id), status=status, limit=limit, cursor=cursor)
     )

@@ -1,4 +1,4 @@
-"""An answer's text with numbered marks, and the annotations that say what each mark proves."""
+"""An answer's text with numbered marks, and the annotations that link each claim to its source."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,26 +10,26 @@ from api.dialects.section_buffer import FinalSection
 from graph.evidence import Citation, Claim, Source
 
 Numbering = Callable[[Citation, str], int]
-# What would end a Markdown link, or be read as more than one.
+# Characters that would end or split a Markdown link.
 _ESCAPED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>[]\\"`\n\r\t'})
 
 
 class SourceAddresses:
-    """Where the sources of a run can be opened: at their own http address, or on their page of this service."""
+    """The URLs of a run's sources: their own http address, or their page of this service."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url.rstrip("/")
         self._sources: dict[int, Source] = {}
 
     def learn(self, sources: Iterable[Source]) -> list[Source]:
-        """Remember the sources of a run, and give those that were not known yet, by index."""
-        told = sorted(sources, key=lambda source: source["index"])
-        new = [source for source in told if self._known(source) != source["segment_id"]]
-        self._sources.update({source["index"]: source for source in told})
+        """Store the sources of a run, and return the new ones, by index."""
+        ordered = sorted(sources, key=lambda source: source["index"])
+        new = [source for source in ordered if self._known(source) != source["segment_id"]]
+        self._sources.update({source["index"]: source for source in ordered})
         return new
 
     def changes(self, sources: Iterable[Source]) -> bool:
-        """Return whether sources take the index of others, as where grading was interrupted and done anew."""
+        """Return whether an index now belongs to another source, as after an interrupted grading is repeated."""
         return any(self._known(source) not in (None, source["segment_id"]) for source in sources)
 
     def _known(self, source: Source) -> str | None:
@@ -37,14 +37,14 @@ class SourceAddresses:
         return known["segment_id"] if known else None
 
     def url(self, source: Source) -> str:
-        """Return the absolute http address of a source."""
+        """Return the absolute http URL of a source."""
         own = source["url"] or ""
         if own.lower().startswith(("http://", "https://")):
             return own
         return self._page(source["document_id"], source["segment_index"])
 
     def cited(self, citation: Citation) -> tuple[str, str]:
-        """Return the address of what a citation cites, and its title; the address again where it has none."""
+        """Return the URL and the title of a cited source; the URL again if it has no title."""
         source = self._sources.get(citation["source_index"])
         if source is None:
             url = self._page(citation["document_id"], citation["segment_index"])
@@ -57,14 +57,14 @@ class SourceAddresses:
 
 
 def by_index(citation: Citation, url: str) -> int:
-    """Return a source the number that it has in the run, for clients that are given all of them."""
+    """Return a source's index in the run as its number, for clients that get all sources."""
     return citation["source_index"]
 
 
 def by_appearance() -> Numbering:
-    """Count addresses from 1, as the text comes to cite them.
+    """Return a numbering of URLs from 1, in the order in which the text cites them.
 
-    A client that has the annotations alone finds ``[n]`` as the n-th distinct address among them.
+    For a client that has only the annotations, ``[n]`` is the n-th distinct URL among them.
     """
     numbers: dict[str, int] = {}
 
@@ -75,10 +75,10 @@ def by_appearance() -> Numbering:
 
 
 class AnnotatedText:
-    """Writes sections one after the other, and knows where each cited claim stands in what it has written.
+    """The text of an answer, written section by section, with the annotations of its cited claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
-    claim without the marks behind it.
+    claim without the marks after it.
     """
 
     def __init__(self, addresses: SourceAddresses, number: Numbering, *, links: bool) -> None:
@@ -89,16 +89,16 @@ class AnnotatedText:
         self._cited: dict[int, tuple[str, str]] = {}
         self._length = 0
 
-    def write(self, told: FinalSection) -> list[str]:
-        """Return the next section in pieces, none of which cuts a mark."""
-        claims = [self._numbered(claim) for claim in sorted(told.claims, key=lambda claim: claim["end"])]
-        written = marked_pieces(replace(told, claims=claims), self._mark)
-        self._annotate(told, claims, "".join(written))
+    def write(self, section: FinalSection) -> list[str]:
+        """Append a section, and return it in pieces that split no mark."""
+        claims = [self._numbered(claim) for claim in sorted(section.claims, key=lambda claim: claim["end"])]
+        written = marked_pieces(replace(section, claims=claims), self._mark)
+        self._annotate(section, claims, "".join(written))
         self._length += sum(map(len, written))
         return written
 
     def _numbered(self, claim: Claim) -> Claim:
-        """Put numbers in the place of source indices; of several citations with one number the first stays."""
+        """Return a claim with numbers instead of source indices; the first citation of each number is kept."""
         kept: dict[int, Citation] = {}
         for citation in sorted(claim["citations"], key=lambda citation: citation["source_index"]):
             address = self._addresses.cited(citation)
@@ -107,12 +107,12 @@ class AnnotatedText:
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
 
-    def _annotate(self, told: FinalSection, claims: Sequence[Claim], written: str) -> None:
+    def _annotate(self, section: FinalSection, claims: Sequence[Claim], written: str) -> None:
         marks: defaultdict[int, int] = defaultdict(int)
         for claim in claims:
             marks[claim["end"]] += sum(len(self._mark(number)) for number in _numbers(claim))
-        begins = len(BETWEEN_SECTIONS) if told.position else 0
-        places = [self._length + place for place in _places(told.text, written, begins, marks)]
+        begins = len(BETWEEN_SECTIONS) if section.position else 0
+        places = [self._length + place for place in _places(section.text, written, begins, marks)]
         for claim in claims:
             for number in _numbers(claim):
                 url, title = self._cited[number]
@@ -128,7 +128,7 @@ def _numbers(claim: Claim) -> list[int]:
 
 
 def _places(text: str, written: str, begins: int, marks: Mapping[int, int]) -> Iterator[int]:
-    """Find each code point of a section in what was written of it, which adds marks and joiners and takes nothing."""
+    """Yield the position of each code point of a section in its written text, which adds only marks and joiners."""
     at = begins
     for place, character in enumerate(text):
         at += marks.get(place, 0)

@@ -1,7 +1,7 @@
 """The openai dialect: a run as the chunks of a streamed chat completion, with Open WebUI's events on request.
 
-Chunks can't be retracted, so sections are buffered until their verdicts. What OpenAI has no chunk for is a
-well-formed one without choices, since clients fail on anything else. Open WebUI lists sources in the order in which
+Chunks can't be retracted, so sections are buffered until their verdicts. What OpenAI has no chunk for is sent as a
+well-formed chunk without choices, since clients fail on anything else. Open WebUI lists sources in the order in which
 they arrive, one for each ``metadata.source``, and links ``[n]`` to the n-th of them; so they are sent by index, before
 the text. Its direct connections from the browser ignore events.
 """
@@ -38,7 +38,7 @@ STEPS: Mapping[str, str] = {
     "search_segments": "Searching the library",
     "search_web": "Searching the web",
     "grade_segments": "Weighing what was found",
-    "rewrite_query": "Wording the search anew",
+    "rewrite_query": "Rewording the search",
     "generate_answer": "Writing the answer",
     "answer_directly": "Writing the answer",
     "check_claims": "Checking every claim against its sources",
@@ -47,7 +47,7 @@ STEPS: Mapping[str, str] = {
 
 
 def source_event(source: Source, url: str) -> dict[str, Any]:
-    """Describe a source; its score of 0 to 1 is shown as a percentage, its page number from 1."""
+    """Return Open WebUI's event for a source; it shows the score (0 to 1) in percent and the page number from 1."""
     metadata: dict[str, Any] = {"source": source["segment_id"], "name": source["title"] or url, "source_url": url}
     if source["page_idx"] is not None:
         metadata["page"] = source["page_idx"]
@@ -63,12 +63,12 @@ def source_event(source: Source, url: str) -> dict[str, Any]:
 
 
 def status_event(description: str, *, done: bool = False) -> dict[str, Any]:
-    """Describe what is being done, or with ``done`` how it ended."""
+    """Return Open WebUI's event for the current step, or for the outcome if ``done``."""
     return {"type": "status", "data": {"description": description, "done": done}}
 
 
 def outcome_text(event: RunFinished) -> str:
-    """Describe in a line how a run ended."""
+    """Return one line on how a run ended."""
     if event.outcome == "cancelled":
         return "Stopped before the end"
     if event.outcome == "abstained":
@@ -88,24 +88,24 @@ DONE = b"data: [DONE]\n\n"
 
 
 class OpenAIEncoder:
-    """Encodes for clients of Chat Completions: the role, the text with its marks, what it cites, and how it ended."""
+    """An encoder for Chat Completions clients: role, text with marks, annotations, and finish reason."""
 
     stateful = True
     resumable = False
     ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {RunStarted, RetrievalDecided, AnswerAssessed}
     _envelope: Envelope
 
-    def __init__(self, wanted: ReplyOptions | None = None) -> None:
-        self._wanted = wanted or ReplyOptions()
+    def __init__(self, options: ReplyOptions | None = None) -> None:
+        self._options = options or ReplyOptions()
         self._buffered = BufferedEncoding(
             self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
         )
-        self._addresses = SourceAddresses(self._wanted.base_url)
-        self._text = self._wanted.text(self._addresses)
+        self._addresses = SourceAddresses(self._options.base_url)
+        self._text = self._options.text(self._addresses)
         self._head: dict[str, Any] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the chunks of an event, after those of the sections that it settles."""
+        """Return the chunks of an event, after those of the sections that it makes final."""
         self._envelope = envelope
         opening = b"" if self._head else self._open(envelope)
         return opening + self._buffered.encode(envelope.event)
@@ -115,25 +115,25 @@ class OpenAIEncoder:
             "id": completion_id(envelope.run_id),
             "object": "chat.completion.chunk",
             "created": int(datetime.fromisoformat(envelope.at).timestamp()),
-            "model": self._wanted.model,
+            "model": self._options.model,
         }
         return self._delta({"role": "assistant", "content": ""})
 
     def _delta(self, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         return frame({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more})
 
-    def _aside(self, **fields: Any) -> bytes:
+    def _chunk_without_choices(self, **fields: Any) -> bytes:
         return frame({**self._head, "choices": [], **fields})
 
     def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(self._delta({"content": piece}) for told in settled for piece in self._text.write(told))
+        return b"".join(self._delta({"content": piece}) for each in settled for piece in self._text.write(each))
 
     def _status(self, description: str, *, done: bool = False) -> bytes:
-        return self._aside(event=status_event(description, done=done)) if self._wanted.events else b""
+        return self._chunk_without_choices(event=status_event(description, done=done)) if self._options.events else b""
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register
@@ -150,12 +150,14 @@ class OpenAIEncoder:
 
     @_encode.register
     def _sources_graded(self, event: SourcesGraded) -> bytes:
-        if self._wanted.events and self._addresses.changes(event.sources):
-            raise Retracted  # a number that was shown belongs to another source now
+        if self._options.events and self._addresses.changes(event.sources):
+            raise Retracted  # a number already sent now belongs to another source
         new = self._addresses.learn(event.sources)
-        if not self._wanted.events:
+        if not self._options.events:
             return b""
-        return b"".join(self._aside(event=source_event(source, self._addresses.url(source))) for source in new)
+        return b"".join(
+            self._chunk_without_choices(event=source_event(source, self._addresses.url(source))) for source in new
+        )
 
     @_encode.register
     def _thinking_delta(self, event: ThinkingDelta) -> bytes:
@@ -164,12 +166,12 @@ class OpenAIEncoder:
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
         shown = self._status(outcome_text(event), done=True)
-        # The annotations are one chunk, since clients add lists of several up by an index that these lack.
-        if self._text.annotations and not self._wanted.events:
+        # All annotations are in one chunk: clients merge lists of several chunks by an index that annotations lack.
+        if self._text.annotations and not self._options.events:
             shown += self._delta({"annotations": self._text.annotations})
         ours = extension(self._envelope.run_id, self._envelope.session_id, event)
         finish = self._delta({}, finish_reason(event), citewell=ours)
-        usage = self._aside(usage=token_usage(event.spent)) if self._wanted.usage else b""
+        usage = self._chunk_without_choices(usage=token_usage(event.spent)) if self._options.usage else b""
         return shown + finish + usage + DONE
 
     @_encode.register

@@ -19,13 +19,13 @@ from tools.settings import EXTRACTIVE, Settings
 
 DEPLOYMENT_DEFAULT = ("", "citewell")
 OWNER = "citewell"
-CREATED = 1_795_305_600  # OpenAI wants a date, and a name in the settings has none: the day this dialect was made
+CREATED = 1_795_305_600  # OpenAI requires a date, but configured models have none: the day this dialect was written
 
 
 class Model(BaseModel):
     """A model that a request may name. ``created`` is in seconds since 1970, the same for all.
 
-    ``thinking`` is ours: whether a question may ask it to think.
+    ``thinking`` is our extension: whether a request may ask it to think.
     """
 
     id: str
@@ -44,7 +44,7 @@ class ModelList(BaseModel):
 
 
 def models_of(settings: Settings) -> list[Model]:
-    """List the models of a deployment, its default first; those of installed backends last, but for open names."""
+    """List the models of a deployment, its default first, those of installed backends last; without wildcard names."""
     models = [
         Model(id=model.name, name=model.label or model.name, thinking=can_think(settings, model.name))
         for model in settings.models
@@ -57,7 +57,7 @@ def models_of(settings: Settings) -> list[Model]:
 def resolve_model(settings: Settings, name: str) -> str:
     """Return the model that a request names; an empty name or ``citewell`` is the deployment's default.
 
-    Raises NotFound.
+    Raises NotFound if there is no such model.
     """
     known = [model.id for model in models_of(settings)]
     if name in known or find_backend(name) is not None:
@@ -66,17 +66,17 @@ def resolve_model(settings: Settings, name: str) -> str:
         return settings.default_model
     raise NotFound(
         f"model: there is no model {name!r}; there are: {', '.join(known)}.",
-        suggestion="GET /v1/models lists them; leave the model out for the first.",
+        suggestion="GET /v1/models lists them; omit the model to use the first.",
     )
 
 
 def can_think(settings: Settings, name: str) -> bool:
-    """Return whether a model has a thinking model beside it."""
+    """Return whether a model has a thinking model."""
     return any(model.name == name and model.thinking_model for model in settings.models)
 
 
 PREFIX = "/v1/"
-# OpenAI answers 400 to what it cannot take, and its clients name their exceptions after that.
+# OpenAI answers 400 to an invalid request, and its clients choose their exception by status.
 STATUSES: Mapping[int, int] = {422: 400}
 CODES: Mapping[str, str] = {"not_authenticated": "invalid_api_key", "unknown_model": "model_not_found"}
 
@@ -84,7 +84,7 @@ _PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong. ``code`` is stable; ``message`` is for people and may be worded anew."""
+    """An error. ``code`` is stable; ``message`` is for people and may be reworded."""
 
     message: str
     type: str
@@ -93,21 +93,21 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """An error as every route of this dialect answers with it."""
+    """The error body of every route of this dialect."""
 
     error: ErrorDetail
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the errors of a route for OpenAPI; those of the caller are described together."""
-    told: dict[int | str, dict[str, Any]] = {
+    """Return the OpenAPI responses of a route that may answer with these statuses, or with any 4XX."""
+    responses: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses
     }
-    return {"4XX": {"model": ErrorBody, "description": "The request cannot be served as it is."}, **told}
+    return {"4XX": {"model": ErrorBody, "description": "The request cannot be served as it is."}, **responses}
 
 
 def error(code: str, message: str, suggestion: str, *, status: int | None = None) -> dict[str, Any]:
-    """Lay an error out. ``param`` is the field that the message begins with, where it begins with one."""
+    """Return an error body. ``param`` is the field that the message begins with, if any."""
     named = _PARAM.match(message)
     param = named[1] if named and named[1] != "body" else None
     if code == "not_found" and param == "model":
@@ -124,7 +124,7 @@ def error(code: str, message: str, suggestion: str, *, status: int | None = None
 
 
 def problem_body(problem: Problem) -> dict[str, Any]:
-    """Lay a problem out."""
+    """Return a problem as an error body."""
     return error(problem.code, problem.detail, problem.suggestion, status=problem.status)
 
 
@@ -133,10 +133,10 @@ DEFAULT_BASE_URL = "http://127.0.0.1:8400"
 
 @dataclass(frozen=True, slots=True)
 class ReplyOptions:
-    """How a client wants its answer told.
+    """Options of a reply.
 
-    ``base_url`` is where the client reaches this service; ``usage`` asks a stream for its last chunk; ``events`` for
-    Open WebUI's events in the place of annotations; ``links`` for marks that are Markdown links.
+    ``base_url`` is where the client reaches this service. ``usage`` adds a last chunk with the usage to a stream.
+    ``events`` sends Open WebUI's events instead of annotations. ``links`` makes marks Markdown links.
     """
 
     model: str = "citewell"
@@ -146,7 +146,7 @@ class ReplyOptions:
     links: bool = False
 
     def text(self, addresses: SourceAddresses) -> AnnotatedText:
-        """Begin the text of an answer."""
+        """Return an empty text with these options."""
         return AnnotatedText(addresses, by_index if self.events else by_appearance(), links=self.links)
 
 
@@ -156,36 +156,36 @@ def completion_id(run_id: str) -> str:
 
 
 def finish_reason(end: RunFinished) -> Literal["stop", "length"]:
-    """Return how the text ends: ``length`` is OpenAI's word for one that was cut off, and the only one that is true."""
+    """Return ``length`` for a cancelled run, since that is OpenAI's only reason for incomplete text."""
     return "length" if end.outcome == "cancelled" else "stop"
 
 
 def token_usage(spent: Mapping[str, Spent]) -> dict[str, int]:
-    """Add up the tokens that the endpoints reported for all the calls of a run; 0 where no model was called.
+    """Return the sum of the tokens that the endpoints reported for all calls of a run; 0 if no model was called.
 
-    They are counted without telling prompts from replies. Since the prompts of a run hold its sources and are by far
-    the longer part, the sum stands as theirs.
+    The counts do not distinguish prompts from replies. The whole sum is reported as prompt tokens, since the prompts of
+    a run contain its sources and are by far the longer part.
     """
     total = sum(step["tokens"] for step in spent.values())
     return {"prompt_tokens": total, "completion_tokens": 0, "total_tokens": total}
 
 
 def extension(run_id: str, session_id: str, end: RunFinished) -> dict[str, str]:
-    """Return what OpenAI has no words for, in a field that its clients hand through."""
+    """Return the ``citewell`` field: ids and outcome, which OpenAI has no fields for. Its clients pass it through."""
     return {"run_id": run_id, "session_id": session_id, "outcome": end.outcome, "stop_reason": end.stop_reason}
 
 
 def completion(
-    run_id: str, session_id: str, end: RunFinished, wanted: ReplyOptions, *, created: int, thinking: str = ""
+    run_id: str, session_id: str, end: RunFinished, options: ReplyOptions, *, created: int, thinking: str = ""
 ) -> dict[str, Any]:
-    """Lay a finished run out as a chat completion; text and annotations are those of its stream.
+    """Return a finished run as a chat completion, with the text and annotations of its stream.
 
     ``created`` is in seconds since 1970.
     """
-    addresses = SourceAddresses(wanted.base_url)
+    addresses = SourceAddresses(options.base_url)
     addresses.learn(end.message["sources"])
-    text = wanted.text(addresses)
-    content = "".join(piece for told in final_sections(end.message) for piece in text.write(told))
+    text = options.text(addresses)
+    content = "".join(piece for section in final_sections(end.message) for piece in text.write(section))
     message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
     if thinking:
         message["reasoning_content"] = thinking
@@ -195,7 +195,7 @@ def completion(
         "id": completion_id(run_id),
         "object": "chat.completion",
         "created": created,
-        "model": wanted.model,
+        "model": options.model,
         "choices": [choice],
         "usage": token_usage(end.spent),
         "citewell": extension(run_id, session_id, end),

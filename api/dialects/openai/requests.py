@@ -1,7 +1,7 @@
-"""Chat Completions requests, and the run that each becomes.
+"""Chat Completions requests, converted to runs.
 
-Parameters of sampling, limits of length and offers of tools are accepted and ignored, as are fields that OpenAI may yet
-add: a run has no use for them. What would change the shape of the reply is refused.
+Sampling parameters, length limits, tools and unknown fields are accepted and ignored, since a run has no use for them.
+Parameters that would change the shape of the reply are refused.
 """
 
 import re
@@ -21,7 +21,7 @@ from graph.state import Turn
 from tools.runs.run_request import RunRequest
 
 NO_THINKING = (None, "", "none", "minimal")
-# What this dialect wrote into answers comes back in the history: links wherever they are, numbers behind a sentence.
+# The marks of this dialect's own answers, as they come back in the history: links anywhere, numbers after a sentence.
 _MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
 
 
@@ -36,7 +36,7 @@ def _parts(content: object) -> object:
 
 
 class Part(BaseModel):
-    """A piece of a message; of those that are not text nothing is read."""
+    """A part of a message; only text and refusals are read."""
 
     type: str
     text: str = ""
@@ -44,35 +44,35 @@ class Part(BaseModel):
 
 
 class CompletionMessage(BaseModel):
-    """A message of the conversation. Tool calls and their results are left aside."""
+    """A message of the conversation. Tool calls and their results are ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Annotated[list[Part], BeforeValidator(_parts)] = []
 
     @property
     def text(self) -> str:
-        """The message's text; its parts are parted by a line break."""
+        """The message's text, with its parts on separate lines."""
         text = "\n".join(part.text or part.refusal for part in self.content if part.type in ("text", "refusal"))
         return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 class StreamOptions(BaseModel):
-    """What a stream tells beside the answer."""
+    """Options of a stream."""
 
     include_usage: bool | None = None
 
 
 class Metadata(BaseModel):
-    """What a client notes of its request; a session of ours is all that is read of it."""
+    """A client's metadata; only a session id of ours is read."""
 
     session_id: UUID | None = None
 
 
 class Options(SearchOptions, Body):
-    """What Citewell can do and OpenAI has no parameter for: the body's ``citewell`` field."""
+    """The body's ``citewell`` field: options that OpenAI has no parameter for."""
 
-    events: bool | None = Field(default=None, description="Open WebUI's events in the place of annotations.")
-    links: bool | None = Field(default=None, description="Marks that are Markdown links.")
+    events: bool | None = Field(default=None, description="Send Open WebUI's events instead of annotations.")
+    links: bool | None = Field(default=None, description="Write marks as Markdown links.")
 
 
 class CompletionRequest(BaseModel):
@@ -94,28 +94,28 @@ class CompletionRequest(BaseModel):
 
     @field_validator("n")
     @classmethod
-    def _one(cls, n: int | None) -> int | None:
+    def _single_answer(cls, n: int | None) -> int | None:
         if n not in (None, 1):
-            raise ValueError("a question has one answer here; leave the field out or send 1")
+            raise ValueError("only one answer is supported; omit the field or send 1")
         return n
 
     @field_validator("tool_choice", "function_call")
     @classmethod
-    def _free(cls, choice: object) -> object:
+    def _not_forced(cls, choice: object) -> object:
         if choice not in (None, "none", "auto"):
-            raise ValueError("no tool is ever called here, so none can be forced; send 'auto' or 'none'")
+            raise ValueError("tools are never called, so none can be forced; send 'auto' or 'none'")
         return choice
 
     @field_validator("response_format")
     @classmethod
-    def _text(cls, form: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _text_format(cls, form: dict[str, Any] | None) -> dict[str, Any] | None:
         if form is not None and form.get("type", "text") != "text":
-            raise ValueError("answers are text with citations; leave the field out or send {'type': 'text'}")
+            raise ValueError("answers are text with citations; omit the field or send {'type': 'text'}")
         return form
 
     @property
     def session_id(self) -> str | None:
-        """The session that is asked, where the client names one."""
+        """The session of the request, if the client names one."""
         return str(self.metadata.session_id) if self.metadata and self.metadata.session_id else None
 
     @property
@@ -126,34 +126,34 @@ class CompletionRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest where it is not the user's, holds more than text or is too long.
+        Raises InvalidRequest if it is not the user's, has other parts than text, or is too long.
         """
         last = len(self.messages) - 1
         for place, part in enumerate(self.messages[last].content):
             if part.type != "text":
-                raise InvalidRequest(f"messages.{last}.content.{place}: of a question text alone can be read.")
-        return parse_question(last_question(self._said), f"messages.{last}.content")
+                raise InvalidRequest(f"messages.{last}.content.{place}: a question can only have text parts.")
+        return parse_question(last_question(self._chat_messages), f"messages.{last}.content")
 
     def history(self) -> tuple[Turn, ...]:
-        """Return the last exchanges before the question, without the marks that this dialect wrote into the answers."""
-        return recent_turns(self._said)
+        """Return the last exchanges before the question, without this dialect's marks in the answers."""
+        return recent_turns(self._chat_messages)
 
     @property
-    def _said(self) -> list[ChatMessage]:
-        said = []
+    def _chat_messages(self) -> list[ChatMessage]:
+        messages = []
         for message in self.messages:
             if message.role == "assistant" and message.text:
-                said.append(without_marks(ChatMessage("assistant", message.text), _MARKS))
+                messages.append(without_marks(ChatMessage("assistant", message.text), _MARKS))
             elif message.role == "user":
-                said.append(ChatMessage("user", message.text))
+                messages.append(ChatMessage("user", message.text))
             elif message is self.messages[-1]:
-                said.append(ChatMessage("system", message.text))
-        return said
+                messages.append(ChatMessage("system", message.text))
+        return messages
 
-    def run(self, identity: Identity, model: str, *, thinking: bool, knobs: Mapping[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for, on the identity's behalf; ``knobs`` are the deployment's.
+    def to_run_request(self, identity: Identity, model: str, *, thinking: bool, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run for this identity; ``knobs`` are the deployment's settings.
 
-        Raises InvalidRequest.
+        Raises InvalidRequest if the last message is not a question.
         """
         options = self.citewell
         context = Context(

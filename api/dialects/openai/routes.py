@@ -67,12 +67,12 @@ async def complete(
     """Answer the last message of a conversation."""
     name = resolve_model(settings, body.model or "")
     thinking = body.thinks and can_think(settings, name)
-    asked = body.run(me, name, thinking=thinking, knobs=settings.run_knobs)
+    run_request = body.to_run_request(me, name, thinking=thinking, knobs=settings.run_knobs)
     session_id = body.session_id
     if session_id is None:
         session_id = (await library.sessions.create(me, ephemeral=True, dialect="openai")).session_id
-    run = await runner.start(session_id, asked)
-    wanted = ReplyOptions(
+    run = await runner.start(session_id, run_request)
+    options = ReplyOptions(
         model=name,
         base_url=str(request.base_url),
         usage=bool(body.stream_options and body.stream_options.include_usage),
@@ -81,30 +81,30 @@ async def complete(
     )
     headers = {"X-Request-ID": run.run_id}
     if body.stream:
-        return RunStream(run, OpenAIEncoder(wanted), "cancel", headers=headers)
-    return await _whole(run, request, wanted, headers)
+        return RunStream(run, OpenAIEncoder(options), "cancel", headers=headers)
+    return await _whole(run, request, options, headers)
 
 
-async def _whole(run: RunReader, request: Request, wanted: ReplyOptions, headers: dict[str, str]) -> Response:
+async def _whole(run: RunReader, request: Request, options: ReplyOptions, headers: dict[str, str]) -> Response:
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
         failed = problem(
             end.code, end.message, end.suggestion, retryable=end.retryable, run_id=run.run_id, headers=headers
         )
         return in_dialect_shape(request.url.path, failed)
-    made = completion(
-        run.run_id, run.session_id, end, wanted, created=int(time.time()), thinking=await _thinking(run, end)
+    content = completion(
+        run.run_id, run.session_id, end, options, created=int(time.time()), thinking=await _thinking(run, end)
     )
-    return JSONResponse(made, headers=headers)
+    return JSONResponse(content, headers=headers)
 
 
 async def _thinking(run: RunReader, end: RunFinished) -> str:
-    """Read in the log of an ended run what its model thought."""
+    """Return what the model of a finished run thought, from the run's log."""
     if end.message.get("family") != "llm":
         return ""
     async with aclosing(run.events()) as events:
         return "".join([each.event.delta async for each in events if isinstance(each.event, ThinkingDelta)])
 
 
-def _first(said: bool | None, header: bool | None) -> bool:
-    return bool(header) if said is None else said
+def _first(value: bool | None, header: bool | None) -> bool:
+    return bool(header) if value is None else value

@@ -27,10 +27,10 @@ WRITING = ("generate_answer", "abstain")
 
 
 class SelfRagEncoder:
-    """Encodes a run for the chat's parser: each event once, but for `content`.
+    """An encoder for the chat's parser, which sends each event once, except `content`.
 
-    A mark's number is a position in the list of `retrieval`, which its client counts; so the list is sent before the
-    text that cites from it, and again in the one case where a repair has found a source that is cited.
+    A mark's number is a position in the list of `retrieval`, so the list is sent before the text that cites it. It is
+    sent again only if a repair has found another source that is cited.
     """
 
     stateful = True
@@ -42,19 +42,19 @@ class SelfRagEncoder:
         self._retrieved = RetrievedSources()
         self._decided: RetrievalDecided | None = None
         self._assessed = False
-        self._listed: int | None = None  # how many sources the client was sent; None before the first list
+        self._listed: int | None = None  # the number of sources sent; None before the first list
 
     def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it settles."""
+        """Return the frames of an event, after those of the sections that it makes final."""
         return self._buffered.encode(envelope.event)
 
     def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
         return b"".join(map(self._section, settled))
 
-    def _section(self, told: FinalSection) -> bytes:
-        cited = [citation["source_index"] for claim in told.claims for citation in claim["citations"]]
+    def _section(self, section: FinalSection) -> bytes:
+        cited = [citation["source_index"] for claim in section.claims for citation in claim["citations"]]
         unlisted = max(map(self._retrieved.number, cited), default=0) > (self._listed or 0)
-        content = [frame({"delta": piece}, event="content") for piece in marked_pieces(told, self._mark)]
+        content = [frame({"delta": piece}, event="content") for piece in marked_pieces(section, self._mark)]
         return (self._retrieval() if unlisted else b"") + b"".join(content)
 
     def _mark(self, index: int) -> str:
@@ -67,7 +67,7 @@ class SelfRagEncoder:
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event by its class; none where it is not registered."""
+        """Return the frames of an event, by its class; none for a class without a handler."""
         return b""
 
     @_encode.register
@@ -79,12 +79,12 @@ class SelfRagEncoder:
 
     @_encode.register
     def _sources_graded(self, event: SourcesGraded) -> bytes:
-        self._retrieved.learn(event.sources)  # sent later, since another round may add to it
+        self._retrieved.learn(event.sources)  # sent later, since another round may add sources
         return b""
 
     @_encode.register
     def _step_started(self, event: StepStarted) -> bytes:
-        # From when writing begins, nothing is gathered but for a repair.
+        # After writing begins, only a repair adds sources.
         searched = self._decided is not None and self._decided.needs_retrieval
         return self._retrieval() if searched and self._listed is None and event.step in WRITING else b""
 

@@ -1,4 +1,4 @@
-"""Retrieved sources as the Self-RAG chat's reference cards show them: articles and repositories."""
+"""Retrieved sources in the format of the Self-RAG chat's reference cards: articles and repositories."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T", str, int)
 
 
 class RetrievedSource(TypedDict):
-    """A source with its 1-based ``index``; what a repository's card alone shows is null for an article."""
+    """A source with its 1-based ``index``; the fields of repositories are null for an article."""
 
     id: str
     index: int
@@ -29,13 +29,13 @@ class RetrievedSource(TypedDict):
 
 
 class RetrievedSources:
-    """Numbers a run's sources from 1 without gaps, whatever has gone from the library since; a number stays."""
+    """A run's sources, numbered from 1 without gaps even if some were deleted since; numbers never change."""
 
     def __init__(self) -> None:
         self._sources: dict[int, RetrievedSource] = {}  # by the run's own index
 
     def learn(self, sources: Iterable[Source]) -> None:
-        """Append the sources that are new."""
+        """Append the new sources."""
         for source in sources:
             if source["index"] not in self._sources:
                 self._sources[source["index"]] = retrieved_source(source, len(self._sources) + 1)
@@ -50,7 +50,7 @@ class RetrievedSources:
 
 
 def retrieved_source(source: Source, index: int) -> RetrievedSource:
-    """Lay out a source; what its card shows beside title and text comes from the document's metadata."""
+    """Convert a source; the fields of repositories come from the document's metadata."""
     metadata = source["metadata"]
     repository = "repository" in (source["source_type"], metadata.get("source_type"))
     shown: dict[str, Any] = metadata if repository else {}
@@ -71,6 +71,6 @@ def retrieved_source(source: Source, index: int) -> RetrievedSource:
 
 
 def _field(metadata: dict[str, Any], name: str, kind: type[T]) -> T | None:
-    """Return a field under its own name or its column's, or None where it is not what a card can show."""
+    """Return a metadata field, or the one with the prefix ``repository_``; None if its type is wrong."""
     value = metadata.get(name, metadata.get(f"repository_{name}"))
     return value if type(value) is kind else None

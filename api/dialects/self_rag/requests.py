@@ -1,4 +1,4 @@
-"""Self-RAG requests: the conversation so far, which the client keeps, and limits on retrieval."""
+"""Self-RAG requests: the conversation, which the client stores, and limits on retrieval."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -15,27 +15,27 @@ _MARK = re.compile(r"\[ref:\d+\]")
 
 
 class RagChatMessage(BaseModel):
-    """A message as the chat keeps it, an answer with its marks."""
+    """A message as the chat stores it, an answer with its marks."""
 
     role: Literal["user", "assistant"]
     content: str
 
 
 class RagChatRequest(BaseModel):
-    """A chat whose last message is the question; fields that are not named here are passed over."""
+    """A chat whose last message is the question; unknown fields are ignored."""
 
     messages: list[RagChatMessage]
     top_k: Annotated[int, Field(ge=1, le=30)] = 10
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
     model: ModelName = ""
 
-    def request(self, identity: Identity, knobs: dict[str, Any]) -> RunRequest:
-        """Lay out the run that this asks for, the messages before the question as its history.
+    def to_run_request(self, identity: Identity, knobs: dict[str, Any]) -> RunRequest:
+        """Return the requested run, with the messages before the question as its history.
 
-        Raises InvalidRequest where the last message is no question.
+        Raises InvalidRequest if the last message is not a question.
         """
-        said = [ChatMessage(message.role, message.content) for message in self.messages]
-        question = parse_question(last_question(said), f"messages.{len(said) - 1}.content")
+        messages = [ChatMessage(message.role, message.content) for message in self.messages]
+        question = parse_question(last_question(messages), f"messages.{len(messages) - 1}.content")
         context = Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -44,5 +44,5 @@ class RagChatRequest(BaseModel):
             model=self.model,
             **knobs,
         )
-        history = recent_turns([without_marks(message, _MARK) for message in said])
+        history = recent_turns([without_marks(message, _MARK) for message in messages])
         return RunRequest(question, context, history=history)

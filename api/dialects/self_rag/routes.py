@@ -1,4 +1,4 @@
-"""The Self-RAG chat's route: a question with the messages before it, answered as a stream of named events."""
+"""The Self-RAG chat's route: it answers a question and its history with a stream of named events."""
 
 from fastapi import APIRouter, Response
 from sse_starlette import EventSourceResponse
@@ -17,7 +17,7 @@ STREAM = stream_responses("The run as named events.") | problems(400, 413, 422, 
 async def stream_chat(
     body: RagChatRequest, me: Me, settings: AppSettings, library: OpenLibrary, runner: OpenRunner
 ) -> Response:
-    """Answer the last message of a chat that its client keeps."""
-    request = body.request(me, settings.run_knobs)
+    """Answer the last message of a chat that the client stores."""
+    request = body.to_run_request(me, settings.run_knobs)
     session = await library.sessions.create(me, ephemeral=True, dialect="self_rag")
     return RunStream(await runner.start(session.session_id, request), SelfRagEncoder(), "cancel")
