@@ -1,4 +1,4 @@
-"""Build the graph: the one place that knows the nodes, their edges and the ports bound to them."""
+"""Build the graph: the only module that knows the nodes, their edges and the ports bound to them."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -43,7 +43,7 @@ CitewellGraph = StateGraph[State, Context, InputState, State]
 
 
 class BoundNode(Protocol):
-    """A node that has its ports and asks only for a meter."""
+    """A node whose ports are bound, so that it needs only a meter."""
 
     def __call__(self, state: State, runtime: Runtime[Context], *, meter: Meter) -> Awaitable[Update]: ...
 
@@ -79,7 +79,7 @@ BINDINGS: Mapping[str, Binding] = {
 
 
 def build(resources: Resources) -> CitewellGraph:
-    """Wire the graph over live ports; the caller compiles it, with a checkpointer or without."""
+    """Build the graph on the given resources; the caller compiles it, with or without a checkpointer."""
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
     for name, bind in BINDINGS.items():
         graph.add_node(name, step(name, bind, resources))
@@ -102,18 +102,18 @@ def build(resources: Resources) -> CitewellGraph:
 
 
 def step(name: str, bind: Binding, resources: Resources) -> StepNode:
-    """Wrap a node so that its step is told, timed and charged to the run's budget, with the ports of its family.
+    """Wrap a node to bind its family's ports, emit its step events, time it and charge it to the run's budget.
 
-    A runner gives the resources of its run. Elsewhere, as in Studio, each step has its own, and reads what it needs.
+    A runner passes the resources of its run. Elsewhere, as in Studio, each step has its own, and reads what it needs.
     """
 
     async def run_step(state: State, runtime: Runtime[Context]) -> Update:
         if runtime.context is None:
             runtime = runtime.override(context=Context())
         configurable = get_config().get("configurable", {})
-        # Told at once, a step's events are known before it is done, and can be stored before its checkpoint is.
-        if (tell := configurable.get(EMIT_KEY)) is not None:
-            runtime = runtime.override(stream_writer=tell)
+        # Emitted at once, a step's events are known before it ends, and can be stored before its checkpoint.
+        if (emit := configurable.get(EMIT_KEY)) is not None:
+            runtime = runtime.override(stream_writer=emit)
         run = configurable.get(RUN_RESOURCES_KEY) or resources_of_run(resources)
         context = runtime.context
         node = bind(run, run.families(context.model, thinking=context.thinking))
@@ -133,9 +133,9 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
 
 
 def meter_for(name: str, state: State, context: Context) -> Meter:
-    """Return a node's meter: what the run has left, less what is reserved for steps that matter more."""
+    """Return a node's meter: what the run has left, minus what is reserved for more important steps."""
     allowance = ALLOWANCES.get(name, Allowance())
-    # The first node clears the last run's account, so nothing of it may count against this one.
+    # The first node clears the last run's account, so none of it may count against this run.
     used = [] if name == FIRST_STEP else list(state.spent.values())
     seconds = context.max_seconds
     if seconds is not None and name != FIRST_STEP:

@@ -1,4 +1,4 @@
-"""Return a refusal in the question's language, with the queries that were tried and the nearest material found."""
+"""Refuse in the question's language, with the queries that were tried and the nearest material found."""
 
 from typing import Literal
 
@@ -20,7 +20,7 @@ UNSPACED = ("zh", "ja")
 
 
 class AbstainUpdate(TypedDict):
-    """The refusal as a section, after those that were withdrawn, with why."""
+    """The refusal as a section after the withdrawn ones, and its reason."""
 
     sections: list[Section]
     claims: list[ClaimRow]
@@ -29,11 +29,11 @@ class AbstainUpdate(TypedDict):
 
 
 async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter) -> AbstainUpdate:
-    """Refuse politely, naming what was searched for and the documents and headings of the nearest material found."""
+    """Refuse politely, naming the queries and the documents and headings of the nearest material found."""
     near = [row["segment_id"] for row in nearest_sources(state.candidates)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
-    # A title can be a link, and what was searched for can be a model's words.
+    # A title can contain a link, and a query can be a model's words.
     text, removed = filter_links(refusal(reason, state.tried, segments, state.language), [], {})
     index = len(state.sections)
     emit_removed(removed, index, runtime.stream_writer)
@@ -41,12 +41,12 @@ async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentRea
     runtime.stream_writer(TextDelta(section_index=index, delta=text))
     runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
     sections = [*state.sections, Section(text=text, source_ids=[])]
-    capped = STOP_REASONS.get(state.exhausted)  # what was left out might have found an answer
+    capped = STOP_REASONS.get(state.exhausted)  # a step that was cut might have found an answer
     return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": capped or reason}
 
 
 def abstention_reason(state: State) -> StopReason:
-    """Name the point at which the run found that it has no answer."""
+    """Return the reason for which the run has no answer."""
     if not state.needs_retrieval:
         return "library_not_allowed"
     if not state.candidates:
@@ -57,19 +57,19 @@ def abstention_reason(state: State) -> StopReason:
 
 
 def refusal(reason: StopReason, tried: list[str], near: list[Segment], language: str) -> str:
-    """Word the refusal; queries are given as they were searched for, places as title and heading, each once."""
-    said = prompts.lines(language)
+    """Return the text of the refusal, with the queries as searched, and each title and heading once."""
+    wording = prompts.lines(language)
     if reason == "library_not_allowed":
-        return said.only_library
+        return wording.only_library
     between, after = ("；", "") if language in UNSPACED else ("; ", " ")
-    searched = said.searched.format(queries=between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried))
+    searched = wording.searched.format(queries=between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried))
     if not near:
-        return after.join((said.nothing_found, searched))
+        return after.join((wording.nothing_found, searched))
     places = between.join(dict.fromkeys(place_label(segment) for segment in near))
-    return after.join((said.not_in_library, searched, said.nearest.format(places=places)))
+    return after.join((wording.not_in_library, searched, wording.nearest.format(places=places)))
 
 
 def place_label(segment: Segment) -> str:
-    """Name where a segment stands, as a reader would look for it."""
+    """Return a segment's title and heading, as a reader would look for it."""
     heading = segment.heading.removeprefix(segment.title).removeprefix(" > ")
     return f"{segment.title} > {heading}" if heading else segment.title

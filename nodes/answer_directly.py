@@ -1,4 +1,4 @@
-"""Reply without the library, to small talk or to a question that needs no retrieval."""
+"""Reply without the library to small talk or to a question that needs no retrieval."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ from graph.usage import STOP_REASONS, Meter
 
 
 class AnswerDirectlyUpdate(TypedDict):
-    """The reply; no outcome where the writer has nothing to say without the library."""
+    """The reply; without an outcome where the writer has no reply without the library."""
 
     sections: list[Section]
     outcome: Literal["", "answered"]
@@ -24,7 +24,7 @@ class AnswerDirectlyUpdate(TypedDict):
 async def answer_directly(
     state: State, runtime: Runtime[Context], *, writer: AnswerWriter, meter: Meter
 ) -> AnswerDirectlyUpdate:
-    """Converse in the question's language, citing nothing."""
+    """Reply in the question's language, without citations."""
     drafts = writer.converse(state.question, state.turns, language=state.language, intent=state.intent, meter=meter)
     sections = await emit_drafts(drafts, runtime.stream_writer)
     if not sections:

@@ -36,18 +36,18 @@ async def assess_quality(
     reader: SegmentReader,
     meter: Meter,
 ) -> AssessQualityUpdate:
-    """Derive support and utility from the verdicts and from how much of the question the answer and its quotes take up.
+    """Derive support and utility from the verdicts and from how much of the question the answer and its quotes cover.
 
-    The last sections, which say that sources disagree, are the run's own words and prove nothing of the answer. A
-    model's own score is asked for only where the run wants it, and stands beside the derived ones.
+    The last sections, which report disagreements between sources, are the run's own words and are left out. A model's
+    score is requested only where the run asks for it, and is reported next to the derived ones.
     """
     written = state.sections[: len(state.sections) - len(state.disagreements)]
     claims = [row for row in state.claims if row["section_index"] < len(written)]
     answer = answer_text(written)
     covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
-    score, unasked = None, None
+    score, failure = None, None
     if assessor is not None and runtime.context.assess_with_model:
-        score, unasked = await _model_score(assessor, state, answer, meter)
+        score, failure = await _model_score(assessor, state, answer, meter)
     assessment = Assessment(
         supported=count_verdicts(claims)["supported"] > 0 and not any(map(has_failed, claims)),
         utility=utility(claims, covered),
@@ -55,17 +55,17 @@ async def assess_quality(
         reason=_reason(claims, covered),
         model_score=score,
     )
-    runtime.stream_writer(AnswerAssessed(**assessment, fallback=state.fallback or unasked))
+    runtime.stream_writer(AnswerAssessed(**assessment, fallback=state.fallback or failure))
     return {"assessment": assessment, "outcome": "answered", "stop_reason": final_stop_reason(state, meter)}
 
 
 def utility(claims: Sequence[ClaimRow], covered: float) -> float:
-    """Give support, halved where nothing of the question is taken up: in [0, 1]."""
+    """Return the support score in [0, 1], halved where the answer covers nothing of the question."""
     return round(support_score(claims) * (0.5 + 0.5 * covered), 4)
 
 
 def final_stop_reason(state: State, meter: Meter) -> StopReason:
-    """Name why the run ends here: a cap before failed claims, and those before a complete answer."""
+    """Return why the run ends: a budget cap first, then failed claims, else a complete answer."""
     if capped := STOP_REASONS.get(state.exhausted or meter.exhausted or ""):
         return capped
     return "repairs_used_up" if any(map(has_failed, state.claims)) else "answer_complete"
@@ -74,7 +74,7 @@ def final_stop_reason(state: State, meter: Meter) -> StopReason:
 async def _model_score(
     assessor: QualityAssessor, state: State, answer: str, meter: Meter
 ) -> tuple[float | None, Failure | None]:
-    """Ask the model for its score, or say why there is none; it is not asked where a step that matters more was not."""
+    """Return the model's score, or why there is none; it is not called where a budget cap cut a more important step."""
     try:
         if state.exhausted:
             raise BudgetExhausted(state.exhausted)
@@ -84,7 +84,7 @@ async def _model_score(
 
 
 async def _cited(claims: Sequence[ClaimRow], context: Context, reader: SegmentReader) -> list[str]:
-    """Read the segments that the claims are proven by."""
+    """Return the texts of the segments that support the claims."""
     ids = dict.fromkeys(proof["segment_id"] for row in claims for proof in row["proofs"])
     return [segment.text for segment in await reader.read_segments(list(ids), context.identity)] if ids else []
 

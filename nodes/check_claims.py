@@ -17,7 +17,7 @@ NOT_REPAIRED = "The failed sections were not written again."
 
 
 class CheckClaimsUpdate(TypedDict):
-    """The answer as it stands, its claims, and the sections that are to be written again."""
+    """The current answer, its claims, and the sections to write again."""
 
     sections: list[Section]
     claims: list[ClaimRow]
@@ -37,20 +37,20 @@ async def check_claims(
     reader: SegmentReader,
     meter: Meter,
 ) -> CheckClaimsUpdate:
-    """Check what was written last: all sections after the first writing, the revisions after a repair.
+    """Check the latest writing: all sections after the first draft, the revisions after a repair.
 
-    Sections of which nothing held, and which can't be repaired within the run's bounds, are withdrawn. Where another
-    kept source contradicts what the answer cites, a last section says so and quotes both.
+    Sections without a supported claim that can't be repaired within the run's limits are withdrawn. Where another kept
+    source contradicts what the answer cites, a last section says so and quotes both.
     """
     context = runtime.context
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
     answer = CheckedAnswer(state, segments, runtime.stream_writer)
-    asked = settler if settler is not None and context.check_with_model else checker
+    active_checker = settler if settler is not None and context.check_with_model else checker
     fallback = state.fallback
     if state.repairing:
-        fallback = await answer.take_revisions(state.revisions, asked, meter) or fallback
+        fallback = await answer.take_revisions(state.revisions, active_checker, meter) or fallback
     else:
-        await answer.check_sections(asked, meter)
+        await answer.check_sections(active_checker, meter)
     failed = failed_sections(answer.claims)
     wants_repair = bool(failed) and state.repairs < context.max_repairs
     repairing = failed if wants_repair and can_afford_repair(meter) else []
@@ -73,7 +73,7 @@ async def check_claims(
 
 
 def can_afford_repair(meter: Meter) -> bool:
-    """Tell whether the run can afford to write sections again: one call is reserved for that."""
+    """Whether the run can afford to write sections again; one call is reserved for that."""
     calls = meter.calls_left is None or meter.calls_left >= meter.calls
     tokens = meter.tokens_left is None or meter.tokens < meter.tokens_left
     return calls and tokens and meter.remaining() != 0.0

@@ -30,7 +30,7 @@ NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is t
 
 
 class DecideRetrievalUpdate(TypedDict):
-    """Every field of a run, set anew; fields with a reducer by Overwrite, or the last turn's rows would stay."""
+    """Every field of a run, reset; fields with a reducer need Overwrite, or the last turn's rows would remain."""
 
     schema_version: int
     turns: list[Turn]
@@ -66,8 +66,8 @@ class DecideRetrievalUpdate(TypedDict):
 async def decide_retrieval(
     state: State, runtime: Runtime[Context], *, preparer: QuestionPreparer, meter: Meter
 ) -> DecideRetrievalUpdate:
-    """Prepare the question in one model call at most, and start the run with a clean slate."""
-    started_at = time.time()  # before the preparing, whose seconds count too
+    """Prepare the question in at most one model call, and reset the state of the last run."""
+    started_at = time.time()  # before the preparation, whose seconds count too
     turns = finished_turns(state)
     planned = gathering_rounds(state, runtime.context)
     preparation = await preparer.prepare(
@@ -78,13 +78,13 @@ async def decide_retrieval(
         meter=meter,
     )
     nowhere_to_look = not planned
-    asked = preparation.standalone_question
+    question = preparation.standalone_question
     needs_retrieval = preparation.needs_retrieval and not nowhere_to_look
     runtime.stream_writer(
         RetrievalDecided(
             needs_retrieval=needs_retrieval,
             reason=NOWHERE_TO_LOOK if preparation.needs_retrieval and nowhere_to_look else preparation.reason,
-            standalone_question=preparation.standalone_question,
+            standalone_question=question,
             intent=preparation.intent,
             fallback=preparation.fallback,
         )
@@ -95,12 +95,12 @@ async def decide_retrieval(
         "history": None,
         "asked": state.question,
         "started_at": started_at,
-        "standalone_question": asked,
+        "standalone_question": question,
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
         "language": preparation.language,
-        "query": asked,
-        "tried": [asked],
+        "query": question,
+        "tried": [question],
         "rounds": 0,
         "rewrites": 0,
         "candidates": Overwrite([]),
@@ -123,15 +123,15 @@ async def decide_retrieval(
 
 
 def search_mode(planned: list[list[Gathering]], context: Context) -> SearchMode:
-    """Give what a preparer is to go by: with the library off, the web alone may still be asked."""
+    """Return the search mode for the preparer: auto if the library is off but the web may be searched."""
     on_the_web = any("search_web" in names for names in planned)
     return "auto" if context.search == "off" and on_the_web else context.search
 
 
 def finished_turns(state: State) -> list[Turn]:
-    """Add the last run's exchange to the turns kept, unless that run was cut off before its outcome.
+    """Return the turns kept, with the last run's exchange unless that run was interrupted before its outcome.
 
-    A history that came with the question is taken instead. Long answers are remembered by how they begin.
+    A history that came with the question replaces them. Long answers are cut to their beginning.
     """
     if state.history is not None:
         return [{**turn, "answer": turn["answer"][:ANSWER_KEPT]} for turn in state.history[-TURNS_KEPT:]]

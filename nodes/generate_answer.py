@@ -19,7 +19,7 @@ NOT_REPAIRED = "The failed sections were left as they were."
 
 
 class GenerateAnswerUpdate(TypedDict, total=False):
-    """The sections as written; or, in a repair, the revisions that are yet to be checked."""
+    """The sections as written or, in a repair, the revisions to check."""
 
     sections: list[Section]
     revisions: list[RevisionRow]
@@ -29,7 +29,7 @@ class GenerateAnswerUpdate(TypedDict, total=False):
 async def generate_answer(
     state: State, runtime: Runtime[Context], *, writer: AnswerWriter, reader: SegmentReader, meter: Meter
 ) -> GenerateAnswerUpdate:
-    """Stream the sections as they are written; a repair is written out of sight, since it may not be taken."""
+    """Stream the sections as they are written; revisions are not streamed, since they may be rejected."""
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
     hits = [
@@ -42,9 +42,9 @@ async def generate_answer(
 
 
 async def _repair(
-    state: State, hits: list[Hit], tell: Callable[[AnyEvent], None], *, writer: AnswerWriter, meter: Meter
+    state: State, hits: list[Hit], emit: Callable[[AnyEvent], None], *, writer: AnswerWriter, meter: Meter
 ) -> GenerateAnswerUpdate:
-    """Ask for the failed sections anew; where that fails, they stay as they are."""
+    """Have the failed sections rewritten; where that fails, they are left unchanged."""
     faulty = [_faulty(state, index) for index in state.repairing]
     try:
         revised = await writer.revise(question_with_passage(state), faulty, hits, language=state.language, meter=meter)
@@ -56,7 +56,7 @@ async def _repair(
         if each.section_index in state.repairing:
             ids = [segment_id for segment_id in each.source_ids if segment_id in by_id]
             text, removed = filter_links(each.text, ids, by_id)
-            emit_removed(removed, each.section_index, tell)
+            emit_removed(removed, each.section_index, emit)
             rows.append(RevisionRow(section_index=each.section_index, text=text, source_ids=ids))
     return {"revisions": rows}
 

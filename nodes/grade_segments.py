@@ -17,7 +17,7 @@ OFF_PAGE = "stands on another page than the question names"
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources so far, what has been judged, and how many rounds of gathering are behind it."""
+    """The run's sources, the segments graded, and the number of finished gathering rounds."""
 
     sources: list[SourceRow]
     graded: list[str]
@@ -27,7 +27,7 @@ class GradeSegmentsUpdate(TypedDict):
 async def grade_segments(
     state: State, runtime: Runtime[Context], *, grader: RelevanceGrader, reader: SegmentReader, meter: Meter
 ) -> GradeSegmentsUpdate:
-    """Grade what is new as one batch; indices are appended to and never change within a run."""
+    """Grade the new candidates as one batch; a source keeps its index for the whole run."""
     judged = set(state.graded)
     gathered = {key: row for key, row in rank_candidates(state.candidates).items() if key not in judged}
     floor = runtime.context.min_score
@@ -61,7 +61,7 @@ async def grade_segments(
 
 
 def _off_page(state: State, candidates: dict[str, SourceRow], by_id: dict[str, Segment]) -> list[str]:
-    """List what a search brought from other pages of documents whose pages the question names and that were read."""
+    """Return search hits from other pages of documents of which the pages named by the question were read."""
     references = page_references(state.asked) or page_references(state.standalone_question)
     found = [(row, by_id[segment_id]) for segment_id, row in candidates.items() if segment_id in by_id]
     read = {s.document_id for row, s in found if row["kind"] == "page" and names_page(references, s.page_idx)}

@@ -19,19 +19,19 @@ from graph.usage import Meter
 from text.numbers import names_page, page_references
 
 PAGE_SCORE = 1.0
-FOUND_WITHIN = 30  # segments that the search of one page may find, beside their neighbours
-AT_ONCE = 4  # searches side by side
+FOUND_WITHIN = 30  # the most hits of the search of one page, not counting neighbours
+AT_ONCE = 4  # concurrent searches
 
 
 class LoadSelectedPagesUpdate(TypedDict):
-    """The segments read as candidates."""
+    """The segments read, as candidates."""
 
     candidates: list[SourceRow]
 
 
 @dataclass(frozen=True, slots=True)
 class _PageRequest:
-    """What is to be read of a page: all of it, or the pages of it that the question ``named``."""
+    """The segments to read of a page: all, or only the numbered pages that the question ``named``."""
 
     page: Page
     segments: tuple[Segment, ...]
@@ -47,10 +47,10 @@ async def load_selected_pages(
     passages: PassageFinder | None,
     meter: Meter,
 ) -> LoadSelectedPagesUpdate:
-    """Offer of the selected pages what the budget of tokens holds, and say what was cut, not found or left out.
+    """Read as much of the selected pages as the token budget allows, and report what was cut, not found or left out.
 
-    The marked passage comes first. Where the question names pages by number, a document that has them gives those
-    alone, before the budget goes to the others. Pages that don't fit share what is left equally, each with its best
+    The marked passage comes first. Where the question names pages by number, only those are read of a document that has
+    them, before the budget is spent on other documents. Pages that don't fit share the rest equally, each with its best
     segments for the question, in reading order.
     """
     context = runtime.context
@@ -72,7 +72,7 @@ async def load_selected_pages(
 async def _marked_passage(
     state: State, runtime: Runtime[Context], passages: PassageFinder | None, page_ids: Sequence[str]
 ) -> list[Segment]:
-    """Find the passage that the reader marked; where that fails, say so and go on without it."""
+    """Find the passage that the user marked; where that fails, emit an event and return nothing."""
     if not state.selected_text or passages is None:
         return []
     try:
@@ -83,7 +83,7 @@ async def _marked_passage(
 
 
 def _page_requests(page: Page, references: tuple[range, ...], marked: Sequence[Segment]) -> _PageRequest:
-    """Leave out of a page what is read with the marked passage and, where pages of it are named, all others."""
+    """Return what to read of a page: not the marked passage and, where pages of it are named, only those."""
     known = {segment.segment_id for segment in marked}
     unread = tuple(segment for segment in page.segments if segment.segment_id not in known)
     if not any(names_page(references, segment.page_idx) for segment in page.segments):
@@ -94,7 +94,7 @@ def _page_requests(page: Page, references: tuple[range, ...], marked: Sequence[S
 async def _within_budget(
     wanted: Sequence[_PageRequest], state: State, runtime: Runtime[Context], searcher: SegmentSearcher, room: int
 ) -> dict[str, list[Segment]]:
-    """Choose what is read of each document, in reading order; documents with pages that the question names go first."""
+    """Choose the segments to read of each document, in reading order; documents with named pages come first."""
     text = state.query or state.standalone_question
     read: dict[str, list[Segment]] = {each.page.document_id: [] for each in wanted}
     for group in ([each for each in wanted if each.named], [each for each in wanted if not each.named]):
@@ -114,7 +114,7 @@ async def _within_budget(
 async def _ranked(
     long: Sequence[_PageRequest], text: str, runtime: Runtime[Context], searcher: SegmentSearcher
 ) -> list[list[Segment]]:
-    """Order what is wanted of each page by the question, best first; where that can't be told, by reading order."""
+    """Rank each page's segments by the question, best first, or in reading order where the search fails."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def search(each: _PageRequest) -> SearchResult:
@@ -133,21 +133,21 @@ async def _ranked(
 
 
 def _best_first(wanted: _PageRequest, result: SearchResult) -> list[Segment]:
-    """Put what was found first; the rest follows only where nothing was found, or where the question names its page."""
+    """Return the found segments first; add the rest only if none was found or the question names the page."""
     offered = {segment.segment_id: segment for segment in wanted.segments}
     found = {hit.segment.segment_id: hit.segment for hit in result.hits if hit.segment.segment_id in offered}
     return list(found.values() if found and not wanted.named else (found | offered).values())
 
 
 def _within(page: Page, text: str, identity: Identity) -> SearchQuery:
-    """Search one page, however little it has: what is found is ranked, and not dropped by its score."""
+    """Return a query over one page, without a minimum score: its hits are ranked, not dropped."""
     return SearchQuery(
         text=text, identity=identity, top_k=FOUND_WITHIN, min_score=0.0, document_ids=(page.document_id,)
     )
 
 
 def _report(page_ids: Sequence[str], pages: Sequence[Page], offered: Sequence[Segment]) -> PagesLoaded:
-    """Tell pages read whole from those that were cut, and both from those that were not found or had no room."""
+    """Return the event that lists pages read whole, cut pages, and pages not found or left out."""
     taken = Counter(segment.document_id for segment in offered)
     uses = [
         PageUse(

@@ -1,4 +1,4 @@
-"""Return another search query, for a question that found nothing or for the claims that failed."""
+"""Write another search query, for a question that found nothing or for the claims that failed."""
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
@@ -15,7 +15,7 @@ LONGEST = 600  # characters of claims that one search takes
 
 
 class RewriteQueryUpdate(TypedDict, total=False):
-    """What to search for now; an empty query where there is nothing new to try."""
+    """The next query, empty where there is nothing new to try."""
 
     query: str
     tried: list[str]
@@ -27,7 +27,7 @@ class RewriteQueryUpdate(TypedDict, total=False):
 async def rewrite_query(
     state: State, runtime: Runtime[Context], *, rewriter: QueryRewriter, meter: Meter
 ) -> RewriteQueryUpdate:
-    """Reword the question by the rewriter; for a repair, search by the failed claims themselves, without a model."""
+    """Rewrite the query; for a repair, use the failed claims themselves as the query, without a model."""
     if state.repairing:
         query = failed_claims(state)
         named = ", ".join(str(index + 1) for index in state.repairing)
@@ -35,12 +35,12 @@ async def rewrite_query(
         if len(state.repairing) > 1:
             reason = f"looking again for what sections {named} claim"
         runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
-        # Not among what was tried: a refusal that names it would say again what did not hold.
+        # Not added to ``tried``: a refusal that lists it would repeat claims that failed.
         return {"query": query, "repairs": state.repairs + 1}
     rewriting = await rewriter.rewrite(state.standalone_question, state.tried, language=state.language, meter=meter)
     query, attempt = rewriting.query, state.rewrites + 1
     if not query or query in state.tried:
-        # No event tells of a query that is not searched for: the refusal says why there is none.
+        # No event for a query that is not searched: the refusal says why there is none.
         return {"query": "", "rewrites": attempt, "fallback": rewriting.fallback}
     runtime.stream_writer(
         QueryRewritten(query=query, reason=rewriting.reason, attempt=attempt, fallback=rewriting.fallback)
@@ -49,7 +49,7 @@ async def rewrite_query(
 
 
 def failed_claims(state: State) -> str:
-    """Join the claims that failed in the sections under repair, up to a length that a search can use."""
+    """Return the failed claims of the sections under repair, joined and cut to a length that a search can use."""
     texts = [
         state.sections[row["section_index"]]["text"][row["start"] : row["end"]]
         for row in state.claims

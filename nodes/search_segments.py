@@ -22,10 +22,9 @@ async def search_segments(
 ) -> SearchSegmentsUpdate:
     """Gather candidates from the library, within the spaces and pages that the run allows.
 
-    A marked passage is looked for with the question; it goes to our own library alone, never to the web.
-    What scores below ``min_score`` is gathered too: grading drops it, and a refusal names it as what came nearest.
-    A failing search fails the run, after saying so, unless selected pages were read beside it or sources are there
-    already, as in a repair.
+    A marked passage is added to the query; it is sent only to the library, never to the web. Hits below ``min_score``
+    are gathered too: grading drops them, and a refusal names them as the nearest material. A failed search emits an
+    event and fails the run, unless it has selected pages or, as in a repair, already has sources.
     """
     context = runtime.context
     query = SearchQuery(

@@ -22,7 +22,7 @@ class SearchWebUpdate(TypedDict):
 async def search_web(
     state: State, runtime: Runtime[Context], *, web: WebSearcher | None, meter: Meter
 ) -> SearchWebUpdate:
-    """Gather candidates from the web; a search that fails is told, and the run goes on without it."""
+    """Gather candidates from the web; a failed search emits an event, and the run continues without it."""
     context = runtime.context
     if web is None:
         runtime.stream_writer(SearchFailed(kind="web", code="web_unavailable", message=NOT_CONFIGURED))

@@ -18,7 +18,7 @@ async def entered(database: Database, session_id: str, question: str = "Why?", i
     context = Context(workspace=identity.workspace, user=identity.user)
     run = Run(str(uuid4()), session_id, str(uuid4()), RunRequest(question, context), "extractive", "extractive")
     ledger = Ledger(database, Workspaces(database))
-    _, fork = await ledger.place(session_id, run.request)
+    _, fork = await ledger.resolve_position(session_id, run.request)
     await ledger.open(run, run.next_line(Queued(position=1)), entry="running", fork=fork)
     return run
 

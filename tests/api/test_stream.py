@@ -27,7 +27,7 @@ RUN_ID = str(UUID(int=1))
 
 def new_run() -> Run:
     run = Run(RUN_ID, str(UUID(int=2)), str(UUID(int=3)), RunRequest("Why?", Context()), "extractive", "extractive")
-    run.tell(
+    run.emit(
         RunStarted(
             question="Why?",
             message_id=run.message_id,
@@ -58,8 +58,8 @@ async def telling(run: Run, **knobs: Any) -> AsyncIterator[httpx.AsyncClient]:
 
 async def test_each_event_is_a_frame_with_id_name_and_json() -> None:
     run = new_run()
-    run.tell(TextDelta(section_index=0, delta="Be\r\ncause\u2028."))
-    run.tell(finished())
+    run.emit(TextDelta(section_index=0, delta="Be\r\ncause\u2028."))
+    run.emit(finished())
     async with telling(run) as client:
         response = await client.post("/run")
     assert response.headers["content-type"].startswith("text/event-stream")
@@ -90,7 +90,7 @@ async def test_pings_keep_an_idle_stream_open_and_use_newlines_only() -> None:
         async for chunk in response.aiter_raw():
             seen += chunk
             if seen.count(b": ping\n\n") == 2:
-                run.tell(finished())
+                run.emit(finished())
     assert b"\r" not in seen
     assert [frame["event"] for frame in parse_frames(seen.decode())] == ["run_started", "run_finished"]
 
@@ -98,15 +98,15 @@ async def test_pings_keep_an_idle_stream_open_and_use_newlines_only() -> None:
 async def test_an_event_that_cannot_be_written_out_is_refused_and_leaves_the_log_as_it_was() -> None:
     run = new_run()
     with pytest.raises(PydanticSerializationError):
-        run.tell(TextDelta(section_index=0, delta="half a pair: \ud83d"))
-    run.tell(finished())
+        run.emit(TextDelta(section_index=0, delta="half a pair: \ud83d"))
+    run.emit(finished())
     assert [envelope.seq async for envelope in run.events()] == [1, 2]
 
 
 async def test_a_dialect_that_breaks_ends_the_stream_as_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     run = new_run()
-    run.tell(TextDelta(section_index=0, delta="Because."))
-    run.tell(finished())
+    run.emit(TextDelta(section_index=0, delta="Because."))
+    run.emit(finished())
 
     encode = NativeEncoder.encode
 
@@ -125,7 +125,7 @@ async def test_a_dialect_that_breaks_ends_the_stream_as_failed(monkeypatch: pyte
 
 async def test_a_failed_run_ends_with_its_code_and_nothing_after_it() -> None:
     run = new_run()
-    run.tell(RunFailed(code="model_unavailable", message="No reply.", suggestion="Try again.", retryable=True))
+    run.emit(RunFailed(code="model_unavailable", message="No reply.", suggestion="Try again.", retryable=True))
     async with telling(run) as client:
         response = await client.post("/run")
     last = json.loads(parse_frames(response.text)[-1]["data"])
@@ -135,7 +135,7 @@ async def test_a_failed_run_ends_with_its_code_and_nothing_after_it() -> None:
 async def test_a_reader_that_takes_nothing_counts_as_gone() -> None:
     run = new_run()
     for _ in range(200):
-        run.tell(TextDelta(section_index=0, delta="x" * 100_000))
+        run.emit(TextDelta(section_index=0, delta="x" * 100_000))
     stream = RunStream(run, NativeEncoder(), "cancel", send_timeout=0.05)
     taken = 0
 

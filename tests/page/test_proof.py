@@ -383,5 +383,6 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
 
 def test_every_fixed_reason_is_known_to_the_page() -> None:
     known = (PAGE_FOLDER / "text" / "reasons.js").read_text("utf-8")
-    fixed = [PART, ORDER, UNSAID, FOREIGN, DENIED, SOURCE_CHANGED, BOTH_QUOTED, *(reason for _, reason in JUDGED.values())]
+    judged = [reason for _, reason in JUDGED.values()]
+    fixed = [PART, ORDER, UNSAID, FOREIGN, DENIED, SOURCE_CHANGED, BOTH_QUOTED, *judged]
     assert [reason for reason in fixed if f'"{reason}"' not in known] == []

@@ -401,7 +401,7 @@ async def test_a_run_that_drains_behind_a_step_is_left_at_once(settings: Setting
 class Endless:
     """A journal that has more to commit whenever it has committed."""
 
-    def due(self, run: Run, event: AnyEvent | None = None) -> None:
+    def notify(self, run: Run, event: AnyEvent | None = None) -> None:
         """Commit, and be told more."""
 
         def commit() -> None:
@@ -412,8 +412,8 @@ class Endless:
 
 
 async def test_a_checkpoint_waits_for_what_was_told_before_it_and_not_for_a_pause() -> None:
-    run = Run(*map(str, range(3)), RunRequest("annual leave", Context()), "llm", "", journal=Endless())
-    run.tell(StepStarted(step="generate_answer"))
+    run = Run(*map(str, range(3)), RunRequest("annual leave", Context()), "llm", "", sink=Endless())
+    run.emit(StepStarted(step="generate_answer"))
     async with asyncio.timeout(5):
         await run.committed()
 

@@ -32,7 +32,7 @@ def segment(text: str, document: str = "d", index: int = 0, title: str = "", hea
 def around(*segments: Segment) -> dict[str, SentenceContext]:
     pool = candidate_sentences(segments)
     found = find_contexts(segments, pool)
-    return {candidate.text: found.around[place] for candidate, place in zip(pool, found.of, strict=True)}
+    return {candidate.text: found.contexts[place] for candidate, place in zip(pool, found.of_candidate, strict=True)}
 
 
 def column(name: str, question: str, *segments: Segment) -> list[float]:
@@ -70,8 +70,8 @@ def test_a_segment_begins_below_its_own_heading_and_no_table() -> None:
 def test_places_that_are_the_same_are_kept_once() -> None:
     segments = [segment("It is red. It is old. It is tall.", title="The lighthouse")]
     found = find_contexts(segments, candidate_sentences(segments))
-    assert found.around == (SentenceContext("The lighthouse", "", ""),)
-    assert found.of.tolist() == [0, 0, 0]
+    assert found.contexts == (SentenceContext("The lighthouse", "", ""),)
+    assert found.of_candidate.tolist() == [0, 0, 0]
 
 
 def test_cover_beyond_counts_only_what_is_not_told_already() -> None:

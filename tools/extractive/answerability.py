@@ -1,4 +1,4 @@
-"""Features for estimating whether the candidates answer a question at all, one row of numbers a question."""
+"""Features for estimating whether the candidates answer a question at all, one row of numbers per question."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ FOUND_SIGNALS = (
     "small_grams",  # the best sentence's cover by small and by middle grams
     "middle_grams",
     "segment_grams",  # log of the best segment's cover by middle grams
-    "question_terms",  # log of how many terms the question has
+    "question_terms",  # log of the question's number of terms
     "spread",  # entropy of the reader's choice among the candidates
-    "best_score",  # the reader's score of the sentence that it puts first, and what that sentence looks like
+    "best_score",  # the reader's score of its best sentence, and that sentence's features
     "best_terms",
     "best_terms_in_place",
     "best_small_grams",
@@ -32,20 +32,20 @@ _OF_BEST = ("terms", "terms_in_place", "small_grams", "title", "numbers_missing"
 PAGE_SIGNALS = (
     "small_grams",
     "segment_share",  # the largest share of the question's middle grams in one segment and its headings, unweighted
-    "missing_terms",  # how many of the question's terms no candidate has
+    "missing_terms",  # number of the question's terms that no candidate has
     "question_terms",
-    "question_grams",  # log of how many middle grams the question has
+    "question_grams",  # log of the question's number of middle grams
     "spread",
-    "likeness",  # cosine of the most similar sentence, and how far the embeddings know the language
+    "likeness",  # cosine of the most similar sentence, and how well the embeddings cover the language
     "coverage",
 )
 LEAST_COVER = 0.05
 
 
 def found_signals(
-    question: str, asked: QuestionTerms, found: FeatureTable, scores: Floats, relevance: Sequence[float]
+    question: str, question_words: QuestionTerms, found: FeatureTable, scores: Floats, relevance: Sequence[float]
 ) -> Floats:
-    """Sum up what a search found, in the order of FOUND_SIGNALS; ``scores`` are the reader's."""
+    """Summarise the hits of a search as a row in the order of FOUND_SIGNALS; ``scores`` are the reader's."""
     best = int(np.argmax(scores))
     odds = log_odds(np.asarray(relevance, dtype=np.float64))
     of_best = {f"best_{name}": float(found.column(name)[best]) for name in _OF_BEST}
@@ -60,20 +60,20 @@ def found_signals(
         "small_grams": found.small_grams.max(),
         "middle_grams": found.middle_grams.max(),
         "segment_grams": np.log(found.segment_grams.max() + LEAST_COVER),
-        "question_terms": np.log1p(len(asked.terms)),
+        "question_terms": np.log1p(len(question_words.terms)),
         "spread": _entropy(scores),
     }
     return np.array([values[name] for name in FOUND_SIGNALS], dtype=np.float64)
 
 
-def page_signals(asked: QuestionTerms, found: FeatureTable, scores: Floats, alike: Similarity) -> Floats:
-    """Sum up what stands in selected pages, in the order of PAGE_SIGNALS."""
+def page_signals(question_words: QuestionTerms, found: FeatureTable, scores: Floats, alike: Similarity) -> Floats:
+    """Summarise selected pages as a row in the order of PAGE_SIGNALS; ``scores`` are the reader's."""
     values = {
         "small_grams": found.small_grams.max(),
         "segment_share": found.segment_share.max(),
         "missing_terms": found.missing_terms,
-        "question_terms": np.log1p(len(asked.terms)),
-        "question_grams": np.log1p(len(asked.grams[1])),
+        "question_terms": np.log1p(len(question_words.terms)),
+        "question_grams": np.log1p(len(question_words.grams[1])),
         "spread": _entropy(scores),
         "likeness": alike.sentences.max(),
         "coverage": alike.coverage,

@@ -1,4 +1,4 @@
-"""Features of a candidate sentence from its context: title, heading, table header, and what it adds to them."""
+"""Features of a candidate sentence from its context (title, heading, table header) and of what it adds to them."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from tools.rules.candidate_sentences import CandidateSentence, Shape
 
 
 class SentenceContext(NamedTuple):
-    """The document's title, the nearest heading above, and the header row of its table, "" where there is none."""
+    """The document's title, the nearest heading above, and the header row of the table, each "" where there is none."""
 
     title: str
     heading: str
@@ -29,14 +29,14 @@ class SentenceContext(NamedTuple):
 
 
 class ContextTable(NamedTuple):
-    """The surroundings of some candidates without repeats, and which of them each candidate stands in."""
+    """The distinct contexts of some candidates, and the index of each candidate's context."""
 
-    around: tuple[SentenceContext, ...]
-    of: NDArray[np.int_]  # (candidates,)
+    contexts: tuple[SentenceContext, ...]
+    of_candidate: NDArray[np.int_]  # (candidates,)
 
 
 def find_contexts(segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> ContextTable:
-    """Find what stands around each candidate. A table's first row is its header, and has none itself."""
+    """Return the context of each candidate. A table's first row is its header, and has none itself."""
     known: dict[SentenceContext, int] = {}
     of: list[int] = []
     segment, heading, header = -1, "", ""
@@ -62,16 +62,16 @@ CONTEXT_FEATURES = (
     "heading_line",  # is a heading
     "row",  # is a row of a table, below its header row
     "terms_beyond_title",  # share of the weight of the terms which the title lacks
-    "terms_in_place",  # share of all terms, surroundings read along
+    "terms_in_place",  # share of all terms, context included
     "heading_beyond_title",  # middle grams, which the title lacks, in the heading and in the header row
     "header_beyond_title",
-    "title_repeated",  # share of the title's middle grams of the question that the sentence says again
+    "title_repeated",  # share of the question's middle grams in the title that the sentence repeats
     "title",  # middle gram cover by the title
-    "numbers_missing",  # share of the question's numbers that stand neither in the sentence nor around it
-    "names_missing",  # share of the question's names that nothing read of the document holds
-    "likeness",  # by static embeddings, of the sentence and of it in its place
+    "numbers_missing",  # share of the question's numbers that neither the sentence nor its context has
+    "names_missing",  # share of the question's names that no segment read of the document has
+    "likeness",  # by static embeddings, of the sentence alone and with its context
     "likeness_in_place",
-    "quantity",  # holds the quantity asked for, the more the fewer others do, and how near to words of the question
+    "quantity",  # has the quantity asked for, higher the fewer others have it; its nearness to the question's words
     "quantity_near",
 )
 _NEAR = 40.0  # characters over which nearness falls to a third
@@ -81,33 +81,36 @@ Columns = Mapping[str, NDArray[Any]]  # by name, arrays with a column for each s
 
 
 def context_columns(
-    question: str, asked: QuestionTerms, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
+    question: str, question_words: QuestionTerms, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
 ) -> dict[str, NDArray[Any]]:
-    """Measure what depends on a sentence and its surroundings alone, whatever other segments are read beside it."""
-    standing = find_contexts(segments, pool)
+    """Compute the columns that depend only on a sentence and its context, not on the other segments read."""
+    table = find_contexts(segments, pool)
 
-    def around(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
-        return presence(units, texts)[:, standing.of]
+    def present_in(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:
+        return presence(units, texts)[:, table.of_candidate]
 
-    terms, middle = asked.terms, asked.grams[1]
+    terms, middle = question_words.terms, question_words.grams[1]
     return {
-        "title_terms": around(terms, [comparable_text(place.title).vocabulary for place in standing.around]),
-        "surrounding_terms": around(terms, [comparable_text(place.text).vocabulary for place in standing.around]),
-        "titles": around(middle, [comparable_text(place.title).flat for place in standing.around]),
-        "headings": around(middle, [comparable_text(place.heading).flat for place in standing.around]),
-        "headers": around(middle, [comparable_text(place.header).flat for place in standing.around]),
+        "title_terms": present_in(terms, [comparable_text(context.title).vocabulary for context in table.contexts]),
+        "surrounding_terms": present_in(
+            terms, [comparable_text(context.text).vocabulary for context in table.contexts]
+        ),
+        "titles": present_in(middle, [comparable_text(context.title).flat for context in table.contexts]),
+        "headings": present_in(middle, [comparable_text(context.heading).flat for context in table.contexts]),
+        "headers": present_in(middle, [comparable_text(context.header).flat for context in table.contexts]),
         "heading_line": _shaped(pool, "heading"),
-        "row": _shaped(pool, "row") * np.array([bool(place.header) for place in standing.around])[standing.of],
-        "numbers_missing": _numbers_missing(question, pool, standing),
-        **_likeness(question, pool, standing),
-        **_quantities(question, asked, pool),
+        "row": _shaped(pool, "row")
+        * np.array([bool(context.header) for context in table.contexts])[table.of_candidate],
+        "numbers_missing": _numbers_missing(question, pool, table),
+        **_likeness(question, pool, table),
+        **_quantities(question, question_words, pool),
     }
 
 
 def context_features(
     question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence], held: Columns
 ) -> dict[str, Floats]:
-    """Compute CONTEXT_FEATURES of the sentences that are read together."""
+    """Compute CONTEXT_FEATURES of the sentences that are read together, from the columns of each."""
     return {
         **_words(held),
         **{name: held[name] for name in ("heading_line", "row", "numbers_missing", "likeness", "likeness_in_place")},
@@ -122,7 +125,7 @@ def _shaped(pool: Sequence[CandidateSentence], shape: Shape) -> Floats:
 
 
 def _words(held: Columns) -> Mapping[str, Floats]:
-    """Compare the question's words with what stands around each sentence, and with what the sentence adds to it."""
+    """Compare the question's words with each sentence's context, and with what the sentence adds to it."""
     terms, middle, titles = held["terms"], held["middle"], held["titles"]
     term_weight, weight = idf(terms), idf(middle)
     return {
@@ -135,15 +138,15 @@ def _words(held: Columns) -> Mapping[str, Floats]:
     }
 
 
-def _numbers_missing(question: str, pool: Sequence[CandidateSentence], standing: ContextTable) -> Floats:
+def _numbers_missing(question: str, pool: Sequence[CandidateSentence], table: ContextTable) -> Floats:
     wanted = numbers_in(question)
     if not wanted:
         return np.zeros(len(pool))
-    around = [wanted & numbers_in(place.text) for place in standing.around]
+    around = [wanted & numbers_in(context.text) for context in table.contexts]
     return np.array(
         [
             share_missing(wanted, wanted & numbers_in(candidate.text) | around[place])
-            for candidate, place in zip(pool, standing.of.tolist(), strict=True)
+            for candidate, place in zip(pool, table.of_candidate.tolist(), strict=True)
         ]
     )
 
@@ -167,19 +170,21 @@ def _flattened_whole(title: str, heading: str, text: str) -> str:
     return flatten(f"{title} {heading} {text}")
 
 
-def _likeness(question: str, pool: Sequence[CandidateSentence], standing: ContextTable) -> Mapping[str, Floats]:
+def _likeness(question: str, pool: Sequence[CandidateSentence], table: ContextTable) -> Mapping[str, Floats]:
     texts = [candidate.text for candidate in pool]
-    openings = [f"{place.text}:" for place in standing.around]
+    openings = [f"{context.text}:" for context in table.contexts]
     return {
         "likeness": measure_similarity(question, texts).sentences,
         "likeness_in_place": measure_similarity(
-            question, texts, [openings[place] for place in standing.of.tolist()]
+            question, texts, [openings[place] for place in table.of_candidate.tolist()]
         ).sentences,
     }
 
 
-def _quantities(question: str, asked: QuestionTerms, pool: Sequence[CandidateSentence]) -> Mapping[str, Floats]:
-    """Find which sentences hold the quantity asked for, and how near it stands to words of the question."""
+def _quantities(
+    question: str, question_words: QuestionTerms, pool: Sequence[CandidateSentence]
+) -> Mapping[str, Floats]:
+    """Return which sentences have the quantity asked for, and how near it is to words of the question."""
     holds, near = np.zeros(len(pool)), np.zeros(len(pool))
     quantity = asked_quantity(question)
     spans = [quantities_in(candidate.text, quantity, question) if quantity else [] for candidate in pool]
@@ -187,11 +192,11 @@ def _quantities(question: str, asked: QuestionTerms, pool: Sequence[CandidateSen
         if found:
             folded = pool[index].text.casefold()
             holds[index] = 1.0
-            near[index] = max(_nearness(span, folded, asked.terms) for span in found)
+            near[index] = max(_nearness(span, folded, question_words.terms) for span in found)
     return {"holds_quantity": holds, "quantity_near": near}
 
 
 def _nearness(span: tuple[int, int], text: str, terms: Sequence[str]) -> float:
-    find_contexts = [text.find(term) for term in terms if term in text]
-    near = sum(np.exp(-max(0, span[0] - place, place - span[1]) / _NEAR) for place in find_contexts)
+    positions = [text.find(term) for term in terms if term in text]
+    near = sum(np.exp(-max(0, span[0] - place, place - span[1]) / _NEAR) for place in positions)
     return float(near) / max(1, len(terms))

@@ -25,22 +25,22 @@ from tools.extractive.reader_weights import fitted_weights
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
-# Below this chance that the answer is there, all candidates are dropped; ADR 0006 has what other points keep.
+# Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
 ANSWERABLE = 0.5
-# A segment is dropped where its best sentence is this far behind the best of all, in log odds of the reader.
+# A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
 
 
 class ExtractiveGrader:
-    """RelevanceGrader over the reader's scores; no model."""
+    """A RelevanceGrader by the reader's scores, without a model."""
 
     def __init__(self, memo: ReaderMemo | None = None, *, refuse_below: float = ANSWERABLE) -> None:
         self._memo = memo
         self._refuse_below = refuse_below
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Judge all candidates together; the kept stay in the order of their search scores."""
+        """Grade all candidates together; the kept ones stay in the order of their search scores."""
         return await asyncio.to_thread(_grade, question, candidates, self._memo, self._refuse_below)
 
 
@@ -65,7 +65,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
 
 
 def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
-    """Return the segments that hold a sentence near the best one, by search score, then by that sentence."""
+    """Return the segments that have a sentence close to the best one, by search score, then by their best sentence."""
     best: dict[int, float] = {}
     for candidate, score in zip(reading.candidates, reading.scores, strict=True):
         best.setdefault(candidate.segment, score)
@@ -74,7 +74,7 @@ def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
 
 
 class ExtractiveWriter:
-    """AnswerWriter that adds no word of its own."""
+    """An AnswerWriter that only quotes the sources."""
 
     def __init__(self, memo: ReaderMemo | None = None) -> None:
         self._memo = memo
@@ -82,7 +82,7 @@ class ExtractiveWriter:
     async def write(
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Quote up to three sentences, five of selected pages; no section where there is nothing to quote."""
+        """Quote up to three sentences, or five of selected pages; no section where there is nothing to quote."""
         readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
         for quote in select_quotes(readings, sources):
             for draft in _section(quote.text, (quote.segment_id,)):
@@ -91,7 +91,7 @@ class ExtractiveWriter:
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Quote what answers best and stands in no faulty section yet, a quote a section; withdraw what is left."""
+        """Replace each faulty section with the next best quote that none of them has; withdraw the rest."""
         readings = await asyncio.to_thread(rank_by_part, question, sources, self._memo)
         fresh = [
             quote for quote in select_quotes(readings, sources) if all(quote.text not in each.text for each in faulty)
@@ -104,7 +104,7 @@ class ExtractiveWriter:
     async def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Reply to small talk with a fixed line; a question gets none, since only the library is quoted."""
+        """Reply to small talk with a fixed line; a question gets no reply, since only the library is quoted."""
         if intent == "small_talk":
             text: str = getattr(lines(language), small_talk(question) or "acknowledgement")
             for draft in _section(text, ()):
@@ -119,13 +119,13 @@ MODEL = "extractive"
 
 
 def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE) -> Family:
-    """Make the family of one run over a claim checker: what its grader has read, its writer need not measure again.
+    """Return the family of one run, whose grader and writer share their measurements, with a claim checker.
 
-    A question whose chance of an answer among the candidates is below ``refuse_below``, in [0, 1], is refused. Raises
-    ValueError where the shipped weights are not this reader's.
+    A question is refused where the probability of an answer among the candidates is below ``refuse_below``, in [0, 1].
+    Raises ValueError where the bundled weights were fitted for other features.
     """
     fitted_weights()
-    small_talk_phrases()  # read now, so that no run waits for it
+    small_talk_phrases()  # loaded now, so that no run waits for it
     memo = ReaderMemo()
     return Family(
         name="extractive",

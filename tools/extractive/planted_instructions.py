@@ -1,7 +1,7 @@
-"""Detect sentences that address a machine reading them, such as a planted instruction, rather than people.
+"""Detection of sentences that address a machine rather than people, such as planted instructions.
 
-Such a sentence often repeats the words of a question, since it wants to be its answer. It may still be quoted where
-nothing else answers: a page on prompt injection is about such sentences.
+They often repeat the words of a question in order to be quoted as its answer. They may still be quoted where nothing
+else answers: a page on prompt injection is about such sentences.
 """
 
 import re
@@ -9,8 +9,8 @@ from functools import lru_cache
 
 _FORGED = r"\[SEG=[\w-]+:\d+\]|^\W*(?-i:SYSTEM|ASSISTANT|DEVELOPER)(?: \w+)?\s*:|^\W*system (?:note|message|prompt)\s*:"
 
-# People are told too what to ignore, such as an earlier letter, and what an assistant must do, such as wear gloves. A
-# machine is told to ignore what it was told, and what to say.
+# Text for people also says what to ignore, as an earlier letter, or what an assistant must do, as wear gloves.
+# Text for a machine says to ignore its instructions, or what to answer.
 _MACHINE = (
     r"(?:ai|automat(?:ed|ic)|virtual|language)\s+(?:assistants?|agents?|models?|systems?)"
     r"|(?:the|an|any|all|every)\s+assistants?|chat\s?bots?|llms?"
@@ -41,7 +41,7 @@ _CHINESE = (
 _SPEAKS_TO_MACHINES = re.compile("|".join((_FORGED, _ENGLISH, _VIETNAMESE, _CHINESE)), re.IGNORECASE | re.DOTALL)
 
 
-# Nothing matches without one of these, which most sentences lack and which are looked for ten times as fast.
+# Every match contains one of these; most sentences contain none, and looking for them is ten times as fast.
 _CUES = (
     *("[seg=", "system", "developer", "ignore", "disregard", "forget", "override", "assistant", "agent", "model"),
     *("bot", "llm", "bỏ qua", "lờ", "quên", "trợ lý", "mô hình"),
@@ -51,6 +51,6 @@ _CUES = (
 
 @lru_cache(maxsize=8192)
 def speaks_to_machines(sentence: str) -> bool:
-    """Whether a sentence tells an assistant what to do."""
+    """Whether a sentence gives instructions to an assistant."""
     folded = sentence.casefold()
     return any(map(folded.__contains__, _CUES)) and _SPEAKS_TO_MACHINES.search(sentence) is not None

@@ -1,4 +1,4 @@
-"""What a question asks for: a quantity, named things, a definition, or a page as a whole."""
+"""Analysis of what a question asks for: a quantity, named things, a definition, or a whole page."""
 
 import re
 import unicodedata
@@ -44,13 +44,13 @@ _TIME_OF_DAY = (
 
 
 class Quantity(NamedTuple):
-    """How a quantity is asked for, and how it is given."""
+    """The patterns of a quantity in questions and in answers."""
 
     asks: re.Pattern[str]
     gives: re.Pattern[str]
 
 
-# The first that matches counts: "how often" before "how long", a price before a duration it is paid for.
+# The first match counts: "how often" before "how long", a price before the duration it is paid for.
 _QUANTITIES = tuple(
     Quantity(re.compile(asks, re.IGNORECASE), re.compile(gives, re.IGNORECASE))
     for asks, gives in (_FREQUENCY, _MONEY, _DURATION, _TIME_OF_DAY)
@@ -59,18 +59,18 @@ _QUANTITIES = tuple(
 
 @lru_cache(maxsize=256)
 def asked_quantity(question: str) -> Quantity | None:
-    """Tell which quantity a question asks for, or None."""
+    """Return the quantity that a question asks for, or None."""
     return next((quantity for quantity in _QUANTITIES if quantity.asks.search(question)), None)
 
 
 def quantities_in(text: str, quantity: Quantity, question: str) -> list[tuple[int, int]]:
-    """Find the spans of a quantity that the question does not itself name."""
-    asked = question.casefold()
-    return [span for span in _given(text, quantity) if text[slice(*span)].casefold() not in asked]
+    """Return the spans of a quantity in a text, without those that the question itself contains."""
+    folded = question.casefold()
+    return [span for span in _quantity_spans(text, quantity) if text[slice(*span)].casefold() not in folded]
 
 
 @lru_cache(maxsize=4096)
-def _given(text: str, quantity: Quantity) -> tuple[tuple[int, int], ...]:
+def _quantity_spans(text: str, quantity: Quantity) -> tuple[tuple[int, int], ...]:
     return tuple(found.span() for found in quantity.gives.finditer(text))
 
 
@@ -86,7 +86,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @lru_cache(maxsize=256)
 def names_in(question: str) -> frozenset[str]:
-    """List the names of a question, flattened: capitalised words but the first, words with digits, and quoted ones.
+    """Return a question's names, flattened: capitalised words but the first, words with digits, and quoted text.
 
     Among Chinese or Japanese characters every Latin word is a name.
     """
@@ -100,16 +100,16 @@ def names_in(question: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def numbers_in(text: str) -> frozenset[str]:
-    """List the numbers of a text as they are written, full-width digits as others."""
+    """Return the numbers of a text as written, with full-width digits as ASCII."""
     return frozenset(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
 @lru_cache(maxsize=1024)
 def share_missing(wanted: frozenset[str], held: frozenset[str]) -> float:
-    """Return the share of what a question names that is missing; 0 where it names nothing.
+    """Return the share of a question's names or numbers that is missing; 0 where it has none.
 
-    What looks alike, such as two years or "A3" and "A5", is compared by the question, and one of them is enough: its
-    answer stands in two places.
+    Of similar ones, such as two years or "A3" and "A5", one is enough: the question compares them, and its answer is in
+    two places.
     """
     kinds: dict[tuple[int, bool, str], list[str]] = defaultdict(list)
     for each in wanted:
@@ -127,20 +127,20 @@ _SAYS_WHAT = {"en": "(?:an? |the )?{} (?:is|are|was|were) ", "vi": "(?:một )?{
 
 @lru_cache(maxsize=256)
 def _definition(question: str) -> re.Pattern[str] | None:
-    asked = _ASKS_WHAT.fullmatch(flatten(question).strip())
-    if asked is None:
+    match = _ASKS_WHAT.fullmatch(flatten(question).strip())
+    if match is None:
         return None
-    language, thing = next((name, text) for name, text in asked.groupdict().items() if text)
+    language, thing = next((name, text) for name, text in match.groupdict().items() if text)
     return re.compile(_SAYS_WHAT[language].format(re.escape(thing)))
 
 
 def asks_definition(question: str) -> bool:
-    """Whether a question asks what a thing is, and nothing else."""
+    """Whether a question asks only what a thing is."""
     return _definition(question) is not None
 
 
 def defines(question: str, sentence: str) -> bool:
-    """Whether a question asks what a thing is, and nothing else, and a sentence opens by saying so."""
+    """Whether a question asks only what a thing is, and a sentence begins with its definition."""
     definition = _definition(question)
     return definition is not None and definition.match(comparable_text(sentence).flat.strip()) is not None
 
@@ -163,6 +163,6 @@ _CHINESE = re.compile(
 
 @lru_cache(maxsize=256)
 def about_whole_page(question: str) -> bool:
-    """Whether no word of a question names anything but a page, its number, and what to do with it."""
+    """Whether a question's words name only a page, its number, and what to do with it."""
     words = telling_words(without_page_references(question)).split()
     return all(word.isdigit() or stem(word) in _NAMES_THE_PAGE or _CHINESE.fullmatch(word) for word in words)

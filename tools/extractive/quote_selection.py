@@ -12,10 +12,10 @@ from tools.rules.candidate_sentences import CandidateSentence
 
 MOST_QUOTES = 3
 MOST_PAGE_QUOTES = 5
-# Quoting stops where the quoted sentences hold this much of the reader's belief; see ADR 0006.
+# Quoting stops when the quoted sentences hold this share of the reader's belief; see ADR 0006.
 ENOUGH = 0.9998
-# It goes beyond the part of the document that holds the best sentence only for one that is believed this much of what
-# the best is: another document may say the same, while the parts under other headings are about something else.
+# A sentence outside the best sentence's part of the document is quoted only if its belief is at least this fraction of
+# the best one's: another document may say the same, while parts under other headings are about something else.
 IN_DOCUMENT = 0.33
 IN_ANOTHER = 0.03
 
@@ -29,7 +29,7 @@ class SelectedQuote:
 
 
 def select_quotes(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[SelectedQuote]:
-    """Return the sentences to quote, the best first, none twice, headings never.
+    """Return the sentences to quote, best first, without repeats or headings.
 
     A question of several parts gets the best sentence of each part first.
     """
@@ -48,7 +48,7 @@ def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[CandidateS
 
 
 def _likely(reading: RankedSentences, sources: Sequence[Hit]) -> list[CandidateSentence]:
-    """List the sentences to quote of a reading, best first, until they hold enough of its belief."""
+    """Return a reading's sentences to quote, best first, until they hold enough of its belief."""
     likely: list[CandidateSentence] = []
     believed = 0.0
     shares = reading.shares
@@ -63,7 +63,7 @@ def _likely(reading: RankedSentences, sources: Sequence[Hit]) -> list[CandidateS
 
 
 def _least_share(best: Hit, other: Hit) -> float:
-    """Return how much a sentence must be believed to be quoted beside the best one, of what the best one is."""
+    """Return the fraction of the best sentence's belief that another one needs to be quoted with it."""
     if best.segment.document_id != other.segment.document_id:
         return IN_ANOTHER
     same_part = (
@@ -73,18 +73,18 @@ def _least_share(best: Hit, other: Hit) -> float:
 
 
 def _belonging(reading: RankedSentences) -> list[CandidateSentence]:
-    """List the sentences of pages to quote, in the reader's order."""
+    """Return the sentences of pages to quote, in the reader's order."""
     quotable = [i for i, candidate in enumerate(reading.candidates) if candidate.shape != "heading"]
     best = best_set([reading.members[i] for i in quotable], MOST_PAGE_QUOTES)
     return [reading.candidates[quotable[i]] for i in sorted(best)]
 
 
 def best_set(chances: Sequence[float], most: int) -> list[int]:
-    """Return the set of items whose expected F1 with those that belong is largest, likeliest first.
+    """Return the indices of the set of items with the largest expected F1, most probable first.
 
-    With chances taken as independent the best set of a size holds the likeliest items (Lewis 1995), and its F1 is about
-    twice the sum of their chances over its size plus the sum of all chances. Give at least one item, where there is
-    one, and at most ``most``.
+    If the chances are independent, the best set of a size holds the most probable items (Lewis 1995), and its F1 is
+    about twice the sum of their chances over its size plus the sum of all chances. Returns at most ``most`` items, and
+    at least one where there is one.
     """
     ranked = sorted(range(len(chances)), key=lambda i: -chances[i])[:most]
     if not ranked:

@@ -1,4 +1,4 @@
-"""Score every candidate sentence against the question, and estimate whether the sources answer it."""
+"""The reader: score every candidate sentence against the question, and estimate whether the sources answer it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from tools.extractive.similarity import Floats, measure_similarity
 from tools.extractive.subquestions import split_question
 from tools.rules.candidate_sentences import CandidateSentence, Shape, candidate_sentences
 
-# Set by hand, since the data sets at hand hold hardly any code, planted instructions or definitions. Headings are
+# Set by hand, since the available data sets have hardly any code, planted instructions or definitions. Headings are
 # never quoted.
 SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.0, "row": 0.0, "code": 1.5, "heading": 6.0}
 INSTRUCTION_PENALTY = 4.0
@@ -26,10 +26,10 @@ DEFINITION_BONUS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class RankedSentences:
-    """The candidates of a question, best first with their scores in log odds, and how likely one answers it.
+    """The candidates of a question, best first with their scores in log odds, and the probability of an answer.
 
-    ``members`` holds the chance that each belongs to what the selected pages say on the question, and is empty where
-    most of what was read was found by a search.
+    ``members`` holds the probability that each belongs to the selected pages' answer, and is empty unless most of the
+    hits are selected pages.
     """
 
     candidates: tuple[CandidateSentence, ...]
@@ -39,14 +39,14 @@ class RankedSentences:
 
     @property
     def shares(self) -> list[float]:
-        """The reader's belief in each candidate; together they are 1."""
+        """The reader's belief in each candidate; they sum to 1."""
         odds = np.exp(np.array(self.scores) - max(self.scores, default=0.0))
         return [float(share) for share in odds / odds.sum()] if self.scores else []
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderInput:
-    """What the models see of a question and some hits: the candidates, their features, each segment's relevance."""
+    """Input of the models for a question and some hits: candidates, their features, and each segment's relevance."""
 
     question: str
     pool: tuple[CandidateSentence, ...]
@@ -54,34 +54,34 @@ class ReaderInput:
     relevance: tuple[float, ...]
 
     def found_signals(self, scores: Floats) -> Floats:
-        """Sum up hits of a search; ``scores`` are the reader's."""
+        """Summarise the hits of a search; ``scores`` are the reader's."""
         return found_signals(self.question, question_terms(self.question), self.found, scores, self.relevance)
 
     def page_signals(self, scores: Floats) -> Floats:
-        """Sum up selected pages."""
+        """Summarise selected pages; ``scores`` are the reader's."""
         alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
         return page_signals(question_terms(self.question), self.found, scores, alike)
 
     def membership(self, scores: Floats) -> Floats:
-        """Return the features by which sentences of a page belong to an answer."""
+        """Return the features that predict whether a page's sentences belong to an answer."""
         alike = measure_similarity(self.question, [candidate.text for candidate in self.pool])
         return membership_features(self.pool, self.found, scores, alike)
 
 
-QUESTIONS_REMEMBERED = 4  # of one run: the parts of a question are three at most
+QUESTIONS_REMEMBERED = 4  # of one run: a question has at most three parts
 
 
 class ReaderMemo:
-    """What was measured of each sentence for a question, so that a run's writer has it from its grader.
+    """A memo of the columns measured for each sentence and question, so that a run's writer reuses its grader's.
 
-    Kept by segment. How sentences compare is computed for those that are read together.
+    Kept by segment. Comparisons between sentences are not kept: they depend on which sentences are read together.
     """
 
     def __init__(self) -> None:
         self._measured: dict[str, dict[str, tuple[Segment, Columns]]] = {}
 
     def measure(self, question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> Columns:
-        """Return what ``measure_sentences`` does, measuring only segments that are new for the question."""
+        """Return the same as ``measure_sentences``, but measure only segments that are new for the question."""
         known = self._of_question(question)
         unread = [known.get(segment.segment_id, (None,))[0] != segment for segment in segments]
         new = [candidate for candidate in pool if unread[candidate.segment]]
@@ -102,7 +102,7 @@ class ReaderMemo:
 
 
 def _places(pool: Sequence[CandidateSentence]) -> dict[int, slice]:
-    """Map each segment to the run of its candidates; those of a segment stand together."""
+    """Map each segment to the slice of its candidates, which are adjacent."""
     places: dict[int, slice] = {}
     for index, candidate in enumerate(pool):
         first = places.get(candidate.segment, slice(index, index)).start
@@ -111,7 +111,7 @@ def _places(pool: Sequence[CandidateSentence]) -> dict[int, slice]:
 
 
 def reader_input(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> ReaderInput | None:
-    """Compute the features of every sentence of the hits; None where they hold none."""
+    """Compute the features of every sentence of the hits; None where they have no sentence."""
     segments = [hit.segment for hit in hits]
     pool = candidate_sentences(segments, unaccented=question.isascii())
     if not pool:
@@ -123,9 +123,9 @@ def reader_input(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = N
 
 
 def relevances(hits: Sequence[Hit]) -> list[float]:
-    """Return what the search says of each hit; a selected page counts as much as the best that was found beside it.
+    """Return the search score of each hit; a selected page counts as much as the best hit that is not one.
 
-    A page comes with a score that stands for its having been chosen, so it may not outweigh what was measured.
+    A page's own score only says that it was selected, so it must not outweigh measured scores.
     """
     best = max((hit.score for hit in hits if hit.kind != "page"), default=1.0)
     return [best if hit.kind == "page" else hit.score for hit in hits]
@@ -134,7 +134,7 @@ def relevances(hits: Sequence[Hit]) -> list[float]:
 def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> RankedSentences:
     """Score every sentence of the hits against the question.
 
-    About 2 ms for ten segments of 300 tokens that were read lately, 10 ms for others.
+    Takes about 2 ms for ten segments of 300 tokens that were read recently, 10 ms otherwise.
     """
     memo = memo or ReaderMemo()
     seen = reader_input(question, hits, memo)
@@ -158,7 +158,7 @@ def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None =
 
 
 def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
-    """Return what each sentence loses for its form, and wins where it defines the thing that is asked for."""
+    """Return each sentence's penalty for its form, less a bonus where it defines the thing asked for."""
     handicaps = [
         SHAPE_PENALTY[candidate.shape] + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text) for candidate in pool
     ]
@@ -173,9 +173,9 @@ def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
 def _answerable(
     seen: ReaderInput, scores: Floats, hits: Sequence[Hit], pages: Sequence[Hit], memo: ReaderMemo
 ) -> float:
-    """Return the chance that the answer stands in the pages or in what was found, each judged by itself.
+    """Return the probability that the pages or the search hits hold the answer: the larger of the two.
 
-    A question about a page as a whole shares no word with it, and is answered by any page.
+    A question about a whole page shares no word with it, and is answered by any page.
     """
     weights = fitted_weights()
     if pages and about_whole_page(seen.question):
@@ -189,5 +189,5 @@ def _answerable(
 
 
 def rank_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> list[RankedSentences]:
-    """Read for each thing that the question asks; for most questions that is one reading."""
+    """Rank the sentences for each part of a question; most questions have one part."""
     return [rank_sentences(part, hits, memo) for part in split_question(question)]

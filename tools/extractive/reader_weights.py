@@ -1,4 +1,4 @@
-"""Weights of the models that ``research/fitting/fit_reader.py`` fitted, with their provenance."""
+"""Weights of the reader's models, fitted by ``research/fitting/fit_reader.py``; the file has their provenance."""
 
 import json
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from tools.extractive.similarity import Floats
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """A logistic regression: one weight a column."""
+    """A logistic regression with one weight per column."""
 
     weights: Floats
     intercept: float
 
     def chance(self, rows: Floats, handicap: Floats | float = 0.0) -> Floats:
-        """Return the chance in [0, 1] of one row, or of each row of a table, its log odds lowered by a handicap."""
+        """Return the probability in [0, 1] of one row, or of each row of a table, with a handicap off its log odds."""
         logits = np.clip(rows @ self.weights + self.intercept - handicap, -50.0, 50.0)
         chance: Floats = np.asarray(1.0 / (1.0 + np.exp(-logits)))
         return chance
@@ -30,7 +30,7 @@ class LogisticModel:
 
 @dataclass(frozen=True, slots=True)
 class ReaderWeights:
-    """The reader, whether an answer is there in what a search found and in pages, and what belongs to it on a page."""
+    """Weights of four models: the reader, answerability by hits and by pages, and membership of page sentences."""
 
     reader: Floats
     found: LogisticModel
@@ -40,7 +40,7 @@ class ReaderWeights:
 
 @cache
 def fitted_weights() -> ReaderWeights:
-    """Load the weights that the package ships. Raises ValueError where they were fitted for other features."""
+    """Load the bundled weights. Raises ValueError where they were fitted for other features."""
     table = json.loads(files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
     return ReaderWeights(
         reader=_column(table["reader"], FEATURES),

@@ -1,4 +1,4 @@
-"""Features of each candidate sentence of a question, a row of numbers each."""
+"""Features of the candidate sentences of a question, one row of numbers per sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, l
 from tools.rules.answer_types import answer_spans, asked_type
 from tools.rules.candidate_sentences import CandidateSentence
 
-# Whether there is an answer must mean the same in a library of five sentences, all on one subject, as in one of
-# thousands: rarity is counted as if this many sentences on other subjects stood among the candidates.
+# Answerability must mean the same in a library of five sentences on one subject as in one of thousands: rarity is
+# counted as if this many sentences on other subjects were among the candidates.
 OTHER_SENTENCES = 20
 
 WORDED = (
@@ -26,14 +26,14 @@ WORDED = (
     "bm25",
     "before",  # middle gram cover of the sentence before, and after
     "after",
-    "with_context",  # middle gram cover that the sentence before, the first one and the heading add
+    "with_context",  # middle gram cover added by the sentence before, the first one and the heading
     "only_here",  # middle grams that neither neighbour has
     "search_score",  # the segment's search score by the best segment's
     "search_odds",  # the log of their odds ratio
-    "search_rank",  # reciprocal of the segment's place by that score
-    "asked_type",  # holds a thing of the kind that is asked for, which the question does not name
-    "asked_type_near",  # and how near it stands to words of the question
-    "untyped_grams",  # middle gram cover where the question asks for no kind that can be found by form
+    "search_rank",  # reciprocal of the segment's rank by that score
+    "asked_type",  # has an answer of the kind asked for that the question does not contain
+    "asked_type_near",  # and its nearness to words of the question
+    "untyped_grams",  # middle gram cover where the question asks for no recognisable kind
     "first",  # opens its segment
 )
 GRAM_SIZES = ("small", "middle", "large")
@@ -42,37 +42,37 @@ FEATURES = (*WORDED, *CONTEXT_FEATURES)
 
 @dataclass(frozen=True, slots=True)
 class FeatureTable:
-    """The candidates of one question by their features, and the covers that tell whether it has an answer."""
+    """The features of one question's candidates, and the covers for estimating whether it has an answer."""
 
     features: Floats  # (candidates, FEATURES)
     owner: NDArray[np.int_]  # (candidates,) the segment of each
-    small_grams: Floats  # (candidates,) cover by small and by middle grams, steadied
+    small_grams: Floats  # (candidates,) cover by small and by middle grams, with OTHER_SENTENCES
     middle_grams: Floats
-    segment_grams: Floats  # (segments,) cover by middle grams of whole segments, steadied
+    segment_grams: Floats  # (segments,) cover by middle grams of whole segments, with OTHER_SENTENCES
     segment_share: Floats  # (segments,) share of the middle grams in whole segments and their headings, unweighted
-    missing_terms: int  # how many of the question's terms no candidate has
+    missing_terms: int  # number of the question's terms that no candidate has
 
     def column(self, name: str) -> Floats:
-        """Return a feature of every candidate."""
+        """Return one feature of every candidate."""
         return np.asarray(self.features[:, FEATURES.index(name)])
 
 
 def measure_sentences(
     question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
 ) -> dict[str, NDArray[Any]]:
-    """Measure each candidate by itself: what it holds of the question, and what stands around it.
+    """Measure each candidate by itself: what it has of the question, and its context.
 
-    Every array has a column for each candidate, so those of a segment can be taken out, whatever is read beside it.
+    Every array has a column for each candidate, independent of the others, so a segment's columns can be reused.
     """
-    asked = question_terms(question)
+    question_words = question_terms(question)
     flats = [candidate.wording.flat for candidate in pool]
-    terms = presence(asked.terms, [candidate.wording.vocabulary for candidate in pool])
+    terms = presence(question_words.terms, [candidate.wording.vocabulary for candidate in pool])
     return {
         "terms": terms,
-        "counts": _counts(asked.terms, terms, pool),
+        "counts": _counts(question_words.terms, terms, pool),
         "lengths": np.array([max(1, len(candidate.wording.terms)) for candidate in pool], dtype=np.float64),
-        **{size: presence(grams, flats) for size, grams in zip(GRAM_SIZES, asked.grams, strict=True)},
-        **context_columns(question, asked, segments, pool),
+        **{size: presence(grams, flats) for size, grams in zip(GRAM_SIZES, question_words.grams, strict=True)},
+        **context_columns(question, question_words, segments, pool),
     }
 
 
@@ -83,13 +83,13 @@ def compute_features(
     pool: Sequence[CandidateSentence],
     held: Columns | None = None,
 ) -> FeatureTable:
-    """Compute the features of a question's candidates, of which there must be one at least.
+    """Compute the features of a question's candidates, of which there must be at least one.
 
-    ``relevance`` holds the search score of each segment in [0, 1], ``held`` what ``measure_sentences`` gives for the
-    pool, where that is known.
+    ``relevance`` holds the search score of each segment in [0, 1], ``held`` the result of ``measure_sentences`` for the
+    pool, if known.
     """
     held = measure_sentences(question, segments, pool) if held is None else held
-    asked = question_terms(question)
+    question_words = question_terms(question)
     owner = np.array([candidate.segment for candidate in pool])
     terms, small, middle, large = (held[name] for name in ("terms", *GRAM_SIZES))
     term_weight, middle_weight = idf(terms), idf(middle)
@@ -97,12 +97,12 @@ def compute_features(
     follows = np.r_[False, owner[1:] == owner[:-1]]
     before = np.where(follows, np.roll(middle, 1, axis=1), False)
     after = np.where(np.r_[follows[1:], False], np.roll(middle, -1, axis=1), False)
-    heads = presence(asked.grams[1], [flatten(f"{segment.title} {segment.heading}") for segment in segments])
+    heads = presence(question_words.grams[1], [flatten(f"{segment.title} {segment.heading}") for segment in segments])
     context = middle | before | middle[:, np.searchsorted(owner, owner)] | heads[:, owner]
     score = np.asarray(relevance, dtype=np.float64)
     odds = log_odds(score)
     place = (score[None, :] > score[:, None]).sum(axis=1)
-    typed, near = _type_features(question, asked.terms, term_weight, pool)
+    typed, near = _type_features(question, question_words.terms, term_weight, pool)
     columns: dict[str, Floats] = {
         "terms": term_cover,
         "small_grams": cover(idf(small), small),
@@ -142,7 +142,7 @@ def _by_segment(present: Bools, owner: NDArray[np.int_], count: int) -> Bools:
 
 
 def _counts(terms: Sequence[str], held: Bools, pool: Sequence[CandidateSentence]) -> Floats:
-    """Count each term in each candidate."""
+    """Return the count of each term in each candidate, shape (terms, candidates)."""
     counts = np.zeros(held.shape)
     for term, candidate in np.argwhere(held).tolist():
         counts[term, candidate] = pool[candidate].wording.terms.count(terms[term])
@@ -159,18 +159,18 @@ def _bm25(counts: Floats, weight: Floats, lengths: Floats) -> Floats:
 def _type_features(
     question: str, terms: Sequence[str], weight: Floats, pool: Sequence[CandidateSentence]
 ) -> tuple[Floats, Floats]:
-    """Whether a sentence holds a thing of the asked kind that the question lacks, and how near matched terms."""
+    """Return whether each sentence has an answer of the asked kind, not in the question, and its nearness to terms."""
     kind = asked_type(question)
     present, near = np.zeros(len(pool)), np.zeros(len(pool))
     if kind == "other":
         return present, near
-    asked = flatten(question)
+    flat_question = flatten(question)
     total = weight.sum() or 1.0
     for index, candidate in enumerate(pool):
         spans = [
             span
             for span in answer_spans(kind, candidate.text)
-            if flatten(candidate.text[slice(*span)]).strip() not in asked
+            if flatten(candidate.text[slice(*span)]).strip() not in flat_question
         ]
         if not spans:
             continue
@@ -188,13 +188,13 @@ def _gap(place: int, span: tuple[int, int]) -> int:
 
 
 MEMBERSHIP_FEATURES = (
-    "behind_best",  # the reader's score less the best one
-    "likeness",  # cosine with the question less the mean
+    "behind_best",  # the reader's score minus the best one
+    "likeness",  # cosine with the question, minus the mean
     "likeness_behind_best",
-    "grams_behind_best",  # cover by small grams less the best one
-    "length",  # log of characters less its mean
+    "grams_behind_best",  # cover by small grams minus the best one
+    "length",  # log of the number of characters, minus its mean
     "first",  # opens its segment
-    "likeness_after",  # likeness of the sentence behind, and of the one before
+    "likeness_after",  # likeness of the next sentence, and of the previous one
     "likeness_before",
 )
 
@@ -202,7 +202,7 @@ MEMBERSHIP_FEATURES = (
 def membership_features(
     pool: Sequence[CandidateSentence], found: FeatureTable, scores: Floats, alike: Similarity
 ) -> Floats:
-    """Compute the features, shape (candidates, MEMBERSHIP); ``scores`` are the reader's."""
+    """Compute MEMBERSHIP_FEATURES of the candidates, a row each; ``scores`` are the reader's."""
     deviation = alike.sentences - alike.sentences.mean()
     lengths = np.log([len(candidate.text) for candidate in pool])
     grams = found.features[:, FEATURES.index("small_grams")]

@@ -1,4 +1,4 @@
-"""Split a question that joins several into its parts, at most three."""
+"""Splitting a question that joins several into at most three parts."""
 
 import re
 from functools import lru_cache
@@ -18,7 +18,7 @@ _OPENS = re.compile(
     r"|quién|qué|cuándo|dónde|cómo|cuál|cuánt[oa]s?)\b",
     re.IGNORECASE,
 )
-# Scripts and languages whose word of asking stands inside the question.
+# Scripts and languages whose question word may be inside the question.
 _HOLDS = re.compile(
     r"什么|哪|谁|(?<!任)何|怎|多少|几(?!乎)|\b(?:gì|nào|ai|đâu|tại sao|vì sao|thế nào|bao nhiêu|bao lâu|mấy)\b",
     re.IGNORECASE,
@@ -33,38 +33,38 @@ _LONGEST = 500
 def split_question(question: str) -> tuple[str, ...]:
     """Return the questions that a question joins, at most three; the question itself where it joins none.
 
-    A part asks for something of its own, by a word of asking, about a subject of its own, two words or more.
+    A part has its own question word and its own subject of two words or more.
     """
     if len(question) > _LONGEST:
         return (question,)
-    asked, tail = _tail(question)
+    head, tail = _tail(question)
     found: list[str] = []
     start = 0
-    for joint in _JOINT.finditer(asked):
-        before, after = asked[start : joint.start()], asked[joint.end() :]
+    for joint in _JOINT.finditer(head):
+        before, after = head[start : joint.start()], head[joint.end() :]
         relative = joint[0].strip() == "," and _RELATIVE.match(after)
-        if len(found) < _MOST - 1 and not relative and _stands(before) and _stands(after):
+        if len(found) < _MOST - 1 and not relative and _is_question(before) and _is_question(after):
             found.append(before.strip())
             start = joint.end()
     if not found:
         return (question,)
-    return tuple(f"{part} {tail}".strip() for part in (*found, asked[start:].strip()))
+    return tuple(f"{part} {tail}".strip() for part in (*found, head[start:].strip()))
 
 
 def _tail(question: str) -> tuple[str, str]:
-    """Part a question from a fragment behind it ("... paid? And in Paris?"), which narrows each of its parts."""
+    """Split off a fragment after a question ("... paid? And in Paris?"), which narrows each of its parts."""
     for cut in _SENTENCE_END.finditer(question):
         tail = question[cut.end() :].strip()
-        if tail and not _stands(tail):
+        if tail and not _is_question(tail):
             return question[: cut.end()].strip(), tail
     return question, ""
 
 
-def _stands(part: str) -> bool:
+def _is_question(part: str) -> bool:
     asks = _OPENS.match(part.strip()) or _HOLDS.search(part)
     return bool(asks) and _subject(part) >= 2 and open_pronoun(part) is None
 
 
 def _subject(part: str) -> int:
-    """Count the words of a part's subject, two characters of CJK as one."""
+    """Count the words of a part's subject, two CJK characters as one."""
     return sum(len(word) // 2 if word[0] > "\u303f" else 1 for word in content_words(part))

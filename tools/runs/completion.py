@@ -1,6 +1,6 @@
-"""End a run: build its finished message, and record exactly one terminal event in one transaction.
+"""End a run: build its final message, and record exactly one terminal event in one transaction.
 
-Every citation of the message is sliced from the segment's own text, never taken from what a writer wrote.
+Every citation of the message is sliced from the segment's own text, never copied from the writer's output.
 """
 
 import logging
@@ -22,19 +22,19 @@ from tools.runs.run_request import Superseded
 
 
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
-    """Describe a run's sources and quote its citations; a span that does not lie in its segment is left out."""
-    near = _nearest_rows(state) if state.outcome == "abstained" else []
-    rows = near or state.sources
+    """Build a run's message with its sources and quoted citations; leave out spans that are not in their segment."""
+    nearest = _nearest_rows(state) if state.outcome == "abstained" else []
+    rows = nearest or state.sources
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
-    shown = [describe_source(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
-    place = _places(state.sections)
+    described = [describe_source(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
+    positions = _message_indices(state.sections)
     claims = [
         SectionClaim(
             **build_claim(row, state.sections[row["section_index"]], segments),
-            section_index=place[row["section_index"]],
+            section_index=positions[row["section_index"]],
         )
-        for row in ([] if near else state.claims)
-        if row["section_index"] in place
+        for row in ([] if nearest else state.claims)
+        if row["section_index"] in positions
     ]
     for each in claims:
         for citation in each["citations"]:
@@ -43,22 +43,22 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
         answer=answer_text(state.sections),
         sections=[section for section in state.sections if section["text"]],
         citations=[citation for each in claims for citation in each["citations"]],
-        sources=[] if near else shown,
+        sources=[] if nearest else described,
         family=family,
         claims=claims,
         disagreements=state.disagreements,
     )
-    if near:
-        message["nearest"] = shown
+    if nearest:
+        message["nearest"] = described
     if state.assessment is not None:
         message["assessment"] = state.assessment
     return message
 
 
-def _places(sections: list[Section]) -> dict[int, int]:
-    """Map the index that events gave a section to its place in the message, which leaves withdrawn ones out."""
-    standing = [index for index, section in enumerate(sections) if section["text"]]
-    return {index: place for place, index in enumerate(standing)}
+def _message_indices(sections: list[Section]) -> dict[int, int]:
+    """Map a section's index in the events to its index in the message, which omits withdrawn sections."""
+    kept = [index for index, section in enumerate(sections) if section["text"]]
+    return {index: position for position, index in enumerate(kept)}
 
 
 def _nearest_rows(state: State) -> list[SourceRow]:
@@ -66,7 +66,7 @@ def _nearest_rows(state: State) -> list[SourceRow]:
 
 
 def partial_message(sections: list[Section], family: FamilyName) -> Message:
-    """Lay out what a cut-off run had finished; nothing of it is cited, since nothing of it was proven."""
+    """Build an interrupted run's message from its finished sections, uncited since nothing was proven."""
     return Message(answer=answer_text(sections), sections=sections, citations=[], sources=[], family=family)
 
 
@@ -76,72 +76,72 @@ Completion = Coroutine[Any, Any, None]
 
 
 class CompletionRecorder:
-    """Records the ends of runs. A run that another process has taken over is left to it, without an end of ours."""
+    """Records how runs end, except for runs that another process has taken over and will end itself."""
 
     def __init__(self, ledger: Ledger, logs: RunLogs) -> None:
         self._ledger = ledger
         self._logs = logs
 
-    async def answered(self, run: Run, state: State, reader: SegmentReader) -> None:
-        """End a run whose graph came to its end; ``reader`` has the texts that it was answered from."""
-        await self._or_failed(run, self._answered(run, state, reader))
+    async def record_answered(self, run: Run, state: State, reader: SegmentReader) -> None:
+        """Record the end of a run whose graph has finished; ``reader`` holds the texts it was answered from."""
+        await self._record_or_fail(run, self._write_answered(run, state, reader))
 
-    async def cancelled(self, run: Run) -> None:
-        """End a run that was stopped, with the sections that it had finished."""
-        await self._or_failed(run, self._cancelled(run))
+    async def record_cancelled(self, run: Run) -> None:
+        """Record the end of a cancelled run, with the sections it had finished."""
+        await self._record_or_fail(run, self._write_cancelled(run))
 
-    async def failed(self, run: Run, error: CitewellError) -> None:
-        """End a run that failed. Where not even that can be recorded, its readers are told all the same."""
+    async def record_failed(self, run: Run, error: CitewellError) -> None:
+        """Record the end of a failed run. Its readers get the failure even where it cannot be recorded."""
         end = RunFailed(
             code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
         )
         try:
             await self._record(run, end)
         except ServerStopping:
-            return  # left to the next process, which fails it, or does better
+            return  # the next process resumes the run, and records its end
         except Superseded:
             self.hand_over(run)
         except DatabaseUnavailable:
             log.error("run %s failed with %s and could not be recorded", run.run_id, error.code)
-            run.lose(error)
+            run.fail_log(error)
         except Exception:
             log.exception("the failure of run %s could not be recorded", run.run_id)
-            run.lose(error)
+            run.fail_log(error)
 
     def hand_over(self, run: Run) -> None:
-        """Let a run's readers follow it wherever it goes on."""
+        """Redirect a run's readers to the stored log, so that they follow it in the process that continues it."""
         run.hand_over(self._logs.stored(run))
 
-    async def _or_failed(self, run: Run, ending: Completion) -> None:
+    async def _record_or_fail(self, run: Run, completion: Completion) -> None:
         try:
-            await ending
+            await completion
         except ServerStopping:
-            return  # left to the next process, which ends it
+            return  # the next process records its end
         except Superseded:
             self.hand_over(run)
         except CitewellError as error:
-            await self.failed(run, error)
+            await self.record_failed(run, error)
         except Exception:
             log.exception("the end of run %s failed", run.run_id)
-            await self.failed(run, internal_error())
+            await self.record_failed(run, internal_error())
 
-    async def _answered(self, run: Run, state: State, reader: SegmentReader) -> None:
+    async def _write_answered(self, run: Run, state: State, reader: SegmentReader) -> None:
         identity = run.request.context.identity
         message = await retry_while_unavailable(
             lambda: finished_message(state, reader, identity, run.family),
             unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
-        spent = {**state.spent, **run.beside}
+        usage = {**state.spent, **run.side_usage}
         await self._record(
-            run, RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=spent)
+            run, RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=usage)
         )
 
-    async def _cancelled(self, run: Run) -> None:
+    async def _write_cancelled(self, run: Run) -> None:
         message = partial_message(run.sections, run.family)
-        spent = {**run.spent, **run.beside}
+        usage = {**run.spent, **run.side_usage}
         await self._record(
-            run, RunFinished(outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=spent)
+            run, RunFinished(outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=usage)
         )
 
     async def _record(self, run: Run, end: RunFinished | RunFailed) -> None:
@@ -156,7 +156,7 @@ class CompletionRecorder:
             run.drop_uncommitted()
         last = run.next_line(end)
         try:
-            # One that was written although the connection broke is found as another's, and told from the log.
+            # If a write succeeds but its connection breaks, the retry raises Superseded; readers use the stored log.
             await retry_while_unavailable(lambda: self._write(run, end, last), unless=lambda: _must_stop(run))
         except BaseException:
             run.last_seq -= 1
@@ -171,10 +171,10 @@ class CompletionRecorder:
 
 
 def _must_stop(run: Run) -> bool:
-    """Whether nobody waits any more for the run to end here."""
+    """Whether this process no longer has to record the run's end."""
     return any((run.left, run.elsewhere, run.failure))
 
 
 def internal_error() -> CitewellError:
-    """Say no more than that the fault is ours to mend: its text stays in our log, and the client learns the run id."""
+    """Return an error without details: the exception stays in the server's log, and the client learns the run id."""
     return CitewellError("The run failed for an internal reason.")

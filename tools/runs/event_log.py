@@ -1,4 +1,4 @@
-"""Runs as the database has them: followed from any process, while their log grows and after it was deleted."""
+"""Stored runs, which any process can follow while their log grows and after it was deleted."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,7 +18,7 @@ from tools.runs.retry import retry_while_unavailable
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
-POLL_SECONDS = 2.0  # where no notification comes
+POLL_SECONDS = 2.0  # in case a notification is lost
 EVENTS_PER_READ = 500
 
 _EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event)
@@ -48,34 +48,34 @@ SELECT pg_notify('{CHANNEL}', '{STOPS}') FROM stopped
 
 @dataclass(frozen=True, slots=True)
 class RunLogs:
-    """The logs of a deployment's runs."""
+    """Access to the stored runs of a deployment."""
 
     database: Database
     workspaces: Workspaces
-    bell: Notifications
+    notifications: Notifications
 
     async def find(self, identity: Identity, run_id: str) -> "StoredRun | None":
-        """Find a run of the identity's."""
-        return await self._one(_MINE, run_id, identity)
+        """Return a run of the identity, or None."""
+        return await self._find_one(_MINE, run_id, identity)
 
     def stored(self, run: Run) -> "StoredRun":
-        """Give a run of this process as another would read it."""
+        """Return a run of this process as other processes read it."""
         return StoredRun(self, run.run_id, run.session_id, run.message_id)
 
     async def current(self, identity: Identity, session_id: str) -> "StoredRun | None":
-        """Find the run that a session answers, or else the one that has waited longest in it."""
-        return await self._one(_CURRENT, session_id, identity)
+        """Return the running run of a session, else the one that has waited longest, else None."""
+        return await self._find_one(_CURRENT, session_id, identity)
 
-    async def _one(self, query: str, key: str, identity: Identity) -> "StoredRun | None":
-        whose = [key, await self.workspaces.number(identity.workspace), identity.user]
+    async def _find_one(self, query: str, key: str, identity: Identity) -> "StoredRun | None":
+        keys = [key, await self.workspaces.number(identity.workspace), identity.user]
         async with self.database.connection() as connection:
-            row = await (await connection.execute(query, whose)).fetchone()
+            row = await (await connection.execute(query, keys)).fetchone()
         return None if row is None else StoredRun(self, *row)
 
 
 @dataclass(slots=True, eq=False)
 class StoredRun:
-    """A run that is read from the database, whichever process answers it."""
+    """A run read from the database, whichever process answers it."""
 
     logs: RunLogs
     run_id: str
@@ -84,39 +84,39 @@ class StoredRun:
     watchers: int = 0
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
-        """Follow the log from behind sequence number ``after`` to its terminal event."""
-        with self.logs.bell.on(self.run_id) as rung:
+        """Yield the events after sequence number ``after``, as they are logged, up to the terminal event."""
+        with self.logs.notifications.subscribe(self.run_id) as wakeup:
             while True:
-                rung.clear()
-                for envelope in await self._behind(after):
+                wakeup.clear()
+                for envelope in await self._read_after(after):
                     after = envelope.seq
                     yield envelope
                     if isinstance(envelope.event, TERMINAL):
                         return
-                ended = await self._ended()
-                if ended is None:
-                    await wait_for_wakeup(rung, POLL_SECONDS)
-                elif ended.last_seq is not None and ended.last_seq <= after:
+                end = await self._read_end()
+                if end is None:
+                    await wait_for_wakeup(wakeup, POLL_SECONDS)
+                elif end.last_seq is not None and end.last_seq <= after:
                     return
-                elif not ended.logged:
-                    yield self._from_its_message(ended, after)
+                elif not end.logged:
+                    yield self._end_envelope(end, after)
                     return
 
     async def is_over(self, after: int) -> bool:
-        """Tell whether a reader that has had event ``after`` has had the terminal one."""
-        ended = await self._ended()
-        return ended is not None and ended.last_seq is not None and ended.last_seq <= after
+        """Whether a reader that has received event ``after`` has received the terminal event."""
+        end = await self._read_end()
+        return end is not None and end.last_seq is not None and end.last_seq <= after
 
     async def cancel(self, reason: StopReason) -> None:
-        """Have the run stopped by whoever answers it, and wait until that is recorded."""
+        """Ask the process that answers the run to stop it, and wait until its end is recorded."""
         async with self.logs.database.connection() as connection:
             await connection.execute(_STOP, [reason, self.run_id])
-        with self.logs.bell.on(self.run_id) as rung:
-            while await self._ended() is None:
-                await wait_for_wakeup(rung, POLL_SECONDS)
-                rung.clear()
+        with self.logs.notifications.subscribe(self.run_id) as wakeup:
+            while await self._read_end() is None:
+                await wait_for_wakeup(wakeup, POLL_SECONDS)
+                wakeup.clear()
 
-    async def _behind(self, after: int) -> list[Envelope]:
+    async def _read_after(self, after: int) -> list[Envelope]:
         async def read() -> list[Any]:
             async with self.logs.database.connection() as connection:
                 return await (await connection.execute(_LOG, [self.run_id, after, EVENTS_PER_READ])).fetchall()
@@ -128,7 +128,7 @@ class StoredRun:
         at = payload.partition('"at":"')[2].partition('"')[0]
         return Envelope(self.run_id, self.session_id, seq, at, parse_event(payload), payload)
 
-    async def _ended(self) -> "_RunEnd | None":
+    async def _read_end(self) -> "_RunEnd | None":
         async def read() -> Any:
             async with self.logs.database.connection() as connection:
                 return await (await connection.execute(_END, [self.run_id])).fetchone()
@@ -138,14 +138,14 @@ class StoredRun:
             raise NotFound(f"There is no run {self.run_id} any more.")
         return None if row[0] is None else _RunEnd(*row)
 
-    def _from_its_message(self, ended: "_RunEnd", after: int) -> Envelope:
-        at = timestamp(ended.finished_at)
-        return Envelope(self.run_id, self.session_id, ended.last_seq or after + 1, at, _terminal_event(ended))
+    def _end_envelope(self, end: "_RunEnd", after: int) -> Envelope:
+        at = timestamp(end.finished_at)
+        return Envelope(self.run_id, self.session_id, end.last_seq or after + 1, at, _terminal_event(end))
 
 
 @dataclass(frozen=True, slots=True)
 class _RunEnd:
-    """A run that has ended; ``last_seq`` is None for one of schema 0001, ``body`` where it left no answer."""
+    """How a run ended; ``last_seq`` is None for runs of schema 0001, ``body`` where it left no answer."""
 
     outcome: Outcome
     stop_reason: str
@@ -155,27 +155,27 @@ class _RunEnd:
     body: dict[str, Any] | None
 
 
-def _terminal_event(ended: _RunEnd) -> RunFinished | RunFailed:
-    if ended.outcome == "failed" or ended.body is None:
+def _terminal_event(end: _RunEnd) -> RunFinished | RunFailed:
+    if end.outcome == "failed" or end.body is None:
         return RunFailed(
-            code=ended.stop_reason,
+            code=end.stop_reason,
             message="The run failed; its log is no longer kept.",
             suggestion="Ask the question again.",
             retryable=True,
         )
-    message = cast(Message, {name: value for name, value in ended.body.items() if name != "spent"})
+    message = cast(Message, {name: value for name, value in end.body.items() if name != "spent"})
     return RunFinished(
-        outcome=ended.outcome, stop_reason=ended.stop_reason, message=message, spent=ended.body.get("spent", {})
+        outcome=end.outcome, stop_reason=end.stop_reason, message=message, spent=end.body.get("spent", {})
     )
 
 
 def parse_event(payload: str) -> AnyEvent:
-    """Read an event as the log has it."""
+    """Parse an event from the payload stored in the log."""
     return _EVENT.validate_json(payload)
 
 
-async def wait_for_wakeup(rung: asyncio.Event, seconds: float) -> None:
-    """Wait until somebody rings, or for so many seconds."""
+async def wait_for_wakeup(wakeup: asyncio.Event, seconds: float) -> None:
+    """Wait for a notification, at most ``seconds``."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await rung.wait()
+            await wakeup.wait()

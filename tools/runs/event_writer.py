@@ -18,12 +18,12 @@ from tools.storage.database import Database
 
 log = logging.getLogger("citewell.runs")
 
-HOLD_SECONDS = 0.02  # that text may wait for more of it: committed and sent, it is there within 30 ms
-STEP_HOLD_SECONDS = 0.01  # that the news of a step may wait for what the step has to say
+HOLD_SECONDS = 0.02  # that text may wait for more text: with the commit it reaches readers within 30 ms
+STEP_HOLD_SECONDS = 0.01  # that a step event may wait for the events of the step
 STEPS = (StepStarted, StepFinished)
 
-# The lock keeps another process from taking a run over between the look at its attempt and the commit: whatever is
-# written under an attempt stands in the log before that process reads how far the log goes.
+# The lock keeps another process from taking a run over between the check of its attempt and the commit: all events
+# written under an attempt are in the log before that process reads how far the log goes.
 _WRITE = f"""
 WITH mine AS (
     SELECT run_id FROM runs JOIN unnest(%(runs)b::uuid[], %(attempts)b::int4[]) AS held (run_id, attempt)
@@ -46,102 +46,102 @@ RunLines = tuple[Run, list[LogLine]]
 
 
 class EventWriter:
-    """Commits what runs tell. Text waits 20 ms for more of it, a step's begin and end for 10 ms."""
+    """Commits the events of runs in batches: text deltas wait 20 ms for more, step events 10 ms."""
 
     def __init__(self, database: Database, elsewhere: OpenStoredRun) -> None:
         self._database = database
         self._elsewhere = elsewhere
-        self._due: dict[Run, None] = {}
-        self._held: dict[Run, asyncio.TimerHandle] = {}
-        self._told_text: dict[Run, float] = {}
+        self._ready: dict[Run, None] = {}
+        self._timers: dict[Run, asyncio.TimerHandle] = {}
+        self._text_written_at: dict[Run, float] = {}
         self._wake = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
-    def due(self, run: Run, event: AnyEvent | None = None) -> None:
-        """Take note that a run has told an event, or with None that all it has told is wanted now."""
+    def notify(self, run: Run, event: AnyEvent | None = None) -> None:
+        """Note that a run has emitted an event, or with None that all its pending events must be committed now."""
         loop = asyncio.get_running_loop()
         wait = 0.0
         if isinstance(event, DELTAS):
-            wait = self._told_text.get(run, 0.0) + HOLD_SECONDS - loop.time()
+            wait = self._text_written_at.get(run, 0.0) + HOLD_SECONDS - loop.time()
         elif isinstance(event, STEPS):
             wait = STEP_HOLD_SECONDS
         if wait <= 0:
-            self._now(run)
-        elif run not in self._held:
-            self._held[run] = loop.call_later(wait, self._now, run)
+            self._mark_ready(run)
+        elif run not in self._timers:
+            self._timers[run] = loop.call_later(wait, self._mark_ready, run)
 
     def forget(self, run: Run) -> None:
-        """Let go of a run that has ended."""
-        self._due.pop(run, None)
-        self._told_text.pop(run, None)
-        if (timer := self._held.pop(run, None)) is not None:
+        """Drop the state of a run that has ended."""
+        self._ready.pop(run, None)
+        self._text_written_at.pop(run, None)
+        if (timer := self._timers.pop(run, None)) is not None:
             timer.cancel()
 
     async def close(self) -> None:
-        """Stop writing; what is not committed stays so."""
-        for timer in self._held.values():
+        """Stop writing; uncommitted events are not written."""
+        for timer in self._timers.values():
             timer.cancel()
         if self._writing is not None:
             await cancel_and_wait(self._writing)
 
-    def _now(self, run: Run) -> None:
-        if (timer := self._held.pop(run, None)) is not None:
+    def _mark_ready(self, run: Run) -> None:
+        if (timer := self._timers.pop(run, None)) is not None:
             timer.cancel()
-        self._due[run] = None
+        self._ready[run] = None
         self._wake.set()
         if self._writing is None:
-            self._writing = asyncio.create_task(self._write(), name="citewell-journal")
+            self._writing = asyncio.create_task(self._write(), name="citewell-event-writer")
 
     async def _write(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            told = [(run, run.take()) for run in self._due if run.elsewhere is None and run.failure is None]
-            self._due.clear()
+            batch = [(run, run.take()) for run in self._ready if run.elsewhere is None and run.failure is None]
+            self._ready.clear()
             now = asyncio.get_running_loop().time()
-            told = [(run, lines) for run, lines in told if lines]
-            self._told_text |= {run: now for run, lines in told if isinstance(lines[-1].envelope.event, DELTAS)}
-            if told:
-                await self._commit(told)
+            batch = [(run, lines) for run, lines in batch if lines]
+            self._text_written_at |= {run: now for run, lines in batch if isinstance(lines[-1].envelope.event, DELTAS)}
+            if batch:
+                await self._commit(batch)
 
-    async def _commit(self, told: Sequence[RunLines]) -> None:
+    async def _commit(self, batch: Sequence[RunLines]) -> None:
         try:
-            mine = await self._insert(told)
+            mine = await self._insert(batch)
         except DatabaseUnavailable as error:
-            log.error("the events of %d runs can't be stored: %s", len(told), error.message)
-            for run, _ in told:
-                run.lose(error)
+            log.error("the events of %d runs can't be stored: %s", len(batch), error.message)
+            for run, _ in batch:
+                run.fail_log(error)
             return
-        except Exception:  # noqa: BLE001 - nothing that one run tells may end the writing for all
-            await self._one_by_one(told)
+        except Exception:  # noqa: BLE001 - an event of one run must not stop the writing for all
+            await self._one_by_one(batch)
             return
-        for run, lines in told:
+        for run, lines in batch:
             if run.run_id in mine:
                 run.publish(lines)
             else:
-                log.warning("run %s goes on in another process", run.run_id)
+                log.warning("run %s continues in another process", run.run_id)
                 run.hand_over(self._elsewhere(run))
 
-    async def _one_by_one(self, told: Sequence[RunLines]) -> None:
-        """Let no run suffer for what another told and no table takes."""
-        if len(told) > 1:
-            for each in told:
+    async def _one_by_one(self, batch: Sequence[RunLines]) -> None:
+        """Commit each run's events separately, so that only the run whose events can't be stored fails."""
+        if len(batch) > 1:
+            for each in batch:
                 await self._commit([each])
             return
-        run, _ = told[0]
+        run, _ = batch[0]
         log.exception("the events of run %s can't be stored", run.run_id)
-        run.lose(CitewellError("The run failed for an internal reason."))
+        run.fail_log(CitewellError("The run failed for an internal reason."))
 
-    async def _insert(self, told: Sequence[RunLines]) -> set[str]:
-        lines = [line for _, each in told for line in each]
+    async def _insert(self, batch: Sequence[RunLines]) -> set[str]:
+        lines = [line for _, each in batch for line in each]
         rows = {
-            "runs": [UUID(run.run_id) for run, _ in told],
-            "attempts": [Int4(run.attempt) for run, _ in told],
+            "runs": [UUID(run.run_id) for run, _ in batch],
+            "attempts": [Int4(run.attempt) for run, _ in batch],
             "of": [UUID(line.envelope.run_id) for line in lines],
             "seqs": [Int4(line.envelope.seq) for line in lines],
             "types": [line.envelope.event.type for line in lines],
             "payloads": [line.text for line in lines],
-            "said": notification_payload([run.run_id for run, _ in told]),
+            "said": notification_payload([run.run_id for run, _ in batch]),
         }
 
         async def write() -> set[str]:
@@ -150,6 +150,4 @@ class EventWriter:
             assert found is not None
             return set(found[0])
 
-        return await retry_while_unavailable(
-            write
-        )  # written twice is written once: a row that is there already stays as it is
+        return await retry_while_unavailable(write)  # idempotent: rows that exist already are skipped

@@ -1,4 +1,4 @@
-"""Execute a run from its turn to its end: the graph from its start, from a fork, or from the last checkpoint."""
+"""Execute a run from its turn to its end, on the graph: from the start, from a fork or from the last checkpoint."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ Graph = CompiledStateGraph[State, Context, InputState, State]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """How a graph ended, and a reader of the texts that it was answered from."""
+    """The final state of a graph, and a reader of the texts that the run was answered from."""
 
     state: State
     reader: SegmentReader
@@ -45,7 +45,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """What an attempt is made with."""
+    """Attempts at running the graph, with the resources they need."""
 
     graph: Graph
     resources: Resources
@@ -53,31 +53,31 @@ class Attempts:
     durability: Durability
 
     async def answer(self, run: Run) -> Answered:
-        """Take the graph from where the run stands to its end, telling what it says.
+        """Run the graph to its end and emit its events to the run.
 
-        An attempt but the first goes on from the run's last checkpoint, and tells which sections still hold. Raises
-        CitewellError where a step fails, GraphDrained where the run's control asked for that.
+        Every attempt but the first resumes from the run's last checkpoint, and emits which sections are still valid.
+        Raises CitewellError where a step fails, GraphDrained where the run's control requested a drain.
         """
         resources = resources_of_run(self.resources)
         graph = self.graph.copy({"checkpointer": run_saver(self.database.pool, run.committed)})
         config: Any = {
-            "configurable": {"thread_id": run.session_id, EMIT_KEY: run.tell, RUN_RESOURCES_KEY: resources},
+            "configurable": {"thread_id": run.session_id, EMIT_KEY: run.emit, RUN_RESOURCES_KEY: resources},
             "recursion_limit": RECURSION_FUSE,
             "metadata": {RUN_ID_KEY: run.run_id},
         }
         values: dict[str, Any] = {}
-        asked: Any = None
+        graph_input: Any = None
         with database_errors():
             if run.attempt > 1:
-                values, over = await self._left_off(graph, config, run)
+                values, over = await self._load_checkpoint(graph, config, run)
                 if over:
                     return Answered(_final_state(values), resources.reader)
             if not values:
-                asked = _input(run)
+                graph_input = _input(run)
                 if run.fork_checkpoint:
                     config["configurable"]["checkpoint_id"] = run.fork_checkpoint
             async for part in graph.astream(
-                asked,
+                graph_input,
                 config,
                 context=run.request.context,
                 stream_mode="values",
@@ -85,35 +85,35 @@ class Attempts:
                 durability=self.durability,
                 control=run.control,
             ):
-                begun = bool(values)  # what comes first is the session as the last run left it
-                values = cast(dict[str, Any], part["data"])  # a copied graph has lost its mapper to State
+                begun = bool(values)  # the first values are the session as the last run left it
+                values = cast(dict[str, Any], part["data"])  # a copied graph does not map its values to State
                 run.spent = values.get("spent", {}) if begun else {}
         return Answered(_final_state(values), resources.reader)
 
-    async def _left_off(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
-        """Return what the run's last checkpoint holds, if it has one, and whether the graph was at its end."""
+    async def _load_checkpoint(self, graph: Any, config: Any, run: Run) -> tuple[dict[str, Any], bool]:
+        """Return the values of the run's last checkpoint, empty if it has none, and whether the graph had finished."""
         state = await graph.aget_state(config)
         mine = (state.metadata or {}).get(RUN_ID_KEY) == run.run_id
         values: dict[str, Any] = state.values if mine else {}
         sections = _kept_sections(values, state.tasks) if mine else []
-        run.tell(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
+        run.emit(RunResumed(attempt=run.attempt, sections=list(range(len(sections)))))
         return values, mine and not state.tasks
 
 
 def _kept_sections(values: dict[str, Any], tasks: Sequence[Any]) -> list[Section]:
-    """Return the sections that are not written anew, those among them of a step whose own checkpoint is not written."""
-    standing = values.get("sections", [])
+    """Return the sections that are kept, including those of a finished step whose checkpoint is not yet written."""
+    kept = values.get("sections", [])
     for task in tasks:
         done = isinstance(task.result, dict)
         if task.name in ("__start__", FIRST_STEP) and not done:
-            return []  # until the first step has cleared them, sections are those of the run before
+            return []  # until the first step clears them, the sections are those of the previous run
         if done:
-            standing = task.result.get("sections", standing)
-    return list(standing)
+            kept = task.result.get("sections", kept)
+    return list(kept)
 
 
 def _input(run: Run) -> dict[str, Any]:
-    # A plain dict, since a checkpoint keeps the input as it was given and holds nothing but builtins.
+    # A plain dict, since a checkpoint stores the input as it is and may hold only builtins.
     request = run.request
     history = list(request.history) if request.history is not None else None
     return {
@@ -133,115 +133,122 @@ def _final_state(values: dict[str, Any]) -> State:
 
 log = logging.getLogger("citewell.runs")
 
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 RETRY_SECONDS = 0.2
 
 
 class Executor:
-    """Takes runs through the graph, and each to exactly one end, unless another process is to go on with it."""
+    """Runs the graph for each run, and records exactly one end unless another process is to continue the run."""
 
     def __init__(
-        self, attempts: Attempts, endings: CompletionRecorder, leases: Leases, admission: Admission, bell: Notifications
+        self,
+        attempts: Attempts,
+        recorder: CompletionRecorder,
+        leases: Leases,
+        admission: Admission,
+        notifications: Notifications,
     ) -> None:
         self._attempts = attempts
-        self._endings = endings
+        self._recorder = recorder
         self._leases = leases
         self._admission = admission
-        self._bell = bell
+        self._notifications = notifications
 
-    async def drive(self, run: Run) -> None:
-        """Wait for the run's turn unless it has it, then answer, and record how that ended."""
+    async def run(self, run: Run) -> None:
+        """Wait for the run's turn unless it has begun, answer it, and record how it ended."""
         try:
-            if (end := await self._to_its_end(run)) is not None:
-                # A cancel that comes while the end is being recorded comes too late: half a record would be no end.
+            if (end := await self._run_to_end(run)) is not None:
+                # Shielded: a cancel while the end is being recorded would leave the run without one.
                 await shield_until_done(end)
                 await self._prune(run)
         finally:
-            self.let_out(run)
+            self.release(run)
 
-    def let_out(self, run: Run) -> None:
-        """Count a run no longer among those of this process."""
+    def release(self, run: Run) -> None:
+        """Release the run's slot, or its place among the waiting runs."""
         if run.begun:
-            self._admission.leave()
+            self._admission.release()
         else:
-            self._admission.wait_no_more()
+            self._admission.stop_waiting()
 
-    async def _to_its_end(self, run: Run) -> Completion | None:
+    async def _run_to_end(self, run: Run) -> Completion | None:
         try:
             if not run.begun:
-                await self._turn(run)
+                await self._wait_for_turn(run)
             if not run.has_started:
-                run.tell(run_started(run))
+                run.emit(run_started(run))
             answered = await self._answer(run)
         except asyncio.CancelledError:
             if run.elsewhere is not None or run.left is not None:
                 return None
-            return self._endings.cancelled(run) if run.failure is None else self._endings.failed(run, run.failure)
+            if run.failure is not None:
+                return self._recorder.record_failed(run, run.failure)
+            return self._recorder.record_cancelled(run)
         except GraphDrained:
-            return None  # the process ends, and leaves the run
+            return None  # the process is stopping, and leaves the run to another
         except Superseded:
-            self._endings.hand_over(run)
+            self._recorder.hand_over(run)
             return None
         except CitewellError as error:
-            return self._endings.failed(run, error)
+            return self._recorder.record_failed(run, error)
         except Exception:
             log.exception("run %s failed", run.run_id)
-            return self._endings.failed(run, internal_error())
-        return self._endings.answered(run, answered.state, answered.reader)
+            return self._recorder.record_failed(run, internal_error())
+        return self._recorder.record_answered(run, answered.state, answered.reader)
 
     async def _prune(self, run: Run) -> None:
-        """Let go of checkpoints that nothing needs any more; what is left over goes with the next run's."""
+        """Delete checkpoints that are no longer needed; if that fails, the next run deletes them."""
         try:
             async with self._attempts.database.connection() as connection:
                 await prune_thread(connection, run.session_id)
         except DatabaseUnavailable as error:
             log.warning("the checkpoints of session %s are not pruned: %s", run.session_id, error.message)
 
-    async def _turn(self, run: Run) -> None:
-        """Wait until the run is its session's next and this process has a slot for it; tell its place meanwhile."""
+    async def _wait_for_turn(self, run: Run) -> None:
+        """Wait until the run is next in its session and has a slot, and emit its position in the meantime."""
 
-        def moved(place: int) -> None:
-            if place != run.place:
-                run.place = place
-                run.tell(Queued(position=place))
+        def on_move(position: int) -> None:
+            if position != run.queue_position:
+                run.queue_position = position
+                run.emit(Queued(position=position))
 
-        with self._bell.on(run.session_id) as rung:
+        with self._notifications.subscribe(run.session_id) as wakeup:
             while not run.begun:
-                rung.clear()
+                wakeup.clear()
                 if ahead := await retry_while_unavailable(lambda: self._leases.ahead(run), unless=lambda: run.left):
-                    moved(ahead)
-                    await wait_for_wakeup(rung, POLL_SECONDS)
+                    on_move(ahead)
+                    await wait_for_wakeup(wakeup, POLL_SECONDS)
                     continue
-                await self._admission.enter(moved)
-                run.begun = await self._claimed(run)
-        self._admission.wait_no_more()
+                await self._admission.acquire(on_move)
+                run.begun = await self._claim_turn(run)
+        self._admission.stop_waiting()
 
-    async def _claimed(self, run: Run) -> bool:
+    async def _claim_turn(self, run: Run) -> bool:
         claimed = False
         try:
             claimed = await retry_while_unavailable(lambda: self._leases.claim_turn(run), unless=lambda: run.left)
         finally:
             if not claimed:
-                self._admission.leave()
+                self._admission.release()
         return claimed
 
     async def _answer(self, run: Run) -> Answered:
-        """Take the graph to its end; a database that was away for a moment costs an attempt, not the run."""
+        """Run the graph to its end; a database that is briefly unavailable costs an attempt, not the run."""
         while True:
-            if run.attempt > MOST_ATTEMPTS:
+            if run.attempt > MAX_ATTEMPTS:
                 raise CitewellError("The run was cut off too often.")
             try:
                 return await self._attempts.answer(run)
             except DatabaseUnavailable as error:
                 log.warning("run %s: attempt %d ended with %s", run.run_id, run.attempt, error.message)
                 await asyncio.sleep(RETRY_SECONDS * run.attempt)
-                await run.committed()  # what is told under one attempt is not written under the next
+                await run.committed()  # events of one attempt must not be written under the next
                 if not await retry_while_unavailable(lambda: self._leases.next_attempt(run)):
                     raise Superseded("Another process has taken this run over.") from error
 
 
 def run_started(run: Run) -> RunStarted:
-    """Say what a run begins with."""
+    """Return the event that begins a run."""
     context = run.request.context
     return RunStarted(
         question=run.request.question,

@@ -1,4 +1,4 @@
-"""Extend leases while runs go on, stop runs on request, and take over runs that other processes abandoned."""
+"""Extend the leases of runs, stop runs on request, and take over runs that other processes abandoned."""
 
 import asyncio
 import logging
@@ -17,55 +17,59 @@ from tools.runs.tasks import cancel_and_wait
 log = logging.getLogger("citewell.runs")
 
 LEASES, SWEEP = "citewell-leases", "citewell-sweep"
-BEATS_PER_LEASE = 3  # signs of life, and looks for abandoned runs
+BEATS_PER_LEASE = 3  # lease extensions, and looks for abandoned runs
 
 
 class Heartbeat:
-    """Extends leases, hears what is to be stopped, and takes abandoned runs over."""
+    """Background tasks that extend leases, stop runs on request and take over abandoned runs."""
 
     def __init__(
-        self, leases: Leases, endings: CompletionRecorder, bell: Notifications, active: Callable[[], Iterable[Run]]
+        self,
+        leases: Leases,
+        recorder: CompletionRecorder,
+        notifications: Notifications,
+        active: Callable[[], Iterable[Run]],
     ) -> None:
         self._leases = leases
-        self._endings = endings
-        self._bell = bell
+        self._recorder = recorder
+        self._notifications = notifications
         self._active = active
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._beside: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     def keep_leases(self) -> None:
-        """Say from now on, three times a lease, that this process lives."""
-        self._begin(LEASES, self._keep_leases)
+        """Start extending leases, three times per lease duration."""
+        self._start(LEASES, self._keep_leases)
 
-    def sweep(self, room: Callable[[], int], go_on: Callable[[TakenOverRun], Awaitable[None]]) -> None:
-        """Look from now on for runs that their processes have left, as many as there is room for."""
-        self._begin(SWEEP, lambda: self._sweep(room, go_on))
+    def sweep(self, room: Callable[[], int], resume: Callable[[TakenOverRun], Awaitable[None]]) -> None:
+        """Start looking for abandoned runs, and resume as many as there is room for."""
+        self._start(SWEEP, lambda: self._sweep(room, resume))
 
     async def stop_sweeping(self) -> None:
-        """Take nothing over any more."""
+        """Stop taking runs over."""
         if (sweep := self._tasks.pop(SWEEP, None)) is not None:
             await cancel_and_wait(sweep)
 
-    def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something that nobody waits for."""
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start work in the background that nobody waits for."""
         task = asyncio.create_task(work)
-        self._beside.add(task)
-        task.add_done_callback(self._beside.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     async def close(self) -> None:
-        """Do no more of it."""
-        await cancel_and_wait(*self._tasks.values(), *self._beside)
+        """Cancel all background tasks."""
+        await cancel_and_wait(*self._tasks.values(), *self._background)
         self._tasks.clear()
 
-    def _begin(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _start(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if name not in self._tasks:
             self._tasks[name] = asyncio.create_task(work(), name=name)
 
     async def _keep_leases(self) -> None:
-        with self._bell.on(STOPS) as rung:
+        with self._notifications.subscribe(STOPS) as wakeup:
             while True:
-                await wait_for_wakeup(rung, self._leases.seconds / BEATS_PER_LEASE)
-                rung.clear()
+                await wait_for_wakeup(wakeup, self._leases.seconds / BEATS_PER_LEASE)
+                wakeup.clear()
                 runs = list(self._active())
                 try:
                     held = await self._leases.extend(runs) if runs else {}
@@ -80,29 +84,29 @@ class Heartbeat:
 
     def _settle(self, run: Run, held: Mapping[str, StopReason | None]) -> None:
         if run.run_id not in held:
-            # Of one whose end is being recorded the row may be closed already, by us.
+            # While the end is being recorded, this process may have closed the row already.
             if run.task is not None and not run.task.done() and not run.ending:
-                log.warning("run %s goes on in another process", run.run_id)
-                self._endings.hand_over(run)
+                log.warning("run %s continues in another process", run.run_id)
+                self._recorder.hand_over(run)
         elif (reason := held[run.run_id]) is not None:
-            self.beside(run.cancel(reason))
+            self.in_background(run.cancel(reason))
 
-    async def _sweep(self, room: Callable[[], int], go_on: Callable[[TakenOverRun], Awaitable[None]]) -> None:
-        with self._bell.on(ABANDONED) as rung:
+    async def _sweep(self, room: Callable[[], int], resume: Callable[[TakenOverRun], Awaitable[None]]) -> None:
+        with self._notifications.subscribe(ABANDONED) as wakeup:
             while True:
-                rung.clear()
+                wakeup.clear()
                 try:
                     for taken in await self._leases.take_over(room()) if room() else []:
                         log.info("run %s is taken over, attempt %d", taken.run_id, taken.attempt)
-                        await self._each(taken, go_on)
+                        await self._resume_one(taken, resume)
                 except CitewellError as error:
                     log.warning("abandoned runs could not be taken over: %s", error.message)
                 except Exception:
                     log.exception("abandoned runs could not be taken over")
-                await wait_for_wakeup(rung, self._leases.seconds / BEATS_PER_LEASE)
+                await wait_for_wakeup(wakeup, self._leases.seconds / BEATS_PER_LEASE)
 
-    async def _each(self, taken: TakenOverRun, go_on: Callable[[TakenOverRun], Awaitable[None]]) -> None:
+    async def _resume_one(self, taken: TakenOverRun, resume: Callable[[TakenOverRun], Awaitable[None]]) -> None:
         try:
-            await go_on(taken)
-        except Exception:  # the others that were taken with it are not to wait for another lease
-            log.exception("run %s could not be gone on with", taken.run_id)
+            await resume(taken)
+        except Exception:  # the others taken over with it must not wait for another lease
+            log.exception("run %s could not be resumed", taken.run_id)

@@ -1,7 +1,7 @@
-"""Leases on runs: extended by a living process, claimed in turn within a session, taken over when they lapse.
+"""Leases on runs: extended by a living process, claimed in turn within a session, taken over when they expire.
 
-An attempt is one process's time with a run. Its number is a fence: what a process writes about a run counts only while
-the ledger has the number that the process was given, however long it was away.
+An attempt is the time that one process works on a run. Its number is a fencing token: what a process writes about a run
+counts only while the ledger still holds the number that the process was given, however long it was paused.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ WHERE run_id = ANY (ARRAY (
 RETURNING run_id::text, session_id::text, message_id::text, question, request, status, attempt, stop_requested,
           fork_checkpoint
 """
-_TOLD = """
+_LOG_STATE = """
 SELECT coalesce(max(seq), 0), array_agg(payload ORDER BY seq) FILTER (
     WHERE type IN ('run_started', 'run_resumed', 'section_finished', 'section_revised'))
 FROM run_events WHERE run_id = %s
@@ -57,7 +57,7 @@ SELECT (
     )
 ) FROM runs AS mine WHERE run_id = %s AND attempt = %s AND status <> 'finished'
 """
-# The attempt may have begun already, where the answer to that was lost.
+# The attempt may have begun already, if the reply to an earlier try was lost.
 _NEXT_ATTEMPT = """
 UPDATE runs SET attempt = %(next)s
 WHERE run_id = %(run_id)s AND attempt IN (%(next)s - 1, %(next)s) AND lease_owner = %(owner)s AND status <> 'finished'
@@ -76,7 +76,7 @@ UPDATE runs SET stop_requested = coalesce(stop_requested, %s) WHERE session_id =
 
 @dataclass(frozen=True, slots=True)
 class TakenOverRun:
-    """A run that its process has left, with what is needed to go on with it."""
+    """A run abandoned by its process, with what is needed to resume it."""
 
     run_id: str
     session_id: str
@@ -88,47 +88,47 @@ class TakenOverRun:
     stop_requested: StopReason | None
     fork_checkpoint: str | None
     last_seq: int = 0
-    told: tuple[str, ...] = ()  # of its log, what says where it stands
+    emitted: tuple[str, ...] = ()  # the logged events from which its current state follows
 
 
 class Leases:
-    """The leases of one process, called ``owner`` in the ledger."""
+    """The leases of one process, which is ``owner`` in the ledger."""
 
     def __init__(self, database: Database, owner: str, seconds: float) -> None:
         self._database = database
         self._owner = owner
-        self._numbering = asyncio.Lock()  # an attempt's number changes here and in the ledger at once
+        self._numbering = asyncio.Lock()  # an attempt's number must change here and in the ledger together
         self.seconds = seconds
 
     async def extend(self, runs: Sequence[Run]) -> dict[str, StopReason | None]:
-        """Keep the leases of runs; gives those that are still ours, each with why it is to stop, if it is."""
+        """Extend the leases of runs; return those still held, each with the reason to stop it, or None."""
         async with self._numbering, self._database.connection() as connection:
             held = [[run.run_id for run in runs], [run.attempt for run in runs]]
             rows = await (await connection.execute(_EXTEND, [self.seconds, *held])).fetchall()
         return dict(rows)
 
     async def take_over(self, limit: int) -> list[TakenOverRun]:
-        """Take at most ``limit`` runs whose lease is over, the oldest first."""
-        asked = {"owner": self._owner, "lease": self.seconds, "limit": limit}
+        """Take over at most ``limit`` runs whose lease has expired, oldest first."""
+        parameters = {"owner": self._owner, "lease": self.seconds, "limit": limit}
         async with self._database.connection() as connection:
             async with connection.cursor(row_factory=class_row(TakenOverRun)) as cursor:
-                taken = await (await cursor.execute(_TAKE_OVER, asked)).fetchall()
-            # Asked apart, behind the commit: from then on nothing is written under an earlier attempt.
+                taken = await (await cursor.execute(_TAKE_OVER, parameters)).fetchall()
+            # Read after the commit: from then on nothing is written under an earlier attempt.
             return [await _with_log(connection, run) for run in taken]
 
     async def claim_turn(self, run: Run) -> bool:
-        """Let a run that waits begin, where it is its session's next and none is going on; one that has may go on."""
+        """Start a queued run if it is next in its session and none is running; True also if it has started already."""
         async with self._database.connection() as connection:
             try:
-                asked = {"run_id": run.run_id, "attempt": run.attempt}
-                return await (await connection.execute(_TURN, asked)).fetchone() is not None
+                parameters = {"run_id": run.run_id, "attempt": run.attempt}
+                return await (await connection.execute(_TURN, parameters)).fetchone() is not None
             except psycopg.errors.UniqueViolation:
                 return False
 
     async def ahead(self, run: Run) -> int:
-        """Count the runs of its session that come before a run, the one that is going on among them.
+        """Count the runs ahead of a run in its session, including the one that is running.
 
-        Raises Superseded where the run is no longer ours.
+        Raises Superseded where another process has the run.
         """
         async with self._database.connection() as connection:
             row = await (await connection.execute(_AHEAD, [run.run_id, run.attempt])).fetchone()
@@ -137,28 +137,28 @@ class Leases:
         return int(row[0])
 
     async def next_attempt(self, run: Run) -> bool:
-        """Begin another attempt at a run of ours; False where it is no longer."""
-        asked = {"run_id": run.run_id, "next": run.attempt + 1, "owner": self._owner}
+        """Begin the next attempt at a run; return False where another process has it."""
+        parameters = {"run_id": run.run_id, "next": run.attempt + 1, "owner": self._owner}
         async with self._numbering, self._database.connection() as connection:
-            changed = await connection.execute(_NEXT_ATTEMPT, asked)
+            changed = await connection.execute(_NEXT_ATTEMPT, parameters)
             if changed.rowcount != 1:
                 return False
             run.attempt += 1
         return True
 
     async def release(self, run: Run) -> None:
-        """Leave a run to whoever takes it over next."""
+        """Release the lease of a run, so that another process can take it over at once."""
         async with self._database.connection() as connection:
             await connection.execute(_RELEASE, [run.run_id, run.attempt])
 
     async def stop_others(self, session_id: str, reason: StopReason) -> None:
-        """Have every unfinished run of a session stopped by whoever has it."""
+        """Ask the processes that hold a session's unfinished runs to stop them."""
         async with self._database.connection() as connection:
             await connection.execute(_STOP_OTHERS, [reason, session_id])
             await connection.execute(NOTIFY, [STOPS])
 
 
 async def _with_log(connection: psycopg.AsyncConnection, run: TakenOverRun) -> TakenOverRun:
-    row = await (await connection.execute(_TOLD, [run.run_id])).fetchone()
+    row = await (await connection.execute(_LOG_STATE, [run.run_id])).fetchone()
     assert row is not None
-    return replace(run, last_seq=row[0], told=tuple(row[1] or ()))
+    return replace(run, last_seq=row[0], emitted=tuple(row[1] or ()))

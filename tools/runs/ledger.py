@@ -1,4 +1,4 @@
-"""Ledger of runs: a row before the graph starts, and the finished messages in the transaction that ends the run."""
+"""Ledger of runs: a row before the graph starts, and the messages in the transaction that ends the run."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from tools.storage.tenants import Workspaces
 
 EntryStatus = Literal["running", "queued"]
 
-# One statement, so that the row and the first event are there together, or neither is.
+# One statement, so that the row and the first event are committed together.
 _OPEN = f"""
 WITH asked AS (
     SELECT session_id, workspace, "user",
@@ -41,8 +41,8 @@ WITH asked AS (
 )
 SELECT untitled, EXISTS (SELECT 1 FROM entered) FROM asked
 """
-# The session's row is locked until the end is committed: of two runs that end at once, the second sees what the first
-# one said. Its parent is then read by the next statement.
+# The session's row is locked until the end is committed: of two runs that end at once, the second sees the messages of
+# the first, and the next statement then reads its parent among them.
 _CLOSE = """
 WITH closed AS (
     UPDATE runs SET status = 'finished', outcome = %(outcome)s, stop_reason = %(stop_reason)s, last_seq = %(seq)s,
@@ -54,8 +54,8 @@ UPDATE sessions SET updated_at = now(), selected_page_ids = %(page_ids)s
 FROM closed WHERE sessions.session_id = closed.session_id
 RETURNING closed.parent_message_id::text, closed.fork_checkpoint
 """
-# A question comes before its answer also where the clock has not moved between them.
-_TELL = f"""
+# The answer is dated a microsecond later, so that a question sorts before its answer.
+_WRITE_MESSAGES = f"""
 WITH said AS MATERIALIZED (
     SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
     WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '' AND metadata ->> '{RUN_ID_KEY}' = %(run_id)s::text
@@ -85,7 +85,7 @@ SELECT pg_notify('{CHANNEL}', %(notice)s::text)
 
 
 class Ledger:
-    """Writes the rows of runs, and the messages that they end with."""
+    """Writes the rows of runs and their messages."""
 
     def __init__(self, database: Database, workspaces: Workspaces, *, owner: str = "", lease_seconds: float = 30.0):
         self._database = database
@@ -93,22 +93,22 @@ class Ledger:
         self._owner = owner
         self._lease_seconds = lease_seconds
 
-    async def place(self, session_id: str, request: RunRequest) -> tuple[RunRequest, Fork]:
-        """Say where a request goes on from, and give it with the question that it asks.
+    async def resolve_position(self, session_id: str, request: RunRequest) -> tuple[RunRequest, Fork]:
+        """Return the request with the question it resolves to, and the fork from which it continues the session.
 
-        Raises NotFound for a message that the session does not have, InvalidRequest for one of the wrong kind.
+        Raises NotFound for a message that is not in the session, InvalidRequest for one of the wrong kind.
         """
         async with self._database.connection() as connection:
             fork = await resolve_fork(connection, session_id, request)
-        asked = replace(request, question=fork.question, page_ids=fork.page_ids, selected_text=fork.selected_text)
-        return asked, fork
+        resolved = replace(request, question=fork.question, page_ids=fork.page_ids, selected_text=fork.selected_text)
+        return resolved, fork
 
     async def open(self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork) -> bool:
-        """Enter a run with its first event, committed, before its graph starts.
+        """Insert a run with its first event, committed, before its graph starts.
 
-        Entered as ``queued`` it waits for its turn where the request lets it. Returns whether this is the first run of
-        a session that still has no title of its own. Raises NotFound where the session is not the identity's,
-        SessionBusy where it has an unfinished run and the request or the entry is not one that waits.
+        A ``queued`` run waits for its turn where the request allows it. Returns whether this is the first run of a
+        session that still has the default title. Raises NotFound where the session is not the identity's, SessionBusy
+        where it has an unfinished run and the entry is ``running`` or the request may not wait.
         """
         identity = run.request.context.identity
         row = {
@@ -142,9 +142,9 @@ class Ledger:
         return bool(untitled)
 
     async def finish(self, run: Run, end: RunFinished, last: LogLine) -> None:
-        """Close a run, write its question and answer, and its terminal event, in one transaction.
+        """Close a run, and write its question, answer and terminal event, in one transaction.
 
-        The message's body holds sections, citations, sources and what was spent, as the terminal event tells them.
+        The message's body holds the sections, citations, sources and usage of the terminal event.
         Raises Superseded where another process has the run.
         """
         answer = {
@@ -156,14 +156,14 @@ class Ledger:
         await self._close(run, answer, last)
 
     async def fail(self, run: Run, end: RunFailed, last: LogLine) -> None:
-        """Close a run as failed, its code as the stop reason; its question stays in the session.
+        """Close a run as failed, with the error code as stop reason; its question stays in the session.
 
         Raises Superseded where another process has the run.
         """
         await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, last)
 
     async def _close(self, run: Run, answer: dict[str, Any], last: LogLine) -> None:
-        """Close the row, write the question where it is a new one, the answer where there is one, and the event."""
+        """Close the row, and write the question if it is new, the answer if there is one, and the event."""
         row = {**_question(run), **answer, **_last_event(last)}
         async with self._database.connection() as connection, connection.transaction():
             found = await (await connection.execute(_CLOSE, {**row, "attempt": run.attempt})).fetchone()
@@ -171,11 +171,11 @@ class Ledger:
                 raise Superseded("Another process has taken this run over.")
             parent, fork = found
             at_the_end = fork is None and run.request.regenerate is None
-            await connection.execute(_TELL, {**row, "parent": parent, "at_the_end": at_the_end})
+            await connection.execute(_WRITE_MESSAGES, {**row, "parent": parent, "at_the_end": at_the_end})
 
 
 def _question(run: Run) -> dict[str, Any]:
-    """Lay out a run and its question as the statements take them; a question that is asked again has no new row."""
+    """Return the statement parameters of a run and its question; a question asked again gets no new row."""
     request = run.request
     body: dict[str, Any] = {"page_ids": list(request.page_ids)}
     if request.selected_text:

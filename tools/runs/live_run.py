@@ -1,7 +1,7 @@
 """A run that this process answers, with an event log that any number of readers follow at their own pace.
 
-A run outlives its readers, since a graph that is iterated inside a response goes on running after its reader has left;
-so events go to its log, not to a response. Readers are given an event only after its row is committed.
+A run outlives its readers, since a graph that is iterated inside a response continues after its reader has left; so
+events go to the log, not to a response. Readers receive an event only after its row is committed.
 """
 
 import asyncio
@@ -37,18 +37,18 @@ DELTAS = (TextDelta, ThinkingDelta)
 
 @dataclass(slots=True)
 class LogLine:
-    """An event with its place in the log, written out. A delta that waits grows by those that follow it."""
+    """A serialised event with its sequence number; a pending delta absorbs the deltas that follow it."""
 
     _envelope: Envelope
-    _more: list[str] = field(default_factory=list)
+    _more_deltas: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, envelope: Envelope) -> "LogLine":
-        """Write an event out. Raises PydanticSerializationError where it holds what no JSON can, as lone surrogates."""
+        """Serialise an event. Raises PydanticSerializationError where JSON can't hold it, as lone surrogates."""
         return cls(_serialised(envelope))
 
-    def takes(self, event: AnyEvent) -> bool:
-        """Take a delta in that goes on with this one; False where it is no such delta. Raises as ``of`` does."""
+    def absorb(self, event: AnyEvent) -> bool:
+        """Append a delta that continues this one; False where the event is not one. Raises as ``of`` does."""
         match self._envelope.event, event:
             case TextDelta() as before, TextDelta() if before.section_index == event.section_index:
                 pass
@@ -56,15 +56,15 @@ class LogLine:
                 pass
             case _:
                 return False
-        to_json(event.delta)  # refused here and not later, in the company of deltas that are well
-        self._more.append(event.delta)
+        to_json(event.delta)  # raised here and not later, when it would be merged with valid deltas
+        self._more_deltas.append(event.delta)
         return True
 
     @property
     def envelope(self) -> Envelope:
-        if self._more and isinstance(event := self._envelope.event, DELTAS):
-            longer = replace(event, delta=event.delta + "".join(self._more))
-            self._more.clear()
+        if self._more_deltas and isinstance(event := self._envelope.event, DELTAS):
+            longer = replace(event, delta=event.delta + "".join(self._more_deltas))
+            self._more_deltas.clear()
             self._envelope = _serialised(replace(self._envelope, event=longer))
         return self._envelope
 
@@ -78,16 +78,16 @@ def _serialised(envelope: Envelope) -> Envelope:
 
 
 class EventSink(Protocol):
-    """Whatever commits the events of runs."""
+    """A sink that commits the events of runs."""
 
-    def due(self, run: "Run", event: AnyEvent | None = None) -> None:
-        """Take note that a run has told an event, or with None that all it has told is wanted now."""
+    def notify(self, run: "Run", event: AnyEvent | None = None) -> None:
+        """Note that a run has emitted an event, or with None that all its pending events must be committed now."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """A run that this process answers. Without a journal its events are readers' at once."""
+    """A run that this process answers; without a sink its events are published at once."""
 
     run_id: str
     session_id: str
@@ -95,73 +95,73 @@ class Run:
     request: RunRequest
     family: FamilyName
     model: str
-    journal: EventSink | None = None
+    sink: EventSink | None = None
     attempt: int = 1
-    last_seq: int = 0  # of the events told, those of earlier attempts among them
-    begins_at: int = 1  # the first event that this process told; those before it are read from the stored log
-    before: tuple[AnyEvent, ...] = ()  # of those, the ones by which the run stands where it does
-    fork_checkpoint: str | None = None  # to fork from; empty to start from nothing, None to go on from the last
+    last_seq: int = 0  # of the emitted events, including those of earlier attempts
+    begins_at: int = 1  # the first event that this process emits; earlier ones are in the stored log
+    before: tuple[AnyEvent, ...] = ()  # of those earlier events, the ones that its current state follows from
+    fork_checkpoint: str | None = None  # to fork from; empty to start afresh, None to continue from the last
     begun: bool = True  # False while it waits for its turn
-    place: int = 0  # in the line, as it was last told
-    ending: bool = False  # its terminal event is being written, and nothing may be told any more
+    queue_position: int = 0  # in the line, as last emitted
+    ending: bool = False  # its terminal event is being written, and nothing more may be emitted
     task: asyncio.Task[None] | None = None
     control: RunControl = field(default_factory=RunControl)
     watchers: int = 0
     stop_reason: StopReason = "server_stopped"
-    spent: dict[str, Spent] = field(default_factory=dict)  # by the steps that are behind it
-    beside: dict[str, Spent] = field(default_factory=dict)  # what was done beside the steps
+    spent: dict[str, Spent] = field(default_factory=dict)  # by finished steps
+    side_usage: dict[str, Spent] = field(default_factory=dict)  # usage outside the steps
     elsewhere: RunReader | None = None  # set when the run is no longer this process's
-    left: CitewellError | None = None  # set when this process leaves it to whoever comes next
-    failure: CitewellError | None = None  # why its events can't be told
+    left: CitewellError | None = None  # set when this process leaves it to another
+    failure: CitewellError | None = None  # why its events can't be committed
     _log: list[Envelope] = field(default_factory=list)
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, event: AnyEvent) -> None:
-        """Append an event to the log; readers have it once it is committed. Deltas that wait become one.
+    def emit(self, event: AnyEvent) -> None:
+        """Append an event to the log; readers receive it once it is committed. Pending deltas are merged.
 
-        Raises PydanticSerializationError where the event can't be written out; the log is then as it was.
+        Raises PydanticSerializationError where the event can't be serialised; the log is then unchanged.
         """
-        if self.ending or (self._pending and self._pending[-1].takes(event)):
+        if self.ending or (self._pending and self._pending[-1].absorb(event)):
             return
         line = self.next_line(event)
         self._pending.append(line)
-        if self.journal is None:
+        if self.sink is None:
             self.publish(self.take())
         else:
-            self.journal.due(self, event)
+            self.sink.notify(self, event)
 
     def next_line(self, event: AnyEvent) -> LogLine:
-        """Give an event the next place in the log."""
+        """Return an event as a log line with the next sequence number."""
         at = timestamp(datetime.now(UTC))
         line = LogLine.of(Envelope(self.run_id, self.session_id, self.last_seq + 1, at, event))
         self.last_seq += 1
         return line
 
     def take(self) -> list[LogLine]:
-        """Give the events that are to be committed now, those taken before and not yet published among them."""
+        """Return the lines to commit now, including those taken before and not yet published."""
         self._taken += self._pending
         self._pending = []
         return list(self._taken)
 
     def publish(self, lines: Sequence[LogLine]) -> None:
-        """Hand committed events to the readers."""
+        """Publish committed events to the readers."""
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._log += [line.envelope for line in lines]
         self._wake()
 
     async def committed(self) -> None:
-        """Wait until all that was told before now is committed.
+        """Wait until all events emitted so far are committed.
 
-        Raises Superseded where another process has the run, another CitewellError where that can't be.
+        Raises Superseded where another process has the run, another CitewellError where they can't be committed.
         """
         upto = self.last_seq
         while self._waiting_from <= upto and not (self.failure or self.elsewhere or self.left):
             grown = self._grown
-            if self.journal is not None:
-                self.journal.due(self)
+            if self.sink is not None:
+                self.sink.notify(self)
             await grown.wait()
         if self.elsewhere is not None:
             raise Superseded("Another process has taken this run over.")
@@ -173,30 +173,30 @@ class Run:
         return self.last_seq - len(self._taken) - len(self._pending) + 1
 
     def drop_uncommitted(self) -> None:
-        """Forget what was told and could not be committed, so that the log goes on without a gap."""
+        """Drop the events that could not be committed, so that the log continues without a gap."""
         self.last_seq = self._waiting_from - 1
         self._taken, self._pending = [], []
 
-    def lose(self, failure: CitewellError) -> None:
-        """Give up on telling: readers get the failure, and the run stops."""
+    def fail_log(self, failure: CitewellError) -> None:
+        """Stop the run because its events can't be committed; readers get the failure."""
         self.failure = failure
         self._stop()
 
     def leave(self, why: CitewellError) -> None:
-        """Stop here without an end, since the process ends; readers are told why and may join the run elsewhere."""
+        """Stop without a terminal event, since the process stops; readers get the error and may rejoin elsewhere."""
         self.left = why
         self._stop()
 
     def hand_over(self, elsewhere: RunReader) -> None:
-        """Leave the run to another process: readers go on reading it from the stored log, and it stops here."""
+        """Stop the run here and leave it to another process; readers continue from the stored log."""
         self.elsewhere = elsewhere
         self._stop()
 
     async def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
-        """Follow the log from behind sequence number ``after`` to its terminal event."""
+        """Yield the events after sequence number ``after``, as they are committed, up to the terminal event."""
         while True:
             grown = self._grown
-            for envelope in self._behind(after):
+            for envelope in self._events_after(after):
                 after = envelope.seq
                 yield envelope
                 if isinstance(envelope.event, TERMINAL):
@@ -212,24 +212,24 @@ class Run:
                 raise why
             await grown.wait()
 
-    def _behind(self, after: int) -> list[Envelope]:
+    def _events_after(self, after: int) -> list[Envelope]:
         return self._log[max(0, after - self.begins_at + 1) :]
 
     async def finished(self) -> RunFinished | RunFailed:
-        """Wait for the run's end."""
+        """Wait for the run's terminal event and return it."""
         async for envelope in self.events(after=max(0, self.last_seq - 1)):
             if isinstance(envelope.event, RunFinished | RunFailed):
                 return envelope.event
         raise AssertionError("a log ends with its terminal event")
 
     async def is_over(self, after: int) -> bool:
-        """Tell whether a reader that has had event ``after`` has had the terminal one."""
+        """Whether a reader that has received event ``after`` has received the terminal event."""
         if self.elsewhere is not None:
             return await self.elsewhere.is_over(after)
         return self.has_ended and self._log[-1].seq <= after
 
     async def cancel(self, reason: StopReason) -> None:
-        """Stop the run where it stands and wait until that is recorded; a run that has ended stays as it is."""
+        """Cancel the run and wait until its end is recorded; a run that has ended is unchanged."""
         if self.task is not None and not self.task.done():
             self.stop_reason = reason
             await self.stopped()
@@ -237,27 +237,27 @@ class Run:
             await self.elsewhere.cancel(reason)
 
     async def stopped(self) -> None:
-        """Cancel the run's task until it is done."""
+        """Cancel the run's task and wait until it is done."""
         if self.task is not None:
             await cancel_and_wait(self.task)
 
     @property
     def has_ended(self) -> bool:
-        """Whether the terminal event has been told."""
+        """Whether the terminal event has been published."""
         return bool(self._log) and isinstance(self._log[-1].event, TERMINAL)
 
     @property
     def sections(self) -> list[Section]:
-        """The sections finished so far: a revised one in its last form, a withdrawn one left out."""
-        return written_sections(self._told)
+        """The sections finished so far: revised ones in their latest form, withdrawn ones left out."""
+        return written_sections(self._emitted)
 
     @property
     def has_started(self) -> bool:
-        """Whether its readers were told that it has begun, be it in an earlier attempt."""
-        return any(isinstance(event, RunStarted) for event in self._told)
+        """Whether its start event was emitted, in this or an earlier attempt."""
+        return any(isinstance(event, RunStarted) for event in self._emitted)
 
     @property
-    def _told(self) -> list[AnyEvent]:
+    def _emitted(self) -> list[AnyEvent]:
         waiting = [line.envelope for line in [*self._taken, *self._pending]]
         return [*self.before, *(envelope.event for envelope in [*self._log, *waiting])]
 

@@ -1,6 +1,6 @@
-"""Notify other processes of runs by LISTEN and NOTIFY.
+"""Notifications about runs between processes, by LISTEN and NOTIFY.
 
-A notification only ever wakes a waiter that then reads the database: a lost one costs a poll, never an event.
+A notification only wakes a waiter, which then reads the database: a lost one costs a poll, never an event.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ log = logging.getLogger("citewell.runs")
 
 CHANNEL = "citewell_runs"
 EVERYBODY = "*"
-ABANDONED = "abandoned"  # rung for whoever takes over runs
-STOPS = "stops"  # rung for whoever has runs that somebody wants stopped
+ABANDONED = "abandoned"  # the key for processes that take runs over
+STOPS = "stops"  # the key for processes whose runs may have been asked to stop
 MOST_NAMED = 150  # of 36 characters each, in a notification of less than 8,000 bytes
 RETRY_SECONDS = 1.0
 
@@ -27,55 +27,55 @@ NOTIFY = f"SELECT pg_notify('{CHANNEL}', %s)"
 
 
 def notification_payload(keys: list[str]) -> str:
-    """Write the payload that wakes those who wait for these runs or sessions."""
+    """Return the payload that wakes the waiters of these runs or sessions."""
     return ",".join(keys) if len(keys) <= MOST_NAMED else EVERYBODY
 
 
 class Notifications:
-    """Hears notifications on a connection of its own, from the first time that somebody waits for one."""
+    """A listener on its own connection, opened at the first subscription."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._hearing: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
 
     @contextmanager
-    def on(self, key: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever a run or session is spoken of; the waiter clears it."""
-        if self._hearing is None:
-            self._hearing = asyncio.create_task(self._hear(), name="citewell-bell")
-        rung = asyncio.Event()
-        self._waiting[key].add(rung)
+    def subscribe(self, key: str) -> Iterator[asyncio.Event]:
+        """Yield an event that is set by each notification for ``key``, a run or session; the waiter clears it."""
+        if self._listening is None:
+            self._listening = asyncio.create_task(self._listen(), name="citewell-notifications")
+        wakeup = asyncio.Event()
+        self._waiting[key].add(wakeup)
         try:
-            yield rung
+            yield wakeup
         finally:
-            self._waiting[key].discard(rung)
+            self._waiting[key].discard(wakeup)
             if not self._waiting[key]:
                 del self._waiting[key]
 
-    def ring(self, payload: str) -> None:
-        """Wake those who wait for what a payload names."""
+    def wake(self, payload: str) -> None:
+        """Wake the subscribers of the keys in a payload."""
         keys = list(self._waiting) if payload == EVERYBODY else payload.split(",")
         for key in keys:
-            for rung in self._waiting.get(key, ()):
-                rung.set()
+            for wakeup in self._waiting.get(key, ()):
+                wakeup.set()
 
     async def close(self) -> None:
-        """Hear no more."""
-        if self._hearing is not None:
-            await cancel_and_wait(self._hearing)
-            self._hearing = None
+        """Stop listening."""
+        if self._listening is not None:
+            await cancel_and_wait(self._listening)
+            self._listening = None
 
-    async def _hear(self) -> None:
+    async def _listen(self) -> None:
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
                     self._url, autocommit=True, **CONNECTING
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
-                    self.ring(EVERYBODY)  # what was said before it listened
+                    self.wake(EVERYBODY)  # notifications sent before it listened are lost
                     async for notification in connection.notifies():
-                        self.ring(notification.payload)
+                        self.wake(notification.payload)
             except (psycopg.Error, OSError) as error:
-                log.warning("notifications of runs are not heard: %s", type(error).__name__)
+                log.warning("not listening for notifications of runs: %s", type(error).__name__)
             await asyncio.sleep(RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Retry work while the database is away: a restart or a failover costs a run time, not its answer."""
+"""Retry database work while the database is unavailable: a restart or failover costs a run time, not its answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,10 +15,10 @@ T = TypeVar("T")
 async def retry_while_unavailable(
     work: Callable[[], Awaitable[T]], *, unless: Callable[[], object] = lambda: None
 ) -> T:
-    """Do what needs the database, and do it again while that is away.
+    """Run work that needs the database, and retry it while the database is unavailable.
 
-    Work whose answer was lost is done twice, so twice must do no harm. Raises DatabaseUnavailable where the database
-    stays away for 20 seconds, or fails while ``unless`` says that there is no time to wait.
+    Work whose reply was lost is done twice, so it must be idempotent. Raises DatabaseUnavailable where the database
+    stays unavailable for 20 seconds, or fails while ``unless`` returns something true.
     """
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     while True:

@@ -28,7 +28,7 @@ ORDER BY created_at DESC, runs.run_id LIMIT %(limit)s
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """Where a run stands, as the ledger has it."""
+    """The status of a run in the ledger."""
 
     run_id: str
     session_id: str
@@ -43,14 +43,14 @@ class RunStatus:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """Runs, the newest first. ``next_cursor`` asks for those that follow, and is None at the end."""
+    """A page of runs, newest first; ``next_cursor`` fetches the next page, and is None at the end."""
 
     runs: list[RunStatus]
     next_cursor: str | None
 
 
 async def read_run(connection: Connection, owner: dict[str, Any], run_id: str) -> RunStatus | None:
-    """Say where a run of an owner's stands; None where there is no such run."""
+    """Return the status of an owner's run, or None where there is no such run."""
     async with connection.cursor(row_factory=class_row(RunStatus)) as rows:
         return await (await rows.execute(_ONE, {**owner, "run_id": run_id})).fetchone()
 
@@ -64,14 +64,14 @@ async def list_runs(
     limit: int,
     cursor: str | None,
 ) -> RunPage:
-    """List an owner's runs, of one session or of all, ``limit`` at a time.
+    """Return a page of at most ``limit`` runs of an owner, of one session or of all.
 
-    Raises InvalidRequest for a cursor that this list did not give.
+    Raises InvalidRequest for a cursor that this function did not return.
     """
     before, after_id = decode_cursor(cursor)
-    asked = {"session_id": session_id, "status": status, "before": before, "after_id": after_id, "limit": limit + 1}
+    filters = {"session_id": session_id, "status": status, "before": before, "after_id": after_id, "limit": limit + 1}
     async with connection.cursor(row_factory=class_row(RunStatus)) as rows:
-        # Planned for what is asked: a plan for any of it would read every run of the user.
-        found = await (await rows.execute(_LIST, {**owner, **asked}, prepare=False)).fetchall()
+        # Not prepared: a generic plan would read every run of the user.
+        found = await (await rows.execute(_LIST, {**owner, **filters}, prepare=False)).fetchall()
     shown = found[:limit]
     return RunPage(shown, encode_cursor(shown[-1].created_at, shown[-1].run_id) if len(found) > limit else None)

@@ -1,4 +1,4 @@
-"""The request that a run answers, and the protocol by which a run is read from any process."""
+"""The request that a run answers, and the protocol for reading a run from any process."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from graph.state import Turn
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One question as a session is asked it.
+    """A question to a session, with its context.
 
-    ``history`` takes the place of what the session remembers; None leaves it. ``edit`` names a question of the session
-    that this one replaces, ``regenerate`` an answer to be given anew (its own question is then asked again): either
-    goes on from where the session stood before, as a branch of it.
+    ``history`` replaces the turns that the session remembers; None keeps them. ``edit`` is the id of a question of the
+    session that this one replaces, ``regenerate`` that of an answer to generate again (its question is then asked
+    again): either starts a branch from the session's state before that question.
     """
 
     question: str
@@ -37,29 +37,29 @@ _REQUEST = TypeAdapter(RunRequest)
 
 
 def request_to_json(request: RunRequest) -> dict[str, Any]:
-    """Lay out a request as the ledger keeps it."""
+    """Return a request as the JSON object that the ledger stores."""
     laid_out: dict[str, Any] = _REQUEST.dump_python(request, mode="json")
     return laid_out
 
 
 def request_from_json(stored: dict[str, Any]) -> RunRequest:
-    """Read a request as the ledger has it, be it of another release: what it lacks has its default."""
+    """Parse a stored request; fields that another release did not write get their defaults."""
     return _REQUEST.validate_python({"context": {}, **stored})
 
 
 def question_id(message_id: str) -> str:
-    """Give the id of the question that an answer's run was asked, known before either is stored."""
+    """Return the id of the question that belongs to an answer, known before either is stored."""
     return str(uuid5(UUID(message_id), "question"))
 
 
 class Superseded(CitewellError):
-    """Another process has taken the run over; what this one has to say of it no longer counts."""
+    """Another process has taken the run over; what this one writes about it no longer counts."""
 
 
 class RunReader(Protocol):
-    """A run as its readers see it, whichever process answers it."""
+    """A run as readers see it, whichever process answers it."""
 
-    watchers: int  # streams of this process that tell it
+    watchers: int  # streams of this process that follow it
 
     @property
     def run_id(self) -> str: ...
@@ -73,17 +73,17 @@ class RunReader(Protocol):
         ...
 
     def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
-        """Follow the log from behind sequence number ``after`` to its terminal event.
+        """Yield the events after sequence number ``after``, as they come, up to the terminal event.
 
-        Raises DatabaseUnavailable where the log can't be read, or could not be written, NotFound where the run is
+        Raises DatabaseUnavailable where the log can't be read or could not be written, NotFound where the run was
         deleted.
         """
         ...
 
     async def is_over(self, after: int) -> bool:
-        """Tell whether a reader that has had event ``after`` has had the terminal one."""
+        """Whether a reader that has received event ``after`` has received the terminal event."""
         ...
 
     async def cancel(self, reason: StopReason) -> None:
-        """Stop the run where it stands and wait until that is recorded; a run that has ended stays as it is."""
+        """Cancel the run and wait until its end is recorded; a run that has ended is unchanged."""
         ...

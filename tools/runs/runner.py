@@ -1,4 +1,4 @@
-"""Start runs, keep them going and end them: recorded before they start, ended by exactly one terminal event.
+"""Start, resume and stop runs. Each is recorded before it starts and ends with exactly one terminal event.
 
 A run is a task of its process, which holds a lease on it; when that process dies, another takes the run over at its
 last checkpoint, and the log continues.
@@ -39,7 +39,7 @@ log = logging.getLogger("citewell.runs")
 
 
 class Runner:
-    """Starts runs on the graph and sees each to its end."""
+    """Starts runs on the graph and manages each until it ends."""
 
     def __init__(
         self,
@@ -61,44 +61,44 @@ class Runner:
         self._stopping = False
         self._ledger = Ledger(database, workspaces, owner=owner, lease_seconds=settings.lease_seconds)
         self._leases = Leases(database, owner, settings.lease_seconds)
-        self._bell = Notifications(database.url)
-        self._logs = RunLogs(database, workspaces, self._bell)
-        self._journal = EventWriter(database, self._logs.stored)
+        self._notifications = Notifications(database.url)
+        self._logs = RunLogs(database, workspaces, self._notifications)
+        self._event_writer = EventWriter(database, self._logs.stored)
         self._admission = Admission(settings.max_active, settings.max_waiting)
-        self._endings = CompletionRecorder(self._ledger, self._logs)
+        self._recorder = CompletionRecorder(self._ledger, self._logs)
         attempts = Attempts(graph, resources, database, durability or settings.durability)
-        self._driver = Executor(attempts, self._endings, self._leases, self._admission, self._bell)
-        self._upkeep = Heartbeat(self._leases, self._endings, self._bell, self._active.values)
+        self._executor = Executor(attempts, self._recorder, self._leases, self._admission, self._notifications)
+        self._heartbeat = Heartbeat(self._leases, self._recorder, self._notifications, self._active.values)
 
     async def start(self, session_id: str, request: RunRequest) -> Run:
-        """Record the run, then set it going, or have it wait for its turn.
+        """Record a run, then launch it; it waits for its turn where it can't begin at once.
 
-        Raises UnknownModel, NotFound where the session, or a message that is named, is not the identity's,
+        Raises UnknownModel, NotFound where the session, or a message that the request names, is not the identity's,
         InvalidRequest for a message of the wrong kind, SessionBusy, Overloaded, ServerStopping, DatabaseUnavailable.
         """
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
-        request, fork = await self._ledger.place(session_id, request)
-        run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, journal=self._journal)
+        request, fork = await self._ledger.resolve_position(session_id, request)
+        run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, sink=self._event_writer)
         run.fork_checkpoint = fork.fork_checkpoint
-        run.begun = self._admission.let_in()
+        run.begun = self._admission.admit()
         try:
             if request.while_running == "interrupt":
                 await self._interrupt(request.context.identity, session_id)
-            untitled = await self._enter(run, fork)
+            untitled = await self._record_start(run, fork)
         except BaseException:
-            self._driver.let_out(run)
+            self._executor.release(run)
             raise
-        await self._set_going(run)
+        await self._launch(run)
         if untitled and self._titling is not None:
-            self._upkeep.beside(self._title(run, self._titling))
+            self._heartbeat.in_background(self._make_title(run, self._titling))
         return run
 
     async def join(self, identity: Identity, run_id: str) -> RunReader:
-        """Give a run to read, be it of this process or of another, going on or ended.
+        """Return a run to read, of this or another process, running or ended.
 
-        Raises NotFound.
+        Raises NotFound where the identity has no such run.
         """
         run = self.active(run_id)
         if run is not None and run.request.context.identity == identity and run.begins_at == 1:
@@ -109,58 +109,58 @@ class Runner:
         return stored
 
     async def current(self, identity: Identity, session_id: str) -> RunReader | None:
-        """Give the run that a session answers, or else the one that has waited longest; None where there is none."""
+        """Return the running run of a session, else the one that has waited longest, else None."""
         stored = await self._logs.current(identity, session_id)
         return None if stored is None else await self.join(identity, stored.run_id)
 
     def active(self, run_id: str) -> Run | None:
-        """Give a run of this process that has not ended."""
+        """Return a run of this process that has not ended, or None."""
         return self._active.get(run_id)
 
     def take_over_abandoned(self) -> None:
-        """Go on, from now on, with runs that other processes have left."""
-        self._upkeep.sweep(lambda: self._admission.room, self._go_on)
+        """Start taking over runs that other processes have abandoned."""
+        self._heartbeat.sweep(lambda: self._admission.room, self._resume)
 
     async def close(self) -> None:
-        """Let runs end for a while, leave those that still go on to other processes, and stop.
+        """Drain the runs, leave those that are unfinished to other processes, and stop.
 
-        A run that is left stops behind the step that it is at, or, where that takes as long again, within it.
+        A run that is left stops after its current step or, where that takes as long as the drain again, within it.
         """
         await self.drain()
-        await self._upkeep.close()
-        await self._journal.close()
-        await self._bell.close()
+        await self._heartbeat.close()
+        await self._event_writer.close()
+        await self._notifications.close()
 
     async def drain(self) -> None:
-        """Begin to close: take on no more runs, and see those there are to their ends or their checkpoints."""
+        """Accept no more runs, and wait for the running ones to end or to reach a checkpoint."""
         self._stopping = True
-        await self._upkeep.stop_sweeping()  # or it would take over what is left to others
+        await self._heartbeat.stop_sweeping()  # or this process would take over the runs that it leaves
         await self._leave_all(run for run in self._active_now() if not run.begun)
-        await self._ended_within(self._drain_seconds)
-        going_on = self._active_now()
-        for run in going_on:
+        await self._wait_for_tasks(self._drain_seconds)
+        running = self._active_now()
+        for run in running:
             run.control.request_drain("the process ends")
-        await self._ended_within(self._drain_seconds)
-        await self._leave_all(run for run in {*going_on, *self._active_now()} if not run.has_ended)
+        await self._wait_for_tasks(self._drain_seconds)
+        await self._leave_all(run for run in {*running, *self._active_now()} if not run.has_ended)
 
     async def _interrupt(self, identity: Identity, session_id: str) -> None:
         if await self._logs.current(identity, session_id) is not None:
             await self._leases.stop_others(session_id, "interrupted")
 
-    async def _enter(self, run: Run, fork: Fork) -> bool:
-        """Write the run into the ledger, as one that begins or one that waits; True where its session is untitled."""
+    async def _record_start(self, run: Run, fork: Fork) -> bool:
+        """Insert the run into the ledger, as running or queued; return True where its session is untitled."""
         if run.begun:
             try:
                 return await self._open(run, "running", run_started(run), fork)
             except SessionBusy:
                 if run.request.while_running == "reject":
                     raise
-                self._admission.wait_instead()
+                self._admission.move_to_waiting()
                 run.begun = False
                 before = [each for each in self._active_now() if each.session_id == run.session_id and not each.begun]
-                run.place = len(before) + 1
-        run.place = run.place or self._admission.next_place
-        return await self._open(run, "queued", Queued(position=run.place), fork)
+                run.queue_position = len(before) + 1
+        run.queue_position = run.queue_position or self._admission.next_position
+        return await self._open(run, "queued", Queued(position=run.queue_position), fork)
 
     async def _open(
         self, run: Run, entry: Literal["running", "queued"], event: Queued | RunStarted, fork: Fork
@@ -174,24 +174,24 @@ class Runner:
         run.publish([first])
         return untitled
 
-    async def _title(self, run: Run, titling: SessionTitler) -> None:
+    async def _make_title(self, run: Run, titling: SessionTitler) -> None:
         made = await titling.title_session(run.session_id, run.request.question, run.request.context)
         if made is not None and not run.ending:
-            title, run.beside["title"] = made
-            run.tell(TitleChanged(title=title))
+            title, run.side_usage["title"] = made
+            run.emit(TitleChanged(title=title))
 
-    async def _set_going(self, run: Run) -> None:
+    async def _launch(self, run: Run) -> None:
         self._active[run.run_id] = run
-        self._upkeep.keep_leases()
-        run.task = asyncio.create_task(self._driver.drive(run), name=f"citewell-run-{run.run_id}")
+        self._heartbeat.keep_leases()
+        run.task = asyncio.create_task(self._executor.run(run), name=f"citewell-run-{run.run_id}")
         run.task.add_done_callback(lambda _: self._forget(run))
-        # A task that is cancelled before its first step never runs at all, and its run would have no end.
+        # A task that is cancelled before its first step never runs, and its run would get no terminal event.
         await asyncio.sleep(0)
 
-    async def _go_on(self, taken: TakenOverRun) -> None:
-        """Go on with a run that another process has left; one that was to be stopped is ended."""
-        if (mine := self.active(taken.run_id)) is not None:  # which has let its lease run out
-            self._endings.hand_over(mine)
+    async def _resume(self, taken: TakenOverRun) -> None:
+        """Resume a run that another process has abandoned, or record its end if it was to be stopped."""
+        if (mine := self.active(taken.run_id)) is not None:  # this process let its lease expire
+            self._recorder.hand_over(mine)
             await mine.stopped()
         failure: CitewellError | None = None
         try:
@@ -206,11 +206,11 @@ class Runner:
             request,
             "extractive",
             "",
-            journal=self._journal,
+            sink=self._event_writer,
             attempt=taken.attempt,
             last_seq=taken.last_seq,
             begins_at=taken.last_seq + 1,
-            before=tuple(map(parse_event, taken.told)),
+            before=tuple(map(parse_event, taken.emitted)),
             fork_checkpoint=taken.fork_checkpoint,
         )
         try:
@@ -219,19 +219,19 @@ class Runner:
         except CitewellError as error:
             failure = failure or error
         if failure is not None:
-            await self._endings.failed(run, failure)
+            await self._recorder.record_failed(run, failure)
             return
         if taken.stop_requested is not None:
             run.stop_reason = taken.stop_requested
-            await self._endings.cancelled(run)
+            await self._recorder.record_cancelled(run)
             return
         run.begun = taken.status == "running"
-        self._admission.let_in_beyond(begun=run.begun)
-        await self._set_going(run)
-        if self._titling is not None:  # a title that was being made went with the process
-            self._upkeep.beside(self._title(run, self._titling))
+        self._admission.admit_taken_over(begun=run.begun)
+        await self._launch(run)
+        if self._titling is not None:  # a title in progress was lost with the other process
+            self._heartbeat.in_background(self._make_title(run, self._titling))
 
-    async def _ended_within(self, seconds: float) -> None:
+    async def _wait_for_tasks(self, seconds: float) -> None:
         if tasks := [run.task for run in self._active_now() if run.task is not None]:
             await asyncio.wait(tasks, timeout=seconds)
 
@@ -244,10 +244,10 @@ class Runner:
     async def _leave(self, run: Run) -> None:
         run.leave(ServerStopping("The server is stopping."))
         await run.stopped()
-        with suppress(DatabaseUnavailable):  # its lease then ends by itself
+        with suppress(DatabaseUnavailable):  # its lease then expires
             await self._leases.release(run)
 
     def _forget(self, run: Run) -> None:
         if self._active.get(run.run_id) is run:
             del self._active[run.run_id]
-        self._journal.forget(run)
+        self._event_writer.forget(run)

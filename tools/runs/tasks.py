@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 async def cancel_and_wait(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel tasks until all are done, whatever they end with.
+    """Cancel tasks until all are done, and ignore their exceptions.
 
-    Once is not enough: on Python 3.11 a task that waits for a lock or for the database may miss a cancel.
+    One cancel is not enough: on Python 3.11 a task that waits for a lock or for the database may miss a cancel.
     """
     while waiting := [task for task in tasks if not task.done()]:
         for task in waiting:
@@ -21,23 +21,23 @@ async def cancel_and_wait(*tasks: asyncio.Task[Any]) -> None:
         await asyncio.wait(waiting, timeout=CANCEL_AGAIN_SECONDS)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # asked for, so that it is not said to have been overlooked
+            task.exception()  # retrieved, or asyncio logs that it never was
 
 
 async def finish_then_cancel(work: Coroutine[Any, Any, T]) -> T:
-    """Finish work of moments that leaves a mess where it is cut off, and let a cancel have its way only then."""
+    """Finish short work that must not be interrupted, and raise a cancellation only after it is done."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # asked for, so that it is not said to have been overlooked
+            task.exception()  # retrieved, or asyncio logs that it never was
         raise
 
 
 async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:
-    """Finish work however often the task that waits for it is cancelled: a cancel that comes now comes too late."""
+    """Finish work and return its result, however often the waiting task is cancelled; cancellations are dropped."""
     task = asyncio.ensure_future(work)
     while not task.done():
         with suppress(asyncio.CancelledError):
