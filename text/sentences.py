@@ -1,4 +1,9 @@
-"""Sentence splitting by rule, in any language; the sentences partition the text exactly."""
+"""Sentence splitting by rule, in any language; the sentences partition the text exactly.
+
+A sentence ends at a stop of its script, at a blank line, and at the ends of list items, headings and table rows, but
+not at a line break inside a wrapped paragraph. Closing quotes, brackets and reference marks such as ``[3]`` after a
+stop belong to the sentence, and so does the white space after them.
+"""
 
 import re
 from bisect import bisect_right

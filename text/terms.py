@@ -1,4 +1,9 @@
-"""Weighted terms of the lexical index, from text of any language."""
+"""Weighted terms of the lexical index, from text of any language.
+
+No language is configured: words are runs of letters and digits after NFKC and case folding, and other kinds of terms
+add what a script needs beyond that. A prefix of the hashed key marks the kind, so that kinds never collide by
+spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``).
+"""
 
 import re
 from collections import Counter

@@ -1,4 +1,9 @@
-"""Words of a text: counting, splitting, stemming, comparing, and cutting text between words or graphemes."""
+"""Words of a text: counting, splitting, stemming, comparing, and cutting text between words or graphemes.
+
+Grapheme boundaries follow Unicode's extended grapheme clusters (UAX #29), derived from the categories that Python
+knows: marks, joiners, emoji modifiers and tags stay with the character before them, flags stay in pairs, Hangul jamo
+in syllables.
+"""
 
 import re
 import unicodedata
