@@ -54,7 +54,7 @@ async def check_claims(
     failed = failed_sections(answer.claims)
     wants_repair = bool(failed) and state.repairs < context.max_repairs
     repairing = failed if wants_repair and can_afford_repair(meter) else []
-    capped = meter.met() if wants_repair and not repairing else None
+    capped = meter.reached_cap() if wants_repair and not repairing else None
     if capped:
         fallback = fallback or fallback_failure(BudgetExhausted(capped), NOT_REPAIRED)
     disagreements: list[Disagreement] = []
