@@ -48,7 +48,7 @@ async def check_claims(
     asked = settler if settler is not None and context.check_with_model else checker
     fallback = state.fallback
     if state.repairing:
-        fallback = await answer.take_revisions(state.revisions, asked, meter) or fallback
+        fallback = await answer.apply_revisions(state.revisions, asked, meter) or fallback
     else:
         await answer.check_sections(asked, meter)
     failed = failed_sections(answer.claims)
