@@ -1,1 +1,1 @@
-"""Pure rules of an answer, shared by nodes, tools, api, evals and cli."""
+"""Pure answer rules shared by nodes, tools, api, evals and cli."""

@@ -1,4 +1,4 @@
-"""State of an answer while its claims are checked: sections, verdicts, and the events emitted for each."""
+"""The state of an answer while its claims are checked: sections, verdicts and the events for them."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,10 +12,10 @@ from graph.usage import Meter
 
 
 class CheckedAnswer:
-    """Sections and claims of a run, changed only by what a check has proven better."""
+    """The sections and claims of a run; a revision replaces a section only if its check raises support."""
 
-    def __init__(self, state: State, segments: Sequence[Segment], tell: Callable[[AnyEvent], None]) -> None:
-        self._tell = tell
+    def __init__(self, state: State, segments: Sequence[Segment], emit: Callable[[AnyEvent], None]) -> None:
+        self._emit = emit
         self._index = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
         self.sections = [Section(text=s["text"], source_ids=list(s["source_ids"])) for s in state.sections]
@@ -23,47 +23,47 @@ class CheckedAnswer:
         self.disputes = list(state.disputes)
 
     async def check_sections(self, checker: ClaimChecker, meter: Meter) -> None:
-        """Check every section; where none cites anything usable, by text matching against all sources.
+        """Check every section; if none cites a usable source, match its text against all sources.
 
-        Where a model's part was left out, the first section's event says so.
+        If a model's part was skipped, the first section's event reports it.
         """
         origin: Origin = "cited" if any(section["source_ids"] for section in self.sections) else "matched"
-        checked = await checker.check([self._written(section, origin) for section in self.sections], meter=meter)
+        checked = await checker.check([self._to_check(section, origin) for section in self.sections], meter=meter)
         for index, claims in enumerate(checked.sections):
             if origin == "matched":
                 matched = (proof.segment_id for each in claims for proof in each.proofs)
                 self.sections[index]["source_ids"] = list(dict.fromkeys(matched))
-            self._note(index, claims)
+            self._replace_claims(index, claims)
             fallback = checked.fallback if index == 0 else None
-            self._tell(SectionChecked(section_index=index, claims=self.shown(index), fallback=fallback))
+            self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), fallback=fallback))
 
-    async def take_revisions(
+    async def apply_revisions(
         self, revisions: Sequence[RevisionRow], checker: ClaimChecker, meter: Meter
     ) -> Failure | None:
-        """Check the sections that were written again and take those that raise support; the others stay as they are.
+        """Check the revised sections and accept those that raise support; the others stay unchanged.
 
-        A section that was given up is withdrawn with those that failed, once no repair is left. Gives why a model's
-        part of the check was left out, which no event of a section that stays as it is could say.
+        Sections whose revision is empty are withdrawn with the failed ones, once no repair is left. Returns why a
+        model's part of the check was skipped, since an unchanged section has no event to report it.
         """
         written = {
             row["section_index"]: Section(text=row["text"], source_ids=row["source_ids"])
             for row in revisions
             if row["text"]
         }
-        checked = await checker.check([self._written(each, "cited") for each in written.values()], meter=meter)
+        checked = await checker.check([self._to_check(each, "cited") for each in written.values()], meter=meter)
         for (index, section), claims in zip(written.items(), checked.sections, strict=True):
             if raises_support(self.claims, index, self._rows(index, claims)):
                 self._revise(index, section, claims)
         return checked.fallback
 
     def withdraw_failed(self) -> None:
-        """Take back the sections of which nothing held."""
+        """Withdraw the sections whose claims all failed."""
         for index in failed_sections(self.claims):
-            if all(map(has_failed, self.of(index))):
+            if all(map(has_failed, self.claims_of(index))):
                 self._revise(index, Section(text="", source_ids=[]), ())
 
     def add(self, section: Section, proofs: Sequence[ProofRow], verdict: Verdict, reason: str) -> int:
-        """Add a section that is one claim, and give its index."""
+        """Add a section that is a single claim, and return its index."""
         index = len(self.sections)
         self.sections.append(section)
         self.claims.append(
@@ -78,27 +78,27 @@ class CheckedAnswer:
         )
         return index
 
-    def of(self, section_index: int) -> list[ClaimRow]:
-        """List the claims of a section."""
+    def claims_of(self, section_index: int) -> list[ClaimRow]:
+        """Return the claims of a section."""
         return [row for row in self.claims if row["section_index"] == section_index]
 
-    def shown(self, section_index: int) -> list[Claim]:
-        """Show the claims of a section with their citations."""
-        return [build_claim(row, self.sections[section_index], self.segments) for row in self.of(section_index)]
+    def cited_claims(self, section_index: int) -> list[Claim]:
+        """Return the claims of a section with their citations, as clients see them."""
+        return [build_claim(row, self.sections[section_index], self.segments) for row in self.claims_of(section_index)]
 
     def _revise(self, index: int, section: Section, claims: Sequence[CheckedClaim]) -> None:
         self.sections[index] = section
-        self._note(index, claims)
-        self._tell(
+        self._replace_claims(index, claims)
+        self._emit(
             SectionRevised(
                 section_index=index,
                 text=section["text"],
                 source_ids=section["source_ids"],
-                claims=self.shown(index),
+                claims=self.cited_claims(index),
             )
         )
 
-    def _written(self, section: Section, origin: Origin) -> WrittenSection:
+    def _to_check(self, section: Section, origin: Origin) -> WrittenSection:
         if origin == "matched":
             return WrittenSection(section["text"], tuple(self.segments.values()), origin=origin)
         cited = set(section["source_ids"])
@@ -108,8 +108,8 @@ class CheckedAnswer:
             tuple(segment for each, segment in self.segments.items() if each not in cited),
         )
 
-    def _note(self, index: int, claims: Sequence[CheckedClaim]) -> None:
-        """Put the claims of a section in the place of its old ones, in the order of sections."""
+    def _replace_claims(self, index: int, claims: Sequence[CheckedClaim]) -> None:
+        """Replace the claims and disputes of a section; claims stay ordered by section and start."""
         rest = without_section(self.claims, index)
         self.claims = sorted([*rest, *self._rows(index, claims)], key=lambda row: (row["section_index"], row["start"]))
         self.disputes = [row for row in self.disputes if row["section_index"] != index]

@@ -1,4 +1,4 @@
-"""Citations, built only where a proof is quoted word for word from the canonical text of its segment."""
+"""Citations, whose quotes are copied word for word from canonical text."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ SOURCE_CHANGED = "its source has changed since it was checked"
 def build_citation(
     proof: ProofRow, segment: Segment | None, *, section_index: int, verdict: Verdict
 ) -> Citation | None:
-    """Quote a proof from the canonical text of its segment; None where it does not lie in that segment."""
+    """Return a citation that quotes a proof from its segment; None where the proof is outside that segment."""
     if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
         return None
     return Citation(
@@ -30,9 +30,9 @@ def build_citation(
 
 
 def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]) -> Claim:
-    """Show a checked claim with its text and the citations that prove it.
+    """Return a checked claim with its text and the citations that prove it.
 
-    A supported claim that nothing can be quoted for any more, since its source has changed meanwhile, is unverified.
+    A supported claim becomes unverified if its source has changed since the check, so that no proof can be quoted.
     """
     quoted = (
         build_citation(

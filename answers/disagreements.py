@@ -1,4 +1,4 @@
-"""Sections that quote two sources which contradict each other on what the answer says."""
+"""Sections that quote two sources which contradict each other on a claim of the answer."""
 
 from collections.abc import Callable
 
@@ -14,27 +14,27 @@ MOST_DISAGREEMENTS = 2
 BOTH_QUOTED = "both sources are quoted word for word"
 
 
-def add_disagreements(answer: CheckedAnswer, language: str, tell: Callable[[AnyEvent], None]) -> list[Disagreement]:
-    """Add a section for each pair of passages that contradict each other on what the answer says, two at most."""
-    said: dict[frozenset[str], Disagreement] = {}
+def add_disagreements(answer: CheckedAnswer, language: str, emit: Callable[[AnyEvent], None]) -> list[Disagreement]:
+    """Add a section for each pair of passages that contradict each other on a claim of the answer, two at most."""
+    added: dict[frozenset[str], Disagreement] = {}
     for row in answer.disputes:
         ids = list(dict.fromkeys([row["own"]["segment_id"], row["other"]["segment_id"]]))
         pair = frozenset(ids)
         one, other = _quoted(answer, row["own"], language), _quoted(answer, row["other"], language)
-        if len(said) == MOST_DISAGREEMENTS or pair in said or not (one and other):
+        if len(added) == MOST_DISAGREEMENTS or pair in added or not (one and other):
             continue
-        said[pair] = Disagreement(segment_ids=ids, reason=row["reason"])
-        tell(SourcesDisagree(segment_ids=ids, reason=row["reason"]))
-        # A title can be a link that neither passage holds.
-        worded = prompts.lines(language).disagree.format(one=one, other=other)
-        text, removed = filter_links(worded, ids, answer.segments)
+        added[pair] = Disagreement(segment_ids=ids, reason=row["reason"])
+        emit(SourcesDisagree(segment_ids=ids, reason=row["reason"]))
+        # A title can be a link that neither passage contains.
+        sentence = prompts.lines(language).disagree.format(one=one, other=other)
+        text, removed = filter_links(sentence, ids, answer.segments)
         index = answer.add(Section(text=text, source_ids=ids), (row["own"], row["other"]), "supported", BOTH_QUOTED)
-        tell(SectionStarted(section_index=index))
-        tell(TextDelta(section_index=index, delta=text))
-        emit_removed(removed, index, tell)
-        tell(SectionFinished(section_index=index, text=text, source_ids=ids))
-        tell(SectionChecked(section_index=index, claims=answer.shown(index)))
-    return list(said.values())
+        emit(SectionStarted(section_index=index))
+        emit(TextDelta(section_index=index, delta=text))
+        emit_removed(removed, index, emit)
+        emit(SectionFinished(section_index=index, text=text, source_ids=ids))
+        emit(SectionChecked(section_index=index, claims=answer.cited_claims(index)))
+    return list(added.values())
 
 
 def _quoted(answer: CheckedAnswer, proof: ProofRow, language: str) -> str:

@@ -1,10 +1,14 @@
-"""Remove links and images that no cited source holds, even while the text streams in arbitrary chunks.
+"""Removal of links and images that no cited source contains, even while text streams in arbitrary chunks.
 
 A model that obeys an instruction planted in a document can exfiltrate what it knows in the address of an image
 (Greshake et al. 2023; EchoLeak, CVE-2025-32711). So a target must occur in the text of a source that the section
-cites, or be that source's own address. Otherwise the visible text stays and the target goes; an address that is its
-own text becomes "…". Text is read as a renderer of Markdown or HTML reads it: entities decoded, escapes undone,
-invisible characters dropped, tags parsed as a browser parses them.
+cites, or be that source's address. Otherwise the visible text stays and the target is removed; an address that is its
+own text becomes "…".
+
+Text is read as a renderer of Markdown or HTML reads it: entities decoded, escapes undone, invisible characters dropped,
+tags parsed as a browser parses them. It follows CommonMark 0.31, GFM's autolinks and the HTML tokenizer, and is
+deliberately broader than any of them: code is not exempt and ill-formed links count, so that a lenient renderer makes
+no difference.
 """
 
 import html
@@ -28,7 +32,7 @@ _DECODED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _RenderedText:
-    """A text as a renderer reads it; ``places`` says where in ``raw`` each character comes from, the end included."""
+    """A text as a renderer reads it; ``places`` maps each character, and the end, to its offset in ``raw``."""
 
     raw: str
     text: str
@@ -38,7 +42,7 @@ class _RenderedText:
         return position if self.places is None else self.places[position]
 
     def readings(self) -> "tuple[_RenderedText, ...]":
-        """Return this reading and the raw one: in a tag, an entity for a quote or a bracket closes nothing."""
+        """Return this reading and the raw one, since in a tag an entity for a quote or bracket closes nothing."""
         return (self,) if self.places is None else (self, _RenderedText(self.raw, self.raw, None))
 
 
@@ -50,7 +54,7 @@ def _render(raw: str) -> _RenderedText:
         read = html.unescape(found[0]) if found["entity"] else ""
         if read == found[0]:
             continue
-        read = _UNSEEN.sub("", re.sub(r"\s", " ", read))  # a line break in disguise breaks no line
+        read = _UNSEEN.sub("", re.sub(r"\s", " ", read))  # an encoded line break breaks no line
         text += [raw[done : found.start()], read]
         places += [*range(done, found.start()), *[found.start()] * len(read)]
         done = found.end()
@@ -64,10 +68,10 @@ Kind = Literal["image", "link", "autolink", "html", "reference"]
 
 @dataclass(frozen=True, slots=True)
 class _Construct:
-    """A link as found: its place in the raw text, where it leads, and the text that is shown without it.
+    """A link: its span in the raw text, its targets, and the text that remains visible without it.
 
-    ``whole`` says that the raw text alone identifies it, so that a source holding the same text holds it. ``apart``
-    is what to put in its place where only its beginning is held by a source, "" where that is the whole of it.
+    ``whole`` means that the raw text alone identifies it, so that a source with the same text contains it.
+    ``separated`` replaces an address where a source contains only its beginning; "" where that is all of it.
     """
 
     start: int
@@ -76,17 +80,17 @@ class _Construct:
     targets: tuple[str, ...]
     visible: str
     whole: bool = True
-    apart: str = ""
+    separated: str = ""
 
 
-def _found(
+def _construct(
     read: _RenderedText, start: int, end: int, kind: Kind, target: str, visible: str = "", whole: bool = True
 ) -> _Construct:
     return _Construct(read.place(start), read.place(end), kind, (target,), visible, whole)
 
 
 def _constructs(raw: str) -> list[_Construct]:
-    """Find the constructs of a text by place, the outer before what it holds."""
+    """Return the constructs of a text by position, outer ones before those inside them."""
     read = _render(raw)
     found = [*_definitions(read), *_bracketed(read), *_addresses(read)]
     for reading in read.readings():
@@ -94,15 +98,15 @@ def _constructs(raw: str) -> list[_Construct]:
     return sorted(found, key=lambda each: (each.start, -each.end))
 
 
-_MOST_UNCLOSED = 20  # tags read one by one; where more are left open, all are taken apart
-_GONE = "…"  # in the place of an address that was text and target at once
+_MOST_UNCLOSED = 20  # tags parsed; any further unclosed tag counts as a link without parsing
+_REMOVED = "…"  # replaces an address that is both text and target
 
 _TAG_START = re.compile(r"<(?=/?[A-Za-z]|[!?][A-Za-z\[-])")
 _WHOLE_TAG = re.compile(r"<(?:!--.*?-->|[/!?]?[A-Za-z\[](?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>)", re.DOTALL)
 _TAG_NAME = re.compile(r"<[/!?]?(?=[A-Za-z])(?:[^\s/>]*:)?([^\s/>:]*)")  # without its namespace
-_AUTOLINK = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>]*>")  # an address in angle brackets, found as one
+_AUTOLINK = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>]*>")  # an address, which _pointed finds
 _ATTRIBUTE = re.compile(r"([^\s/>=\"'][^\s/>=]*)(?:\s*=\s*(?:\"([^\"]*)\"?|'([^']*)'?|([^\s>]*)))?")
-_STYLE_LEADS = re.compile(r"url|image|@import|src|expression|behavior|binding|\\|/\*", re.IGNORECASE)
+_STYLE_LOADS = re.compile(r"url|image|@import|src|expression|behavior|binding|\\|/\*", re.IGNORECASE)
 _INERT_ATTRIBUTES = word_set(
     """
     class id align valign colspan rowspan span width height border title alt lang dir start type name value scope open
@@ -117,7 +121,7 @@ _ACTIVE_TAGS = word_set(
     ilayer bgsound plaintext xmp listing noembed noframes
     """
 )
-_LEADING_TAGS = _ACTIVE_TAGS | {"a", "img", "image", "source", "picture"}
+_LINKING_TAGS = _ACTIVE_TAGS | {"a", "img", "image", "source", "picture"}
 
 
 def _tags(read: _RenderedText) -> Iterator[_Construct]:
@@ -138,7 +142,7 @@ def _tags(read: _RenderedText) -> Iterator[_Construct]:
 
 
 def _tag_spans(text: str) -> Iterator[tuple[int, int | None]]:
-    """Find where each tag begins and ends, None where nothing closes it."""
+    """Yield where each tag begins and ends; the end is None where the tag is never closed."""
     last = text.rfind(">")
     for begun in _TAG_START.finditer(text):
         whole = _WHOLE_TAG.match(text, begun.start()) if begun.start() < last else None
@@ -146,34 +150,38 @@ def _tag_spans(text: str) -> Iterator[tuple[int, int | None]]:
 
 
 def _targets_of_tag(tag: str) -> tuple[str, ...]:
-    """List where a whole tag leads; nothing where it leads nowhere and runs nothing."""
+    """Return the targets of a complete tag, none if it links to and runs nothing.
+
+    Attributes count as targets unless known to be harmless. A tag that runs or embeds something, without a target, is
+    its own target.
+    """
     if tag.startswith("<!--") or _AUTOLINK.fullmatch(tag):
         return ()
     named = _TAG_NAME.match(tag)
     if named is None or tag.startswith(("<!", "<?")):
         return () if re.match(r"<!doctype\b", tag, re.IGNORECASE) else (" ".join(tag.split()),)
-    targets = () if tag.startswith("</") else _leading(tag[named.end() :].removesuffix(">"))
+    targets = () if tag.startswith("</") else _attribute_targets(tag[named.end() :].removesuffix(">"))
     if named[1].lower() in _ACTIVE_TAGS and not targets:
         return (" ".join(tag.split()).lower(),)
     return targets
 
 
 def _targets_of_open_tag(text: str) -> tuple[str, ...]:
-    """List where a tag would lead that nothing closes: what follows the answer might close it."""
+    """Return the targets of an unclosed tag, which text after the answer might close."""
     named = _TAG_NAME.match(text)
     if named is None:
         return (text[:80],) if text.startswith("<!--") else ()
     if not re.match(r"[\s/]", text[named.end() :]) and named.end() < len(text):
         return ()
-    return _leading(text[named.end() :]) or ((named[0],) if named[1].lower() in _LEADING_TAGS else ())
+    return _attribute_targets(text[named.end() :]) or ((named[0],) if named[1].lower() in _LINKING_TAGS else ())
 
 
-def _leading(attributes: str) -> tuple[str, ...]:
+def _attribute_targets(attributes: str) -> tuple[str, ...]:
     targets: list[str] = []
     for found in _ATTRIBUTE.finditer(attributes):
         name = found[1].lower()
         value = next((group for group in found.groups()[1:] if group is not None), "").strip()
-        if not value or name in _INERT_ATTRIBUTES or (name == "style" and not _STYLE_LEADS.search(value)):
+        if not value or name in _INERT_ATTRIBUTES or (name == "style" and not _STYLE_LOADS.search(value)):
             continue
         if name.endswith("srcset"):
             targets += [part.split()[0] for part in value.split(",") if part.strip()]
@@ -227,28 +235,28 @@ def _bracketed(read: _RenderedText) -> Iterator[_Construct]:
         opening = pairs.get(closing.start())
         inline = text[closing.end()] == "("
         if opening is None:
-            # Its bracket opens where an escape or code hides the pairing: without its target it is text.
+            # An escape or code hides the opening bracket; without its target, the rest is plain text.
             if inline:
                 end, target = _target(text, closing.end())
-                yield _found(read, closing.start(), end, "link", target)
+                yield _construct(read, closing.start(), end, "link", target)
             continue
         is_image = text[opening - 1 : opening] == "!"
         start = opening - 1 if is_image else opening
         shown = read.raw[read.place(opening + 1) : read.place(closing.start())].strip()
         if inline:
             end, target = _target(text, closing.end())
-            yield _found(read, start, end, "image" if is_image else "link", target, shown)
+            yield _construct(read, start, end, "image" if is_image else "link", target, shown)
         elif label := _LABEL.match(text, closing.end()):
             if not is_image and (_MARK.fullmatch(shown) or re.search(r"[A-Za-z0-9_\])]$", text[:start][-1:])):
-                continue  # "[1][2]" and "m[i][j]": no definition that could make them links goes out unless held
-            to = _key(label["label"]) or _key(text[opening + 1 : closing.start()])
+                continue  # "[1][2]" and "m[i][j]": definitions that would make them links are checked separately
+            label_key = _key(label["label"]) or _key(text[opening + 1 : closing.start()])
             kind: Kind = "image" if is_image else "reference"
-            target = defined.get(to, f"[{to}]")
-            yield _found(read, start, label.end(), kind, target, shown, to not in defined)
+            target = defined.get(label_key, f"[{label_key}]")
+            yield _construct(read, start, label.end(), kind, target, shown, label_key not in defined)
 
 
 def _bracket_pairs(text: str) -> dict[int, int]:
-    """Match each closing bracket with the one that opens it."""
+    """Return the offset of the opening bracket for each closing one."""
     opened: list[int] = []
     pairs: dict[int, int] = {}
     for found in re.finditer(r"[\[\]]", text):
@@ -260,7 +268,7 @@ def _bracket_pairs(text: str) -> dict[int, int]:
 
 
 def _target(text: str, place: int) -> tuple[int, str]:
-    """Read a link's parenthesis, well-formed or not: where it ends, and the target."""
+    """Read a link's parenthesis, well-formed or not; return its end and the target."""
     found = _DESTINATION.match(text, place) or _LOOSE.match(text, place)
     assert found is not None
     target = found["target"]
@@ -274,15 +282,15 @@ def _key(label: str) -> str:
 def _definitions(read: _RenderedText) -> Iterator[_Construct]:
     for found in _DEFINITION.finditer(read.text):
         start = read.text.index("[", found.start())
-        # "[Note]: closed" is a definition to a renderer and a remark to its writer: it stays, as a remark.
+        # A renderer reads "[Note]: closed" as a definition, but its author means a remark: keep it as text.
         is_remark = _PLAIN_WORD.fullmatch(found["target"]) and not found["title"]
         visible = f"{found['label']}: {found['target']}" if is_remark else ""
-        yield _found(read, start, found.end(), "reference", found["target"].strip("<>"), visible)
+        yield _construct(read, start, found.end(), "reference", found["target"].strip("<>"), visible)
 
 
 def _pointed(read: _RenderedText) -> Iterator[_Construct]:
     for found in _POINTED.finditer(read.text):
-        yield _found(read, found.start(), found.end(), "autolink", found["target"], _GONE)
+        yield _construct(read, found.start(), found.end(), "autolink", found["target"], _REMOVED)
 
 
 def _addresses(read: _RenderedText) -> Iterator[_Construct]:
@@ -297,13 +305,13 @@ def _addresses(read: _RenderedText) -> Iterator[_Construct]:
         if stop <= start:
             continue
         after = read.place(found.end())
-        runs_on = short != run or read.text[end : end + 1] >= "\x80" or read.raw[after : after + 1] in ("&", "\\")
-        apart = f"{read.raw[start:stop]} " if runs_on else ""
-        yield _Construct(start, stop, "autolink", (short,), _GONE, False, apart)
+        continues = short != run or read.text[end : end + 1] >= "\x80" or read.raw[after : after + 1] in ("&", "\\")
+        separated = f"{read.raw[start:stop]} " if continues else ""
+        yield _Construct(start, stop, "autolink", (short,), _REMOVED, False, separated)
 
 
 _PASSES = 12
-_MOST_REMOVED = 200  # where more would go, no honest answer is left
+_MOST_REMOVED = 200  # beyond this, no honest answer is left
 _TARGET_CHARACTERS = 200
 _ANY_SIGN = re.compile(r"[\[\]<>&\\/:@]|www(?=\.)", re.IGNORECASE)
 _LEAD = re.compile(r"(?:mailto:)?(?:(?:https?:)?//)?", re.IGNORECASE)
@@ -312,7 +320,7 @@ _RESERVED = re.compile(r"%(?:2[1346789abcf]|3[abdf]|40|5[bd]|25|20|[01][0-9a-f]|
 
 @dataclass(frozen=True, slots=True)
 class RemovedLink:
-    """A link that was taken out of an answer; ``target`` is cut to 200 characters."""
+    """A link removed from an answer; ``target`` is cut to 200 characters."""
 
     kind: Kind
     target: str
@@ -320,14 +328,14 @@ class RemovedLink:
 
 @dataclass(slots=True)
 class SourceLinks:
-    """The links that some sources hold: in their texts, and as their addresses."""
+    """The links that sources contain in their texts, and the sources' own addresses."""
 
     texts: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     _targets: set[str] | None = field(default=None, init=False)
 
-    def hold(self, raw: str, construct: _Construct) -> bool:
-        """Whether the sources hold a construct: the very text of it, or every target of it."""
+    def contain(self, raw: str, construct: _Construct) -> bool:
+        """Whether the sources contain a construct: its exact text, or all of its targets."""
         if construct.whole and any(raw in text for text in self.texts):
             return True
         if self._targets is None:
@@ -337,10 +345,10 @@ class SourceLinks:
 
 
 def normal_target(target: str) -> str:
-    """Bring a target to the form in which two that lead to one place are equal.
+    """Normalise a target, so that targets of one place compare equal.
 
-    Schemes http and https, ``//`` and no scheme are one; host and scheme are lower-case; unreserved characters are
-    decoded; a slash at the end is dropped.
+    Schemes http and https, ``//`` and no scheme are the same; host and scheme are lower-case; unreserved characters are
+    decoded; a trailing slash is dropped.
     """
     read = _UNSEEN.sub("", re.sub(r"[\t\n\r]", "", _render(target.strip()).text)).replace("\\", "/")
     read = re.sub(
@@ -351,14 +359,15 @@ def normal_target(target: str) -> str:
 
 
 def links_of_sources(texts: Iterable[str], addresses: Iterable[str | None] = ()) -> SourceLinks:
-    """Collect what sources hold: their texts, and the addresses they come from."""
+    """Return the links of sources, from their texts and their addresses."""
     return SourceLinks(tuple(texts), tuple(address for address in addresses if address))
 
 
 def without_foreign_links(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
-    """Take out what the sources do not hold; return the text that is left, and what went.
+    """Remove links that the sources do not contain; return the remaining text and the removed links.
 
-    A text that a source holds word for word stays as it is. What no pass settles loses every sign of a link.
+    A text that a source contains word for word stays unchanged. If the passes don't converge, every character that
+    could form a link is removed.
     """
     if any(text in each for each in held.texts):
         return text, []
@@ -366,8 +375,8 @@ def without_foreign_links(text: str, held: SourceLinks) -> tuple[str, list[Remov
     head, tail = text[:inert], text[inert:]
     removed: list[RemovedLink] = []
     for _ in range(_PASSES):
-        cleaned, went = _once(tail, held)
-        removed += went
+        cleaned, removed_now = _remove_once(tail, held)
+        removed += removed_now
         unchanged, tail = cleaned == tail, cleaned
         if unchanged or len(removed) > _MOST_REMOVED:
             break
@@ -378,23 +387,23 @@ def without_foreign_links(text: str, held: SourceLinks) -> tuple[str, list[Remov
     return (head + tail).rstrip() if head else tail.strip(), removed
 
 
-def _once(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
-    """Take out foreign constructs once; what is left may form others."""
+def _remove_once(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
+    """Remove foreign constructs in one pass; the remaining text may form new ones."""
     parts: list[str] = []
     removed: list[RemovedLink] = []
     done = 0
-    inside: list[str] = []  # targets of held constructs around the place
+    inside: list[str] = []  # targets of the kept constructs around this position
     inside_end = 0
     for each in _constructs(text):
         if each.start < done:
             continue
-        if held.hold(text[each.start : each.end], each):
+        if held.contain(text[each.start : each.end], each):
             within = each.start < inside_end
-            if not each.apart or within:  # what ends an address inside a tag or link is their own business
+            if not each.separated or within:  # inside a tag or link, that construct decides where an address ends
                 inside += [normal_target(target) for target in each.targets]
                 inside_end = max(inside_end, each.end)
                 continue
-            left = each.apart
+            left = each.separated
         elif each.kind == "autolink" and any(target.startswith(normal_target(each.targets[0])) for target in inside):
             continue
         else:
@@ -407,19 +416,19 @@ def _once(text: str, held: SourceLinks) -> tuple[str, list[RemovedLink]]:
     return "".join(parts) + text[done:], removed
 
 
-_Waits = Literal["construct", "closing", "word"]  # a link's sources; a bracket's or tag's end; the end of a word
+_Waits = Literal["construct", "closing", "word"]  # a link's sources; the end of a bracket or tag; that of a word
 _NO_LINK_WITHOUT = re.compile(rf"[\[\]<>&\\/:@?#{_UNSEEN_CLASS}]|www", re.IGNORECASE)
-_CLOSES = re.compile(r"[\]>;\\]")  # a closing sign, or the end of an entity that stands for one
+_CLOSES = re.compile(r"[\]>;\\]")  # a closing character, or the end of an entity for one
 
 
 def settled(text: str) -> tuple[int, _Waits]:
-    """Return how much of a text can become part of no link whatever follows, and what the rest waits for.
+    """Return the length of text that can't be part of a link whatever follows, and what the rest waits for.
 
-    The cut lies before white space or after a letter beyond ASCII: no link runs on through the one and begins with
-    the other. Nothing before it is open: no bracket, no tag, no definition.
+    The cut is before white space or after a non-ASCII letter: no link continues through the one or begins with the
+    other. No bracket, tag or definition before it is open.
     """
-    if not _NO_LINK_WITHOUT.search(text):  # most text; the rest takes forty times as long
-        return _last_parting(text, len(text)), "word"
+    if not _NO_LINK_WITHOUT.search(text):  # true of most text; the rest takes forty times as long
+        return _last_cut(text, len(text)), "word"
     begun = [each.start for each in _constructs(text)[:1]]
     read = _render(text)
     begun += [read.place(found.start()) for found in _DEFINITION_BEGUN.finditer(read.text)][:1]
@@ -427,7 +436,7 @@ def settled(text: str) -> tuple[int, _Waits]:
     cut = min([*begun, *(start for start, end in spans if end is None), len(text)])
     waits: _Waits = "construct" if begun else "closing" if cut < len(text) else "word"
     while True:
-        cut = _last_parting(text, cut)
+        cut = _last_cut(text, cut)
         around = [start for start, end in spans if end is not None and start < cut < end]
         if not around:
             return cut, waits
@@ -435,7 +444,7 @@ def settled(text: str) -> tuple[int, _Waits]:
 
 
 def _spans(read: _RenderedText) -> Iterator[tuple[int, int | None]]:
-    """Find where brackets and tags begin and end in the raw text; None where they have not ended."""
+    """Yield where brackets and tags begin and end in the raw text; the end is None where they are still open."""
     pairs = _bracket_pairs(read.text)
     closed = set(pairs.values())
     yield from ((read.place(start), read.place(end + 1)) for end, start in pairs.items())
@@ -445,24 +454,24 @@ def _spans(read: _RenderedText) -> Iterator[tuple[int, int | None]]:
             yield reading.place(start), None if end is None else reading.place(end)
 
 
-def _last_parting(text: str, cut: int) -> int:
-    """Find the last place up to ``cut`` that no link runs through: behind such a letter, or between word and space."""
-    while cut and not (_parts(text[cut - 1]) or (text[cut : cut + 1].isspace() and not text[cut - 1].isspace())):
+def _last_cut(text: str, cut: int) -> int:
+    """Return the last offset up to ``cut`` that no link spans: after a non-ASCII letter, or between word and space."""
+    while cut and not (_ends_links(text[cut - 1]) or (text[cut : cut + 1].isspace() and not text[cut - 1].isspace())):
         cut -= 1
     return cut
 
 
-def _parts(character: str) -> bool:
-    """Whether no link can begin with this character or run on through it: a letter beyond ASCII and its like."""
+def _ends_links(character: str) -> bool:
+    """Whether no link can begin with or continue through this character: a non-ASCII letter or similar."""
     return not (
         character < "\x80" or character.isspace() or _UNSEEN.match(character) or fold_width(character)[:1] < "\x80"
     )
 
 
 class LinkFilter:
-    """Pass a section's text on while it streams, up to what could become a link; the rest waits for its sources.
+    """A streaming filter that releases a section's text up to a possible link; the rest waits for the sources.
 
-    Neither what goes out in the end nor what is reported depends on how the text was cut.
+    Neither the final output nor the reported links depend on how the text was chunked.
     """
 
     def __init__(self) -> None:
@@ -471,7 +480,7 @@ class LinkFilter:
         self._waits: _Waits = "word"
 
     def feed(self, delta: str) -> str:
-        """Return what can go out now."""
+        """Return the text that can go out now."""
         self._text += delta
         if self._waits == "construct" or (self._waits == "closing" and not _CLOSES.search(delta)):
             return ""
@@ -481,6 +490,6 @@ class LinkFilter:
         return out
 
     def close(self, held: SourceLinks) -> tuple[str, str, list[RemovedLink]]:
-        """Return what is left to go out, the whole text that went out, and what was removed."""
+        """Return the remaining text, the whole text that goes out, and the removed links."""
         text, removed = without_foreign_links(self._text, held)
         return text[self._sent :], text, removed

@@ -1,4 +1,4 @@
-"""Fair shares of a token budget among selected pages, so that a long page does not starve the others."""
+"""Fair sharing of a token budget among selected pages, so that a long page does not starve the others."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -7,15 +7,15 @@ from graph.evidence import Segment
 
 
 def total_tokens(segments: Sequence[Segment]) -> int:
-    """Add up what segments cost."""
+    """Return the tokens of all segments."""
     return sum(segment.tokens for segment in segments)
 
 
 def fits_whole(sizes: Sequence[int], room: int) -> list[bool]:
-    """Return which of some pages are read whole, given their sizes in tokens.
+    """Return whether each page is read whole, given the page sizes and the room in tokens.
 
-    By max-min fairness: the smallest are served first, and a page fits where it takes no more than an equal share of
-    what the smaller ones have left. Which page was selected first does not matter.
+    By max-min fairness: the smallest pages are served first, and a page fits if it takes no more than an equal share of
+    what the smaller ones leave. The order of selection does not matter.
     """
     whole = [False] * len(sizes)
     waiting = sorted(range(len(sizes)), key=lambda page: sizes[page])
@@ -28,9 +28,9 @@ def fits_whole(sizes: Sequence[int], room: int) -> list[bool]:
 
 
 def best_fitting(ranked: Sequence[Sequence[Segment]], room: int) -> list[list[Segment]]:
-    """Take of each page's segments, best first, what fits; each page has an equal share of ``room`` tokens.
+    """Return the segments of each page, best first, that fit its equal share of ``room`` tokens.
 
-    What the shares leave, being too small for the next segment, goes to the best of what is left, page by page.
+    The remainders of shares, too small for the next segment, together go to the best remaining segments, page by page.
     """
     taken: list[list[Segment]] = [[] for _ in ranked]
     if not ranked:

@@ -1,4 +1,4 @@
-"""Ranking of gathered segments, and how a kept one is shown: place, score and excerpt."""
+"""Ranking of gathered segments, and the client's view of a kept one: location, score and excerpt."""
 
 from graph.evidence import Segment, Source
 from graph.state import SourceRow
@@ -8,7 +8,7 @@ NEAREST_SHOWN = 3
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
-    """Cut text to at most ``limit`` characters, at a word where there is one, ending in "..." where cut."""
+    """Cut text to at most ``limit`` characters, at a space where possible, and end it in "..." if cut."""
     flat = " ".join(text.split())
     if len(flat) <= limit:
         return flat
@@ -18,7 +18,7 @@ def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
 
 
 def describe_source(row: SourceRow, segment: Segment) -> Source:
-    """Lay out a kept segment as clients see it."""
+    """Return a kept segment as clients see it."""
     return Source(
         index=row["index"],
         segment_id=segment.segment_id,
@@ -41,7 +41,7 @@ def describe_source(row: SourceRow, segment: Segment) -> Source:
 
 
 def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
-    """Return each segment once, by its strongest candidate, strongest first; selected pages come before the rest."""
+    """Return each segment's strongest candidate, strongest first; selected pages come before the rest."""
     ranked = sorted(candidates, key=lambda row: (row["kind"] != "page", -row["score"]))
     first: dict[str, SourceRow] = {}
     for row in ranked:
@@ -50,5 +50,5 @@ def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
 
 
 def nearest_sources(candidates: list[SourceRow]) -> list[SourceRow]:
-    """Return the few candidates that a refusal names as what came nearest, each segment once."""
+    """Return the few nearest candidates, which a refusal names, each segment once."""
     return list(rank_candidates(candidates).values())[:NEAREST_SHOWN]

@@ -1,7 +1,7 @@
-"""The one fold from a run's events to what holds at the moment: sections, sources, disagreements, the end.
+"""The one fold from a run's events to its current state: sections, sources, disagreements and the end.
 
-A run may be resumed after a crash, check its sections, revise them and withdraw them. Every reader of events that needs
-the state behind them feeds a ``RunView``, so that all of them agree on it.
+A run may be resumed after a crash, check its sections, revise them and withdraw them. Every reader that needs the state
+behind the events feeds a ``RunView``, so that all readers agree on it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,10 +31,10 @@ Stage = Literal["drafted", "finished", "checked", "revised"]
 
 @dataclass(frozen=True, slots=True)
 class SectionView:
-    """A section at one moment. ``stage`` names the last event that changed it.
+    """The current state of a section. ``stage`` names the last event that changed it.
 
-    It is ``settled`` once no repair will change it. ``unknown_ids`` counts what the writer cited and was never offered;
-    a revision does not report it.
+    It is ``settled`` once no repair will change it. ``unknown_ids`` counts the ids that the writer cited but was never
+    offered; a revision does not report it.
     """
 
     text: str = ""
@@ -55,21 +55,21 @@ class SectionView:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last check found a claim that repair has yet to mend or withdraw."""
+        """Whether the last check found a failed claim that repair has yet to fix or withdraw."""
         return self.stage == "checked" and not all_passed(self.claims)
 
     @property
     def cited_ids(self) -> list[str]:
-        """The segments that the section rests on: those that its writer cited, or else those that matching found."""
+        """The segments that the section cites: those of its writer, or else those found by matching."""
         return list(self.source_ids) or cited_segment_ids(self.claims)
 
 
 @dataclass(slots=True)
 class RunView:
-    """What holds of a run after the events fed so far. Sections are kept by the index that events give them.
+    """The state of a run after the events fed so far. Sections are keyed by the index in their events.
 
-    ``first`` holds each section as it was first written, with its first verdicts. The message of a finished run is in
-    ``end``: it leaves withdrawn sections out and numbers the others anew.
+    ``first`` has each section as first written, with its first verdicts. The message of a finished run is in ``end``:
+    it leaves withdrawn sections out and renumbers the others.
     """
 
     sections: dict[int, SectionView] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class RunView:
     end: RunFinished | RunFailed | None = None
 
     def feed(self, event: AnyEvent) -> None:
-        """Apply the next event; one that changes nothing of this is ignored."""
+        """Apply the next event; events that don't change this state are ignored."""
         match event:
             case SectionStarted() | TextDelta() | SectionFinished() | SectionChecked() | SectionRevised():
                 self._feed_section(event)
@@ -101,7 +101,7 @@ class RunView:
 
     @property
     def written(self) -> list[SectionView]:
-        """The complete sections in order, without those that were withdrawn."""
+        """The complete sections in order, without withdrawn ones."""
         return [each for _, each in sorted(self.sections.items()) if each.is_written]
 
     @property
@@ -134,17 +134,17 @@ class RunView:
 
     def _disagree(self, event: SourcesDisagree) -> None:
         disagreement = Disagreement(segment_ids=event.segment_ids, reason=event.reason)
-        if disagreement not in self.disagreements:  # a step that is repeated after a crash reports it again
+        if disagreement not in self.disagreements:  # a step repeated after a crash reports it again
             self.disagreements.append(disagreement)
 
     def _resume(self, kept: Sequence[int]) -> None:
-        # The interrupted step is repeated, and its verdicts need not be the same.
+        # The interrupted step is repeated, and its verdicts may differ.
         self.sections = {i: replace(each, settled=False) for i, each in self.sections.items() if i in kept}
         self.first = {i: each for i, each in self.first.items() if i in kept}
 
 
 def view_run(events: Iterable[AnyEvent]) -> RunView:
-    """Fold the events of a run, or of its beginning."""
+    """Return the state of a run after all its events, or after the first ones."""
     view = RunView()
     for event in events:
         view.feed(event)
@@ -152,17 +152,17 @@ def view_run(events: Iterable[AnyEvent]) -> RunView:
 
 
 def written_sections(events: Iterable[AnyEvent]) -> list[Section]:
-    """Return the sections that events leave complete and not withdrawn, as a message lists them."""
+    """Return the complete sections after the events, without withdrawn ones, as a message lists them."""
     return [Section(text=each.text, source_ids=list(each.source_ids)) for each in view_run(events).written]
 
 
 def all_passed(claims: Iterable[Claim]) -> bool:
-    """Whether no claim of a section has failed, so that repair leaves it as it is."""
+    """Whether no claim has failed, so that repair leaves the section unchanged."""
     return not any(claim["verdict"] in FAILED for claim in claims)
 
 
 def cited_segment_ids(claims: Iterable[Claim]) -> list[str]:
-    """List the segments that prove claims, in the order in which they are cited."""
+    """Return the ids of the segments that prove claims, in citation order."""
     return list(dict.fromkeys(citation["segment_id"] for claim in claims for citation in claim["citations"]))
 
 

@@ -1,6 +1,6 @@
-"""Support of an answer by the verdicts on its claims, and the share of the question that its texts cover.
+"""Scores of an answer by the verdicts on its claims, and the share of a question that texts cover.
 
-Also decides whether a rewritten section is better than the one it would replace.
+They also decide whether a revised section replaces the old one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,18 +10,18 @@ from graph.state import ClaimRow
 from text.normal_forms import flatten
 from text.words import question_terms, terms_of
 
-# An unverified claim has its words in the source and no conflict with it: half proven.
+# The source contains an unverified claim's words and does not conflict with it: half proven.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}
 FAILED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
 
 
 def support_score(claims: Sequence[ClaimRow]) -> float:
-    """Return the mean weight of the verdicts, in [0, 1]; 0 where there is no claim."""
+    """Return the mean weight of the verdicts, in [0, 1]; 0 without claims."""
     return sum(WEIGHTS[row["verdict"]] for row in claims) / len(claims) if claims else 0.0
 
 
 def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
-    """Count the claims of each verdict, all four of them named."""
+    """Count the claims of each verdict, with an entry for all four verdicts."""
     counted: dict[Verdict, int] = dict.fromkeys(WEIGHTS, 0)
     for row in claims:
         counted[row["verdict"]] += 1
@@ -29,25 +29,25 @@ def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
 
 
 def has_failed(row: ClaimRow) -> bool:
-    """Return whether a claim is to be repaired; an unverified one stands, with its verdict."""
+    """Whether a claim needs repair; an unverified one does not, and keeps its verdict."""
     return row["verdict"] in FAILED
 
 
 def failed_sections(claims: Iterable[ClaimRow]) -> list[int]:
-    """List the sections that hold a failed claim, in order."""
+    """Return the indices of the sections with a failed claim, in order."""
     return sorted({row["section_index"] for row in claims if has_failed(row)})
 
 
 def without_section(claims: Sequence[ClaimRow], section_index: int) -> list[ClaimRow]:
-    """Leave out the claims of one section."""
+    """Return the claims of all sections but one."""
     return [row for row in claims if row["section_index"] != section_index]
 
 
 def raises_support(claims: Sequence[ClaimRow], section_index: int, revised: Sequence[ClaimRow]) -> bool:
-    """Return whether a section written again is to take the place of the old one.
+    """Whether a revised section should replace the old one.
 
-    It is where fewer of its claims fail, no fewer are supported, and neither its own support nor the whole answer's
-    falls; the own support has to rise.
+    It should if fewer of its claims fail, no fewer are supported, its own support rises and the whole answer's support
+    does not fall.
     """
     old = [row for row in claims if row["section_index"] == section_index]
     before, after = count_verdicts(old), count_verdicts(revised)
@@ -61,10 +61,10 @@ def raises_support(claims: Sequence[ClaimRow], section_index: int, revised: Sequ
 
 
 def question_coverage(question: str, texts: Sequence[str]) -> float:
-    """Return the share of a question's telling words that stand in the texts together, in [0, 1].
+    """Return the share of a question's content words that the texts together contain, in [0, 1].
 
-    Words are compared by their stems, scripts without spaces by pairs of characters; 1 where the question has no
-    telling word.
+    Words are compared by stems, scripts without spaces by pairs of characters; 1 where the question has no content
+    word.
     """
     wanted = set(question_terms(question).terms)
     found = {term for text in texts for term in terms_of(flatten(text))}

@@ -1,1 +1,1 @@
-"""The graph's vocabulary and wiring. This package imports nothing by itself."""
+"""The graph's types, ports, events and wiring. Importing the package alone imports no module of it."""

@@ -1,4 +1,4 @@
-"""Configuration of one run, as JSON-able fields that Studio can show and a request can set."""
+"""Configuration of one run, in JSON-compatible fields that Studio can show and a request can set."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -10,7 +10,7 @@ from graph.evidence import Identity, SearchMode, WebMode
 
 @dataclass(frozen=True)
 class Context:
-    """How one run is to be done. Defaults answer from the default workspace with the deployment's default model."""
+    """Settings of one run. The defaults answer from the default workspace with the deployment's default model."""
 
     workspace: str = "default"
     user: str = "local"

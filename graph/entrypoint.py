@@ -1,4 +1,4 @@
-"""Open Citewell for a process and close it in order; load the graph for the LangGraph server."""
+"""Entry points that open and close Citewell for a process, and the graph for the LangGraph server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from tools.settings import Settings, load_settings
 
 @dataclass(frozen=True, slots=True)
 class Citewell:
-    """A library, the graph over it, and the runner that answers questions on that graph."""
+    """A library, the graph over it, and the runner that answers questions with that graph."""
 
     library: Library
     runner: Runner
@@ -28,7 +28,7 @@ class Citewell:
 
 @asynccontextmanager
 async def open_citewell(settings: Settings, *, durability: Durability | None = None) -> AsyncIterator[Citewell]:
-    """Open the library and the graph over it; runs still going at the end are left for another process to go on."""
+    """Open the library and the graph over it; runs still active at close are left for another process to resume."""
     async with open_library(settings) as library, open_runner(library, settings, durability=durability) as citewell:
         yield citewell
 
@@ -41,7 +41,7 @@ async def open_runner(
     durability: Durability | None = None,
     resources: Resources | None = None,
 ) -> AsyncIterator[Citewell]:
-    """Open the graph over an open library, and the runner; ``resources`` are other ports than the library's own."""
+    """Open the graph over an open library, and the runner; ``resources`` replace the library's ports."""
     resources = resources or library.resources
     graph = build(resources).compile()
     titling = SessionTitler(library.database, resources.families) if settings.auto_title else None
@@ -82,7 +82,7 @@ async def make_graph() -> Any:
 
 
 async def close_graph() -> None:
-    """Close the library that ``make_graph`` opened, if it did; whoever serves the graph calls this at its end."""
+    """Close the library if ``make_graph`` opened one; the server of the graph calls this at shutdown."""
     global _opened, _graph
     async with _opening:
         if _opened is not None:

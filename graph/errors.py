@@ -1,4 +1,4 @@
-"""Errors that callers may see, each with a stable code, whether a retry may help, and what to do."""
+"""Errors that callers may see, each with a stable code, a retryable flag and a suggestion."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from graph.evidence import Failure
 
 
 class CitewellError(Exception):
-    """Base of every error that callers may see. The message is written for them and holds no internals."""
+    """Base class of every error that callers may see; messages are written for them and contain no internals."""
 
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False
@@ -19,49 +19,67 @@ class CitewellError(Exception):
 
 
 class InvalidRequest(CitewellError):
+    """A request that the caller can correct."""
+
     code = "invalid_request"
     suggestion = "Correct the named field and send the request again."
 
 
 class NotFound(InvalidRequest):
+    """No such document, session, run or workspace that the caller may access."""
+
     code = "not_found"
     suggestion = "Check the id, and that it belongs to your workspace."
 
 
 class UnknownModel(InvalidRequest):
+    """A model name that no setting defines."""
+
     code = "unknown_model"
     suggestion = "Use a name that `citewell doctor` lists, or leave the model out."
 
 
 class SessionBusy(InvalidRequest):
+    """A session that already has a run in progress."""
+
     code = "session_busy"
     retryable = True
     suggestion = "Wait for the session's run to end, or cancel it."
 
 
 class NotAuthenticated(InvalidRequest):
+    """Missing or invalid credentials."""
+
     code = "not_authenticated"
     suggestion = "Send `Authorization: Bearer ...` with a key of `citewell keys create`, or a valid token."
 
 
 class Overloaded(CitewellError):
+    """As many active and queued runs as this process accepts."""
+
     code = "overloaded"
     retryable = True
     suggestion = "Try again after the seconds that Retry-After names."
 
 
 class ServerStopping(CitewellError):
+    """A process that is stopping; another process, or the next one, resumes its runs."""
+
     code = "server_stopping"
     retryable = True
     suggestion = "Join the run again, or read its session: its answer is finished by another process, or by the next."
 
 
 class UnreadableDocument(CitewellError):
+    """A file that can't be ingested, with the reason."""
+
     code = "unreadable_document"
     suggestion = "Convert the file to Markdown, text, HTML or PDF with text, and ingest it again."
 
 
 class BudgetExhausted(CitewellError):
+    """A run's cap on calls, tokens or seconds that is used up."""
+
     code = "budget_exhausted"
     suggestion = "Raise the budget, or ask a narrower question."
 
@@ -70,52 +88,70 @@ class BudgetExhausted(CitewellError):
 
 
 class EmbeddingMismatch(CitewellError):
+    """A library that was embedded by another model."""
+
     code = "embedding_mismatch"
     suggestion = "Run `citewell reindex`, or set the embedding model the library was built with."
 
 
 class ConfigurationError(CitewellError):
+    """Settings that can't work."""
+
     code = "configuration"
     suggestion = "Run `citewell doctor` to see every setting and where it came from."
 
 
 class DependencyFailed(CitewellError):
+    """A failure of something outside Citewell; usually worth a retry."""
+
     code = "dependency_failed"
     retryable = True
     suggestion = "Try again in a moment."
 
 
 class DatabaseUnavailable(DependencyFailed):
+    """A database that does not answer."""
+
     code = "database_unavailable"
     suggestion = "Check that PostgreSQL runs and CITEWELL_DATABASE_URL points at it, then try again."
 
 
 class ModelUnavailable(DependencyFailed):
+    """No reply from a model: unreachable, timed out or rate limited."""
+
     code = "model_unavailable"
     suggestion = "Check the model endpoint with `citewell doctor`, or choose another model."
 
 
 class ModelRefused(ModelUnavailable):
+    """A key, model or request that the endpoint refuses and would refuse again."""
+
     code = "model_refused"
     retryable = False
     suggestion = "Check the key and the name of the model with `citewell doctor`, or choose another model."
 
 
 class ModelReplyInvalid(DependencyFailed):
+    """A model reply that can't be read."""
+
     code = "model_reply_invalid"
     suggestion = "Try again, or choose a model that follows a JSON schema."
 
 
 class EmbeddingUnavailable(DependencyFailed):
+    """An embedding endpoint that does not answer."""
+
     code = "embedding_unavailable"
     suggestion = "Check the embedding endpoint; until then search answers by words alone."
 
 
 class WebUnavailable(DependencyFailed):
+    """A web search endpoint or result page that does not answer."""
+
     code = "web_unavailable"
     suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then the library answers alone."
 
 
 def fallback_failure(error: CitewellError, instead: str) -> Failure:
-    """Return what failed, and in a sentence what was done instead."""
+    """Return the failure of an error, with a sentence about what was done ``instead``."""
     return Failure(code=error.code, message=f"{error.message} {instead}")

@@ -1,6 +1,7 @@
-"""The closed, versioned set of events that a run emits: plain data, which a reader matches by class.
+"""The closed, versioned set of events that a run emits: plain data that readers match by class.
 
-To add an event, write its class and put it into ``AnyEvent``; a reader that has no case for it ignores it.
+To add an event, write its class and add it to ``AnyEvent``; a reader without a case for it ignores it.
+Nodes write events with ``runtime.stream_writer``, and the run layer numbers them. Fields and kinds are only ever added.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing_extensions import TypedDict
 from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
-EMIT_KEY = "citewell_tell"  # in a run's configurable: the callback for its events, instead of LangGraph's own stream
+EMIT_KEY = "citewell_emit"  # key in a run's configurable of the callback that replaces LangGraph's event stream
 
 
 class Dropped(TypedDict):
@@ -22,7 +23,7 @@ class Dropped(TypedDict):
 
 
 class PageUse(TypedDict):
-    """A selected page, with how many of its segments were read, of how many."""
+    """A selected page: how many of its segments were read (``segments``), and how many it has (``of``)."""
 
     document_id: str
     title: str
@@ -109,7 +110,7 @@ class SearchFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesGraded:
-    """``sources`` is the whole list so far; indices are only ever appended to."""
+    """``sources`` is the whole list so far; it only ever grows, so that indices never change."""
 
     type: Literal["sources_graded"] = "sources_graded"
     sources: list[Source]
@@ -155,7 +156,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFinished:
-    """``unknown_ids`` counts the dropped ids, which the writer cited and this run never offered."""
+    """``unknown_ids`` counts the ids dropped because the writer cited them but this run never offered them."""
 
     type: Literal["section_finished"] = "section_finished"
     section_index: int
@@ -174,7 +175,7 @@ class SectionChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionRevised:
-    """The section after repair; an empty text withdraws it."""
+    """A section after repair; an empty text withdraws it."""
 
     type: Literal["section_revised"] = "section_revised"
     section_index: int
@@ -257,7 +258,7 @@ TERMINAL: tuple[type[RunFinished], type[RunFailed]] = (RunFinished, RunFailed)
 
 
 def timestamp(at: datetime) -> str:
-    """Format a moment in ISO 8601, in UTC, with milliseconds and Z, as JavaScript does."""
+    """Format a time as ISO 8601 in UTC, with milliseconds and Z, as JavaScript does."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -265,7 +266,7 @@ def timestamp(at: datetime) -> str:
 class Envelope:
     """An event with its position in a run's log. ``seq`` counts from 1 without gaps; ``at`` is ISO 8601 in UTC.
 
-    ``text`` is its JSON as the log stores it, or empty where it was not serialised yet.
+    ``text`` is its JSON as the log stores it, or empty where it is not serialised yet.
     """
 
     schema: ClassVar[int] = SCHEMA
@@ -282,7 +283,7 @@ class Envelope:
 
 
 def payload(envelope: Envelope) -> dict[str, Any]:
-    """Return an event flat with its envelope, as the native dialect and the run log hold it."""
+    """Return an event merged with its envelope, as the native dialect and the run log represent it."""
     event = envelope.event
     body = {name: getattr(event, name) for name in type(event).__dataclass_fields__}
     return {

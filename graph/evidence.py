@@ -1,4 +1,9 @@
-"""Types of what is stored, what is kept for an answer, and what proves it."""
+"""Types for stored segments, and for an answer with its sources, claims and proofs.
+
+Rows in graph state or events are ``TypedDict``s of builtins; values that only pass between ports are frozen
+dataclasses. Every offset counts Unicode code points of a document's canonical text, end exclusive, unless its type
+says otherwise.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NotRequired
@@ -18,18 +23,18 @@ Freshness = Literal["fresh", "moved", "changed", "deleted"]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
-    "nothing_found",  # no gathering node brought a candidate
-    "nothing_relevant",  # candidates came, none bears on the question
+    "nothing_found",  # no gathering node found a candidate
+    "nothing_relevant",  # there were candidates, but none is relevant
     "library_not_allowed",  # the question needs the library and search was off
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
-    "claims_not_supported",  # an answer was written, and nothing of it held against its sources
-    "repairs_used_up",  # answered, with claims that failed and that no repair mended; their verdicts say so
-    "budget_model_calls",  # answered or abstained with steps left out, since a cap was reached
+    "claims_not_supported",  # an answer was written, but its sources support none of it
+    "repairs_used_up",  # answered with failed claims that no repair fixed; their verdicts show it
+    "budget_model_calls",  # answered or abstained with steps skipped, since a cap was reached
     "budget_seconds",
     "budget_tokens",
     "cancel_requested",
     "client_disconnected",
-    "interrupted",  # another question of the session was asked, to be answered instead
+    "interrupted",  # replaced by another question of the session
     "server_stopped",
     "error",
 ]
@@ -37,14 +42,14 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who asks: the tenant and the person. Every read and write of stored rows happens within one."""
+    """The tenant and the user of a request. Every read and write of stored rows is scoped to one identity."""
 
     workspace: str = "default"
     user: str = "local"
 
 
 class Space(TypedDict):
-    """A shelf of the host's wiki: its own id and the slug its URLs use."""
+    """A space of the host's wiki: its id there, and the slug in its URLs."""
 
     id: str | None
     slug: str | None
@@ -52,10 +57,10 @@ class Space(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A contiguous slice of canonical text, with what a reader needs to find its place.
+    """A contiguous slice of canonical text, with its location in the document.
 
     ``text == canonical_text[start:end]``. ``page_idx`` is 0-based, or None where the format has no pages; ``heading``
-    is the path of headings above it, joined by " > ".
+    is the path of headings above the segment, joined by " > ".
     """
 
     document_id: str
@@ -80,7 +85,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A document read whole: its segments in order; joined they are its canonical text."""
+    """A document read whole: its segments in order, which join to its canonical text."""
 
     document_id: str
     title: str
@@ -105,7 +110,7 @@ class Hit:
 
 
 class Section(TypedDict):
-    """One paragraph of the answer and the segment ids it cites, in the order they were cited."""
+    """One paragraph of the answer and the segment ids it cites, in citation order."""
 
     text: str
     source_ids: list[str]
@@ -134,7 +139,7 @@ class Source(TypedDict):
 
 
 class Place(TypedDict):
-    """Where a quote stands in today's text. ``segment_id`` is the segment that it begins in."""
+    """The location of a quote in the current text. ``segment_id`` is the segment in which it begins."""
 
     segment_id: str
     segment_index: int
@@ -144,10 +149,10 @@ class Place(TypedDict):
 
 
 class Citation(TypedDict):
-    """Proof for a claim. Exists only where ``canonical_text[start:end] == quote``.
+    """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
-    Where an old session is read, ``freshness`` tells what has become of the quote, and ``now`` where it stands today
-    if that is another place or a segment of another number.
+    When an old session is read, ``freshness`` shows whether the quote is fresh, moved, changed or deleted, and
+    ``now`` is its current location, if the offsets or the segment number have changed.
     """
 
     segment_id: str
@@ -166,7 +171,7 @@ class Citation(TypedDict):
 
 
 class Claim(TypedDict):
-    """One sentence of a section, the unit that is checked. Offsets are into the section's text."""
+    """One sentence of a section, the unit of checking. Offsets are into the section's text."""
 
     start: int
     end: int
@@ -177,23 +182,23 @@ class Claim(TypedDict):
 
 
 class SectionClaim(Claim):
-    """A claim with the section it stands in, as the finished message lists it."""
+    """A claim with the index of its section, as the finished message lists it."""
 
     section_index: int
 
 
 class Disagreement(TypedDict):
-    """Sources that contradict each other, with a reason a person can read."""
+    """Sources that contradict each other, with a human-readable reason."""
 
     segment_ids: list[str]
     reason: str
 
 
 class Assessment(TypedDict):
-    """What the verdicts say of the answer. ``supported``: no claim failed and at least one was proven.
+    """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
-    own opinion, where one was asked.
+    opinion, None unless one was asked.
     """
 
     supported: bool
@@ -204,7 +209,7 @@ class Assessment(TypedDict):
 
 
 class Failure(TypedDict):
-    """A fallback taken, said aloud: the code of what failed and a sentence about what was done instead."""
+    """A failure for which a fallback was used: its code, and a sentence about what was done instead."""
 
     code: str
     message: str
@@ -212,7 +217,7 @@ class Failure(TypedDict):
 
 
 class Spent(TypedDict):
-    """What a node has used: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
+    """The usage of a node: model calls (retries count), tokens as the endpoint reports them, milliseconds."""
 
     calls: int
     tokens: int
@@ -220,7 +225,7 @@ class Spent(TypedDict):
 
 
 class Message(TypedDict):
-    """The finished answer as it is stored and sent. ``nearest`` is what an abstention shows instead of sources."""
+    """The finished answer as stored and sent. ``nearest`` is what an abstention shows instead of sources."""
 
     answer: str
     sections: list[Section]

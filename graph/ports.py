@@ -1,4 +1,10 @@
-"""Protocols for what the graph needs from outside, and the resources that bind live implementations to nodes."""
+"""Protocols of the graph's dependencies, and the resources that bind live implementations to nodes.
+
+Two families, ``tools/llm`` and ``tools/extractive``, implement the ports that read and write language; each
+implementation passes its port's kit in ``tests/contract``. Unless a port documents otherwise, it raises
+``DependencyFailed`` or a subclass when its backend fails. When the meter is empty, only ``revise`` and ``assess`` raise
+``BudgetExhausted``; every other port works by rule instead, with the reason in ``fallback``.
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +17,7 @@ from graph.usage import Meter
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A question made ready: standalone, and with the decision whether the library is needed."""
+    """A prepared question: standalone, with the decision whether the library is needed."""
 
     standalone_question: str
     needs_retrieval: bool
@@ -25,16 +31,16 @@ class QuestionPreparer(Protocol):
     async def prepare(
         self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
     ) -> Preparation:
-        """Make the question standalone and decide on retrieval, in at most one model call.
+        """Make the question standalone and decide whether to retrieve, in at most one model call.
 
-        A reply that cannot be read falls back to retrieving for the question as asked, and says so in ``fallback``.
+        An unreadable reply falls back to retrieving for the question as asked, with the reason in ``fallback``.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What to look for and where. ``document_ids`` and ``spaces`` (ids or slugs) are empty for everywhere."""
+    """A search query and its scope. Empty ``document_ids`` and ``spaces`` (ids or slugs) mean everywhere."""
 
     text: str
     identity: Identity
@@ -47,7 +53,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first. ``degraded`` says in one sentence why a leg did not answer, or is None."""
+    """Hits, best first. ``degraded`` is one sentence about a search leg that did not answer, or None."""
 
     hits: tuple[Hit, ...]
     degraded: str | None = None
@@ -55,21 +61,21 @@ class SearchResult:
 
 class SegmentSearcher(Protocol):
     async def search(self, query: SearchQuery) -> SearchResult:
-        """Find the segments that bear on a query, among what its identity may read.
+        """Return the segments relevant to a query, among those its identity may read.
 
-        Scores are calibrated to [0, 1], fall along the hits, and none is below ``min_score``. At most ``top_k``
-        segments are found by score; each may bring ``expand`` neighbours of its document on either side.
+        Scores are calibrated to [0, 1], descending, and none is below ``min_score``. At most ``top_k`` segments are
+        found by score; each may add up to ``expand`` neighbours from its document on either side.
         """
         ...
 
 
 class SegmentReader(Protocol):
     async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Read segments by id, in the order asked; ids out of the identity's reach are left out."""
+        """Return segments in the order of their ids; ids that the identity may not read are left out."""
         ...
 
     async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
-        """Read whole documents in the order asked; ids out of the identity's reach are left out."""
+        """Return whole documents in the order of their ids; ids that the identity may not read are left out."""
         ...
 
 
@@ -77,28 +83,28 @@ class WebSearcher(Protocol):
     async def search_web(
         self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
     ) -> SearchResult:
-        """Search the web and store what it brought, so that what is cited of it stays provable for a time.
+        """Search the web and store the results, so that citations of them stay provable for a limited time.
 
-        Hits are segments of the stored web documents with ``kind="web"``, best first. ``seconds`` is what the run has
-        left, None for no cap. Raises WebUnavailable where the search itself fails; a result page that can't be read
-        is left out and named in ``degraded``.
+        Hits are segments of the stored web documents with ``kind="web"``, best first. ``seconds`` is the time the run
+        has left, None for no cap. Raises WebUnavailable where the search itself fails; a result page that can't be
+        read is left out and named in ``degraded``.
         """
         ...
 
 
 class PassageFinder(Protocol):
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Return the segments that hold a passage which a reader marked, in reading order, so that it can be cited.
+        """Return the segments that contain a passage selected by a reader, in reading order, so that it can be cited.
 
-        It is looked for in the documents named, white space aside; where it stands in none of them it is stored as a
-        document of its own, of that user, with a time limit.
+        The passage is looked up in the given documents, ignoring white space; if none contains it, it is stored as a
+        separate document of that user, with a time limit.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """Which candidates bear on the question, best first with their score, and why the others do not."""
+    """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason."""
 
     kept: tuple[tuple[str, float], ...]
     dropped: tuple[tuple[str, str], ...] = ()
@@ -107,17 +113,17 @@ class Grading:
 
 class RelevanceGrader(Protocol):
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Keep the candidates that bear on the question, judging them as one batch.
+        """Grade the candidates as one batch and keep those relevant to the question.
 
-        Every candidate is kept or dropped, none twice, and no id is added. A reply that cannot be read keeps the
-        candidates by their search score and says so in ``fallback``.
+        Every candidate is either kept or dropped, none twice, and no id is added. An unreadable reply keeps the
+        candidates by their search score, with the reason in ``fallback``.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """Another search query for a question, and why it may find more; an empty query means there is none."""
+    """Another search query for a question, and why it may find more; empty where there is none."""
 
     query: str
     reason: str
@@ -126,16 +132,16 @@ class Rewriting:
 
 class QueryRewriter(Protocol):
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
-        """Word the question as another search query than those tried.
+        """Rewrite the question as a search query that was not tried yet.
 
-        A reply that can't be read, or repeats a query, falls back to rewriting by rule and says so in ``fallback``.
+        A reply that is unreadable or repeats a query falls back to rewriting by rule, with the reason in ``fallback``.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DraftOpened:
-    """A section begins. ``fallback`` says why something simpler than the family's writer writes it."""
+    """The start of a section. ``fallback`` is why something simpler than the family's writer writes it."""
 
     fallback: Failure | None = None
 
@@ -149,7 +155,7 @@ class DraftText:
 
 @dataclass(frozen=True, slots=True)
 class DraftClosed:
-    """The open section ends. Joined deltas equal ``text``; ``source_ids`` hold only offered ids, none twice."""
+    """The end of the open section. Joined deltas equal ``text``; ``source_ids`` hold only offered ids, none twice."""
 
     text: str
     source_ids: tuple[str, ...]
@@ -168,7 +174,7 @@ Draft = DraftOpened | DraftText | DraftClosed | DraftThinking
 
 @dataclass(frozen=True, slots=True)
 class FaultyClaim:
-    """A claim that did not hold, with the reasons of its verdict."""
+    """A claim that failed the check, with the reasons for its verdict."""
 
     text: str
     verdict: Verdict
@@ -177,7 +183,7 @@ class FaultyClaim:
 
 @dataclass(frozen=True, slots=True)
 class FaultySection:
-    """A section to be written again."""
+    """A section to revise, with its failed claims."""
 
     section_index: int
     text: str
@@ -186,7 +192,7 @@ class FaultySection:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A faulty section as written again; an empty text withdraws it. ``source_ids`` hold only offered ids."""
+    """A revised section; an empty text withdraws it. ``source_ids`` contain only offered ids."""
 
     section_index: int
     text: str
@@ -196,7 +202,7 @@ class Revision:
 
 class AnswerWriter(Protocol):
     def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
-        """Write the answer in sections that cite the sources given; no section at all is an honest no.
+        """Write the answer in sections that cite the sources; no section means that they don't answer the question.
 
         Raises ModelReplyInvalid where the reply ends without a readable section.
         """
@@ -205,22 +211,22 @@ class AnswerWriter(Protocol):
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Write faulty sections again from the sources, all of them in at most one model call.
+        """Revise faulty sections from the sources, all of them in at most one model call.
 
-        A section that is left out of the result stays as it is. Raises ModelReplyInvalid where nothing can be read.
+        A section missing from the result stays unchanged. Raises ModelReplyInvalid where the reply is unreadable.
         """
         ...
 
     def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, as to small talk: sections without sources."""
+        """Reply without the library, such as to small talk, in sections without sources."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A span of a cited segment, whole source sentences, in offsets of its document's canonical text."""
+    """A span of whole sentences in a cited segment; offsets are into its document's canonical text."""
 
     segment_id: str
     start: int
@@ -230,7 +236,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A span of another source of the run that contradicts a claim which its own sources support."""
+    """A span of another source of the run that contradicts a claim supported by its own sources."""
 
     segment_id: str
     start: int
@@ -240,9 +246,9 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """One sentence of a section with what its sources prove of it. Offsets are into the section's text.
+    """One sentence of a section with its verdict and proofs. Offsets are into the section's text.
 
-    ``support`` in [0, 1] estimates how far the sources bear the claim; the verdict rules, the estimate only orders.
+    ``support`` in [0, 1] estimates how far the sources support the claim; the verdict decides, the estimate only ranks.
     """
 
     start: int
@@ -257,10 +263,10 @@ class CheckedClaim:
 
 @dataclass(frozen=True, slots=True)
 class WrittenSection:
-    """A section to be checked: its text, the segments it cites, and the other sources of the run.
+    """A section to check: its text, the segments it cites, and the other sources of the run.
 
-    With origin ``matched`` the section cites nothing usable, and ``segments`` are all that its writer was shown: a
-    claim then has a proof only where text matching finds one above its fixed threshold.
+    With origin ``matched`` the section cites nothing usable, and ``segments`` are all that its writer saw: a claim then
+    has a proof only where text matching finds one above its fixed threshold.
     """
 
     text: str
@@ -271,7 +277,7 @@ class WrittenSection:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The claims of each section, in the order given. ``fallback`` says why a model's part was left out."""
+    """The claims of each section, in order. ``fallback`` is why a model's part was skipped."""
 
     sections: tuple[tuple[CheckedClaim, ...], ...]
     fallback: Failure | None = None
@@ -279,7 +285,7 @@ class CheckResult:
 
 class ClaimChecker(Protocol):
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Split sections into claims and find for each the best supporting span, in at most one model call for all.
+        """Split sections into claims and find the best supporting span of each, in at most one model call in all.
 
         Claims come in order and do not overlap; a claim that no span supports has no proof.
         """
@@ -288,32 +294,32 @@ class ClaimChecker(Protocol):
 
 class QuestionCoverage(Protocol):
     def __call__(self, question: str, texts: Sequence[str]) -> float:
-        """Return the share of a question's telling words that stand in the texts together, in [0, 1]."""
+        """Return the share of a question's content words that the texts together contain, in [0, 1]."""
         ...
 
 
 class QualityAssessor(Protocol):
     async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
-        """Score the answer's use to the asker in [0, 1]; secondary to what verdicts say."""
+        """Score the answer's usefulness to the user in [0, 1]; secondary to the verdicts."""
         ...
 
 
 class Titler(Protocol):
     async def title(self, question: str, *, language: str, meter: Meter) -> str:
-        """Title a conversation after its first question, in at most one model call, in the question's language.
+        """Title a conversation by its first question, in that question's language, in at most one model call.
 
-        1 to 60 characters without line breaks and quotation marks. Nothing that a model does makes it fail: where none
-        can be asked, or its reply can't be read, the title is of the question's own words.
+        1 to 60 characters without line breaks and quotation marks. A model can't make it fail: where none can be asked,
+        or its reply is unreadable, the title is made from the words of the question.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The ports of one family as a run uses them: a model that reads and writes, or the extractive reader.
+    """The ports of one family: a model that reads and writes, or the extractive reader.
 
-    ``checker`` decides by code alone. ``settler`` also asks a model what code left open, and ``assessor`` a model for
-    its opinion of the answer; both are used only where a run asks for them, and None where there is no model.
+    ``checker`` decides by code alone. ``settler`` also asks a model about claims that code left open, and ``assessor``
+    asks one for its opinion of the answer; both are used only where a run requests them, and None without a model.
     ``titler`` is None for a family that leaves sessions untitled.
     """
 
@@ -331,9 +337,9 @@ class Family:
 
 class Families(Protocol):
     def __call__(self, model: str, *, thinking: bool = False) -> Family:
-        """Return the family that a request's model name means; "" is the deployment's default.
+        """Return the family for a request's model name; "" is the deployment's default.
 
-        Raises UnknownModel.
+        Raises UnknownModel where there is none of that name.
         """
         ...
 

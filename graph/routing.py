@@ -1,4 +1,4 @@
-"""Routes of a run as pure functions of state and context: gathering rounds, and the node that follows each node."""
+"""Routing of a run as pure functions of state and context: gathering rounds, and the node after each node."""
 
 from typing import Literal
 
@@ -11,19 +11,19 @@ Gathering = Literal["load_selected_pages", "search_segments", "search_web"]
 
 
 def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
-    """List the rounds of a run; a later one is taken only where those before it kept nothing.
+    """Return the gathering rounds of a run; each is used only if those before it kept nothing.
 
-    With ``web: first`` the web is asked before the library, with ``fallback`` after it, with ``also`` beside it. A
-    marked passage is loaded in the first round whatever the order. Limited to the selected pages, a run that selects
-    none has no library. The list is empty where there is nowhere to look.
+    With ``web: first`` the web is searched before the library, with ``fallback`` after it, with ``also`` in the same
+    round. A selected passage is loaded in the first round whatever the order. A run limited to selected pages that
+    selects none has no library. The list is empty where there is nowhere to search.
     """
     pages: list[Gathering] = ["load_selected_pages"] if state.page_ids or state.selected_text else []
     no_library = context.search == "off" or (context.only_selected_pages and not state.page_ids)
     library: list[Gathering] = [] if no_library else ["search_segments"]
     web: list[Gathering] = ["search_web"] if context.web != "off" and not context.only_selected_pages else []
     if context.web == "first":
-        marked: list[Gathering] = pages if state.selected_text else []
-        planned = [marked + web, library if marked else pages + library]
+        with_passage: list[Gathering] = pages if state.selected_text else []
+        planned = [with_passage + web, library if with_passage else pages + library]
     elif context.web == "fallback":
         planned = [pages + library, web]
     else:
@@ -32,12 +32,12 @@ def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
 
 
 def search_nodes(state: State, context: Context) -> list[Gathering]:
-    """List the nodes that take another query: a page that is read whole has nothing more to give."""
+    """Return the nodes that accept another query; a page read whole has no more to find."""
     return [name for names in gathering_rounds(state, context) for name in names if name != "load_selected_pages"]
 
 
 def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gathering] | Literal["answer_directly"]:
-    """Gather from everywhere that the first round asks for, side by side; with nothing to look for, reply directly."""
+    """Start all nodes of the first gathering round in parallel; answer directly where no retrieval is needed."""
     if not state.needs_retrieval:
         return "answer_directly"
     return gathering_rounds(state, runtime.context)[0]
@@ -46,7 +46,7 @@ def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gath
 def after_grade_segments(
     state: State, runtime: Runtime[Context]
 ) -> list[Gathering] | Literal["generate_answer", "rewrite_query", "abstain"]:
-    """Write from what was kept; with nothing kept, take the next round, then another query, then say no."""
+    """Write from the kept sources; without any, try the next round, then another query, then abstain."""
     context = runtime.context
     if state.sources:
         return "generate_answer"
@@ -61,7 +61,7 @@ def after_grade_segments(
 def after_rewrite_query(
     state: State, runtime: Runtime[Context]
 ) -> list[Gathering] | Literal["generate_answer", "abstain"]:
-    """Search anew, everywhere at once; a repair with nowhere to search works with the sources there are.
+    """Search again with all nodes in parallel; a repair with nowhere to search uses the existing sources.
 
     A repair searches by what the answer claims, which may be a document's own words: these never go to the web.
     """
@@ -72,17 +72,17 @@ def after_rewrite_query(
 
 
 def after_generate_answer(state: State) -> Literal["check_claims", "abstain"]:
-    """Check what was written; a writer that wrote nothing has found no answer."""
+    """Check the sections; abstain where the writer found no answer and wrote none."""
     return "check_claims" if state.sections else "abstain"
 
 
 def after_check_claims(state: State) -> Literal["rewrite_query", "assess_quality", "abstain"]:
-    """Repair what failed while the run's bounds allow it; where all was withdrawn, say no."""
+    """Repair failed sections while the run's limits allow it; abstain where all were withdrawn."""
     if state.repairing:
         return "rewrite_query"
     return "assess_quality" if any(section["text"] for section in state.sections) else "abstain"
 
 
 def after_answer_directly(state: State) -> Literal["abstain", "__end__"]:
-    """End with what was said; a writer that has nothing to say without the library refuses."""
+    """End with the reply; abstain where the writer can't reply without the library."""
     return "__end__" if state.sections else "abstain"

@@ -1,4 +1,8 @@
-"""Checkpointed state of a session: ids, scores, counters and the last turns as text, never document text."""
+"""Checkpointed state of a session: ids, scores, counters and the text of the last turns, never document text.
+
+Rows are ``typing_extensions.TypedDict``s of builtins, so that later releases can read today's checkpoints, and so that
+LangGraph can describe the input form on Python 3.11.
+"""
 
 import operator
 from dataclasses import dataclass, field
@@ -21,12 +25,12 @@ from graph.evidence import (
 
 SCHEMA_VERSION = 1
 TURNS_KEPT = 6
-FIRST_STEP = "decide_retrieval"  # which clears what the last run left
-ANSWER_KEPT = 1000  # characters of an answer: what later questions refer to, and little enough for every checkpoint
+FIRST_STEP = "decide_retrieval"  # it clears the state of the last run
+ANSWER_KEPT = 1000  # characters: enough of an answer for later questions, few enough for every checkpoint
 
 
 class Turn(TypedDict):
-    """A finished exchange, as later questions need it."""
+    """A finished exchange, in the form that later questions need."""
 
     question: str
     standalone_question: str
@@ -43,7 +47,7 @@ class SourceRow(TypedDict):
 
 
 class ProofRow(TypedDict):
-    """A span that proves a claim, by offsets alone; the quote is read back from canonical text."""
+    """A span that proves a claim, as offsets only; the quote is read from canonical text."""
 
     source_index: int
     segment_id: str
@@ -53,7 +57,7 @@ class ProofRow(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A checked claim, by its offsets in the text of its section."""
+    """A checked claim, with its offsets in the text of its section."""
 
     section_index: int
     start: int
@@ -64,7 +68,7 @@ class ClaimRow(TypedDict):
 
 
 class DisputeRow(TypedDict):
-    """Two passages that contradict each other on a claim: the one that it cites, and one of another source."""
+    """Two passages that contradict each other on a claim: the one it cites and one of another source."""
 
     section_index: int
     own: ProofRow
@@ -73,7 +77,7 @@ class DisputeRow(TypedDict):
 
 
 class RevisionRow(TypedDict):
-    """A failed section as it was written again, before it is checked; an empty text withdraws it."""
+    """A revision of a failed section, not yet checked; an empty text withdraws the section."""
 
     section_index: int
     text: str
@@ -81,7 +85,7 @@ class RevisionRow(TypedDict):
 
 
 def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, Spent]:
-    """Add up what each node has used; a node that runs again adds to its own row."""
+    """Add up the usage of each node; a node that runs again adds to its row."""
     merged = dict(before)
     for node, spent in after.items():
         so_far = merged.get(node, Spent(calls=0, tokens=0, ms=0.0))
@@ -94,15 +98,15 @@ def merge_spent(before: dict[str, Spent], after: dict[str, Spent]) -> dict[str, 
 
 
 def first_cap(before: str, after: str) -> str:
-    """Keep the cap that was met first, however many nodes of a round meet one."""
+    """Return the cap that was reached first, however many nodes of a round reach one."""
     return before or after
 
 
 @dataclass(frozen=True)
 class InputState:
-    """What a run is asked: the question, documents to read whole, and a passage that a reader marked.
+    """The input of a run: the question, documents to read whole, and a passage selected by a reader.
 
-    ``history`` takes the place of what the session remembers, for this run and those after it; None leaves it.
+    ``history`` replaces the session's turns, for this run and those after it; None keeps them.
     """
 
     question: str = ""
@@ -115,8 +119,8 @@ class InputState:
 class State(InputState):
     """A session between and during runs.
 
-    ``schema_version`` is that of the release which ran last. ``asked`` and what follows belong to the run in progress,
-    or to the last one; decide_retrieval resets them all.
+    ``schema_version`` is that of the release that ran last. ``asked`` and the fields after it belong to the current or
+    last run; decide_retrieval resets them all.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -129,7 +133,7 @@ class State(InputState):
     intent: Intent = "content_query"
     language: str = "en"
 
-    query: str = ""  # what is searched for now; "" for nothing more
+    query: str = ""  # the current search query; "" for no further search
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0
@@ -141,25 +145,25 @@ class State(InputState):
     claims: list[ClaimRow] = field(default_factory=list)
     disputes: list[DisputeRow] = field(default_factory=list)
     disagreements: list[Disagreement] = field(default_factory=list)
-    repairing: list[int] = field(default_factory=list)  # sections that failed and are to be written again
+    repairing: list[int] = field(default_factory=list)  # failed sections to revise
     revisions: list[RevisionRow] = field(default_factory=list)
     repairs: int = 0
-    fallback: Failure | None = None  # what was left out that no event has told yet; the last one does
+    fallback: Failure | None = None  # a fallback not yet in any event; the last event reports it
 
     assessment: Assessment | None = None
     outcome: Literal["", "answered", "abstained"] = ""
     stop_reason: StopReason | Literal[""] = ""
-    exhausted: Annotated[str, first_cap] = ""  # the cap that was met first
+    exhausted: Annotated[str, first_cap] = ""  # the cap that was reached first
     spent: Annotated[dict[str, Spent], merge_spent] = field(default_factory=dict)
 
 
 def answer_text(sections: list[Section]) -> str:
-    """Join section texts into the plain answer: one blank line between paragraphs, withdrawn ones left out."""
+    """Join section texts into the plain answer, with a blank line between them; withdrawn ones are left out."""
     return "\n\n".join(section["text"] for section in sections if section["text"])
 
 
 def question_with_passage(state: State) -> str:
-    """Return what is asked, with the passage that a reader marked under it."""
+    """Return the standalone question, followed by the passage that the reader selected, if any."""
     if not state.selected_text:
         return state.standalone_question
     return f"{state.standalone_question}\n\n“{state.selected_text}”"

@@ -1,4 +1,18 @@
-"""Usage limits of a run: a meter for calls, tokens and seconds, and what each step reserves for later steps."""
+"""Usage limits of a run: a meter for calls, tokens and seconds, and what each step leaves for later ones.
+
+Near a cap, steps are skipped in a fixed order, from the top of this list:
+
+1. a model's opinion of the answer (``assess_quality``)
+2. a model's decision on claims that code left open (``check_claims``); the verdicts of code remain
+3. repair of failed sections (``rewrite_query`` to ``generate_answer``)
+4. rewriting the search query by a model; it is reworded by rule
+5. grading by a model; segments are kept by their search score
+6. preparing the question by a model; it is made standalone by rule
+7. writing by a model; the best sentences are quoted word for word
+
+A call is known to exceed a token cap only once it has ended, so steps are then skipped in the order in which they
+come. A repair with one call left uses it for writing, and keeps what it found by its search score.
+"""
 
 import time
 from collections.abc import Mapping
@@ -18,13 +32,13 @@ STOP_REASONS: Mapping[str, StopReason] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a step may use of what is left: all calls but ``reserved``, and a ``share`` of the seconds in (0, 1]."""
+    """A step's share of the remaining budget: all calls but ``reserved``, and a ``share`` of the seconds in (0, 1]."""
 
     reserved: int = 0
     share: float = 1.0
 
 
-# The writing call is reserved first, then the one that grades; see the order above.
+# A call is reserved for writing first, then one for grading: see the order above.
 ALLOWANCES: dict[str, Allowance] = {
     "decide_retrieval": Allowance(reserved=1, share=0.25),
     "search_web": Allowance(share=0.25),
@@ -38,10 +52,10 @@ ALLOWANCES: dict[str, Allowance] = {
 
 @dataclass(slots=True)
 class Meter:
-    """Counts the model calls and tokens of one node against what the run has left.
+    """A meter of one node's model calls and tokens against what the run has left.
 
     ``calls_left``, ``tokens_left`` and ``seconds_left`` are what the node may use when it starts; None means no cap.
-    ``exhausted`` names the cap that was met first.
+    ``exhausted`` is the cap that was reached first.
     """
 
     calls_left: int | None = None
@@ -53,20 +67,20 @@ class Meter:
     _began: float = field(default_factory=time.monotonic)
 
     def call(self) -> None:
-        """Count a model call before it is made; a retry is a call.
+        """Count a model call before it is made; a retry counts as a call.
 
         Raises BudgetExhausted where the run has no call, token or second left.
         """
         if self.calls_left is not None and self.calls >= self.calls_left:
-            raise self.spent("model_calls")
+            raise self.exhaust("model_calls")
         if self.tokens_left is not None and self.tokens >= self.tokens_left:
-            raise self.spent("tokens")
+            raise self.exhaust("tokens")
         remaining = self.remaining()
         if remaining is not None and remaining <= 0:
-            raise self.spent("seconds")
+            raise self.exhaust("seconds")
         self.calls += 1
 
-    def used(self, tokens: int) -> None:
+    def add_tokens(self, tokens: int) -> None:
         """Count tokens that the endpoint reported for a call."""
         self.tokens += tokens
 
@@ -76,8 +90,8 @@ class Meter:
             return None
         return max(0.0, self.seconds_left - (time.monotonic() - self._began))
 
-    def met(self) -> Cap:
-        """Name the cap that leaves nothing for another call."""
+    def reached_cap(self) -> Cap:
+        """Return the cap that allows no further call."""
         if self.exhausted is not None:
             return self.exhausted
         if self.remaining() == 0.0:
@@ -85,7 +99,7 @@ class Meter:
         out_of_tokens = self.tokens_left is not None and self.tokens >= self.tokens_left
         return "tokens" if out_of_tokens else "model_calls"
 
-    def spent(self, cap: Cap) -> BudgetExhausted:
-        """Note the cap that was met, and give the error to raise."""
+    def exhaust(self, cap: Cap) -> BudgetExhausted:
+        """Record that a cap was reached, and return the error to raise."""
         self.exhausted = self.exhausted or cap
         return BudgetExhausted(cap)

@@ -1,7 +1,7 @@
-"""The database's schema, as plain SQL that Alembic revisions run.
+"""The database schema, as plain SQL that Alembic revisions run.
 
-A revision ``NNNN_<what>.py`` runs every file of ``versions/sql/NNNN/`` in the order of their names. Nothing here
-imports Alembic until there is something to migrate: it takes longer than most commands.
+A revision ``NNNN_<what>.py`` runs every file of ``versions/sql/NNNN/`` in name order. Alembic is imported only when
+there is something to migrate, since the import takes longer than most commands.
 """
 
 import asyncio
@@ -11,26 +11,26 @@ from pathlib import Path
 import psycopg
 
 VERSIONS = Path(__file__).parent / "versions"
-LOCK = 0x63697465  # "cite", the advisory lock that one migrating process holds
+LOCK = 0x63697465  # "cite", the advisory lock that a migrating process holds
 
 
 def revisions() -> list[str]:
-    """Name the revisions of this release, oldest first. Blocks: it reads a folder."""
+    """Return the ids of this release's revisions, oldest first. Blocks: it reads a folder."""
     return sorted(path.stem.split("_", 1)[0] for path in VERSIONS.glob("[0-9]*.py"))
 
 
 def newest_revision() -> str:
-    """Name the newest revision of this release. Blocks."""
+    """Return the id of this release's newest revision. Blocks."""
     return revisions()[-1]
 
 
 def checkpointer_release() -> str:
-    """Name the release of the checkpointer, which brings tables of its own. Blocks: it reads the package's files."""
+    """Return the version of the checkpointer package, which has its own tables. Blocks: it reads a file."""
     return version("langgraph-checkpoint-postgres")
 
 
 async def pending(connection: psycopg.AsyncConnection) -> list[str]:
-    """Name what this release would still do to the database: revisions of ours, set-up of the checkpointer.
+    """Return what this release has yet to apply: our revisions, and "checkpointer" where its set-up is missing.
 
     A database that a newer release has migrated has nothing pending.
     """
@@ -43,15 +43,15 @@ async def pending(connection: psycopg.AsyncConnection) -> list[str]:
         "SELECT (SELECT max(version_num) FROM alembic_version), (SELECT release FROM checkpointer_setup)"
     )
     row = await found.fetchone()
-    ours, release = row if row is not None else (None, None)
-    todo = [revision for revision in released if ours is None or revision > ours]
+    current, release = row if row is not None else (None, None)
+    todo = [revision for revision in released if current is None or revision > current]
     return todo if release == await asyncio.to_thread(checkpointer_release) else [*todo, "checkpointer"]
 
 
 def upgrade(url: str) -> list[str]:
-    """Bring the schema to this release, each revision in its own transaction. Blocks.
+    """Migrate the schema to this release, each revision in its own transaction; return those applied, oldest first.
 
-    Returns the revisions that were applied, oldest first.
+    Blocks.
     """
     import sqlalchemy
     from alembic import command
@@ -76,7 +76,7 @@ def upgrade(url: str) -> list[str]:
 
 
 def run_sql_folder(revision: str) -> None:
-    """Run a revision's SQL files in order, inside Alembic's own transaction."""
+    """Run a revision's SQL files in name order, inside Alembic's transaction."""
     from alembic import op
 
     driver = op.get_bind().connection.driver_connection

@@ -1,4 +1,4 @@
-"""How Alembic reaches the database: over the connection that ``migrations.upgrade`` hands it, without alembic.ini."""
+"""Alembic environment that uses the connection passed by ``migrations.upgrade``, without an alembic.ini."""
 
 from alembic import context
 

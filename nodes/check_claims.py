@@ -48,13 +48,13 @@ async def check_claims(
     active_checker = settler if settler is not None and context.check_with_model else checker
     fallback = state.fallback
     if state.repairing:
-        fallback = await answer.take_revisions(state.revisions, active_checker, meter) or fallback
+        fallback = await answer.apply_revisions(state.revisions, active_checker, meter) or fallback
     else:
         await answer.check_sections(active_checker, meter)
     failed = failed_sections(answer.claims)
     wants_repair = bool(failed) and state.repairs < context.max_repairs
     repairing = failed if wants_repair and can_afford_repair(meter) else []
-    capped = meter.met() if wants_repair and not repairing else None
+    capped = meter.reached_cap() if wants_repair and not repairing else None
     if capped:
         fallback = fallback or fallback_failure(BudgetExhausted(capped), NOT_REPAIRED)
     disagreements: list[Disagreement] = []

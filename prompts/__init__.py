@@ -1,4 +1,4 @@
-"""Prompts and fixed texts, one file each: prompts as Markdown, fixed lines as TOML."""
+"""Prompts, one Markdown file each, and the fixed lines of every language in one TOML file."""
 
 import hashlib
 import string
@@ -10,7 +10,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt's template, and the short hash that a run or an eval records of it."""
+    """A prompt template with the short hash that runs and evals record."""
 
     name: str
     text: str
@@ -22,9 +22,9 @@ class Prompt:
 
 @cache
 def load(name: str, *placeholders: str) -> Prompt:
-    """Load ``prompts/<name>.md`` and check that it holds exactly the placeholders that its code fills.
+    """Load ``prompts/<name>.md`` and check that it has exactly the placeholders that its code fills.
 
-    Raises ValueError where they differ, so that a prompt edited apart from its code fails at import.
+    Raises ValueError where they differ, so that a prompt edited without its code fails at import.
     """
     text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
     found = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
@@ -34,7 +34,7 @@ def load(name: str, *placeholders: str) -> Prompt:
 
 
 def hashes() -> dict[str, str]:
-    """Return the short hash of every prompt, by its name."""
+    """Return the short hash of every prompt by name."""
     found = (file for file in files(__name__).iterdir() if file.name.endswith(".md"))
     texts = {file.name.removesuffix(".md"): file.read_text(encoding="utf-8").strip() for file in found}
     return {name: _short_hash(texts[name]) for name in sorted(texts)}
@@ -46,7 +46,7 @@ def _short_hash(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Fixed lines of one language."""
+    """The fixed lines of one language."""
 
     greeting: str
     thanks: str
@@ -64,7 +64,7 @@ class Lines:
 
 @cache
 def lines(language: str) -> Lines:
-    """Return the fixed lines of a language (ISO 639-1); English where there are none."""
+    """Return the fixed lines of a language (ISO 639-1), or the English ones where it has none."""
     return _all_lines().get(language) or _all_lines()["en"]
 
 

@@ -1,1 +1,1 @@
-"""Pure rules of text, each stated once."""
+"""Pure text rules, each defined in one place."""

@@ -22,7 +22,7 @@ from text.stop_words import word_set
 
 DEFAULT = "en"
 
-# By the first that a text is written in: Japanese writes Han letters too.
+# The first match wins, so Japanese, which uses Han letters too, comes before Chinese.
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ja", re.compile(f"[{KANA}]")),
     ("ko", re.compile(f"[{HANGUL}{HANGUL_JAMO}]")),
@@ -38,7 +38,7 @@ _LATIN_WORD = re.compile(f"[{LATIN_SMALL}]+")
 _VIETNAMESE = re.compile(f"[{VIETNAMESE}]")
 
 
-# Function words, by which a text of Latin letters shows its language; a word of several languages counts for each.
+# Function words identify the language of a text in Latin letters; a word of several languages counts for each.
 _COMMON: Mapping[str, frozenset[str]] = {
     "en": word_set(
         """
@@ -86,8 +86,8 @@ _COMMON: Mapping[str, frozenset[str]] = {
         "de het een en of is zijn was wat wie waar wanneer waarom hoe welke van voor met op in niet ik je wij"
     ),
 }
-# Words that show their language alone; any other single word could be a name.
-_TELLING: Mapping[str, frozenset[str]] = {
+# Words that identify their language alone; any other single word could be a name.
+_DISTINCTIVE: Mapping[str, frozenset[str]] = {
     "vi": word_set("xin khong duoc cua nhieu nhung biet"),
     "de": word_set("hallo danke tschüss guten bitte"),
     "fr": word_set("bonjour merci bonsoir salut revoir"),
@@ -99,12 +99,12 @@ _TELLING: Mapping[str, frozenset[str]] = {
 
 
 def language(text: str, *, default: str = DEFAULT) -> str:
-    """Return the ISO 639-1 code of a text's language; ``default`` where nothing shows it."""
+    """Return the ISO 639-1 code of a text's language, or ``default`` where it can't be detected."""
     folded = fold_case(text)
     words = _LATIN_WORD.findall(folded)
     for code, letters in _SCRIPTS:
         found = len(letters.findall(folded))
-        # A foreign word inside a sentence of Latin letters does not change the sentence's language.
+        # A foreign word in a sentence of Latin letters does not change the sentence's language.
         if found and found * 2 > _common(words, "en") * 2 + len(words) // 2:
             return code
     if _VIETNAMESE.search(folded):
@@ -119,6 +119,6 @@ def language(text: str, *, default: str = DEFAULT) -> str:
 
 
 def _common(words: list[str], code: str) -> int:
-    """Count the words that are common in a language; telling ones count twice."""
-    telling = _TELLING.get(code, frozenset())
-    return sum(2 if word in telling else word in _COMMON[code] for word in words)
+    """Count the words that are common in a language; distinctive ones count twice."""
+    distinctive = _DISTINCTIVE.get(code, frozenset())
+    return sum(2 if word in distinctive else word in _COMMON[code] for word in words)

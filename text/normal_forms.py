@@ -1,4 +1,4 @@
-"""Normal forms in which texts are compared: notation, width, case, accents, punctuation or look-alikes folded away."""
+"""Normal forms for comparing texts, which fold notation, width, case, accents, punctuation or look-alikes."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ _QUOTES = "\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u300c\u300d\u300e\u300f"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\uff0d"
 _NOTHING = "\u00ad\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f"
-_DOTS = "\u30fb\u2022\u2027\u22c5\uff65"  # of transliterated names, beside the middle dot
+_DOTS = "\u30fb\u2022\u2027\u22c5\uff65"  # used in transliterated names instead of the middle dot
 _TABLE = str.maketrans(
     {
         **dict.fromkeys(_QUOTES, "'"),
@@ -34,9 +34,9 @@ def unify_signs(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Fold notation: compose (NFKC), write one kind of quote and dash, and leave out reference marks such as ``[3]``.
+    """Fold notation: compose (NFKC), use one kind of quote and dash, and drop reference marks such as ``[3]``.
 
-    Case is kept, since capitals show names. Offsets are not: a proof is found by its sentence, whose span is known.
+    Case is kept, since capitals mark names. Offsets are not: a proof is located by its sentence, whose span is known.
     """
     if not text.isascii():
         text = _FRACTION.sub(lambda found: (found[1] or "0") + _FRACTIONS[found[2]], text)
@@ -46,8 +46,8 @@ def fold(text: str) -> str:
     return _TOKENISED_QUOTES.sub('"', text)
 
 
-_BESIDE_CJK = re.compile(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
-_BESIDE_HAN_AND_KANA = re.compile(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
+_NEXT_TO_CJK = re.compile(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
+_NEXT_TO_HAN_AND_KANA = re.compile(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
 _ACCENT = re.compile(f"[{ACCENTS}]")
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -58,7 +58,7 @@ def compose(text: str) -> str:
 
 
 def fold_width(text: str) -> str:
-    """Compose a text, and write full-width letters, ligatures and their like as the plain ones (NFKC)."""
+    """Compose a text and replace full-width letters, ligatures and similar forms with plain letters (NFKC)."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -71,40 +71,40 @@ def fold_case(text: str) -> str:
 
 
 def without_accents(text: str) -> str:
-    """Write a text as somebody types it who leaves accents out; text in small letters is expected."""
+    """Return lower-case text as people type it without accents."""
     if text.isascii():
         return text
     bare = _ACCENT.sub("", unicodedata.normalize("NFD", text))
     return compose(bare).replace("đ", "d")
 
 
-_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters that decomposition leaves whole
+_STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters that decomposition keeps whole
 
 
 def without_marks(word: str) -> str:
-    """Leave out the marks of every script, and strokes of letters; the lexical index holds copies of words so."""
+    """Return a word without marks (of any script) and letter strokes; the lexical index stores such copies."""
     plain = unicodedata.normalize("NFD", word).translate(_STROKES)
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
 def without_spaces_in_chinese(text: str) -> str:
-    """Leave out the spaces beside Han letters and kana, which mean nothing there."""
-    return _BESIDE_HAN_AND_KANA.sub("", text)
+    """Remove the spaces next to Han letters and kana, where they mean nothing."""
+    return _NEXT_TO_HAN_AND_KANA.sub("", text)
 
 
 def without_punctuation(text: str) -> str:
-    """Write a single space for whatever is neither a letter nor a digit."""
+    """Replace each run of characters that are neither letters nor digits with one space."""
     return _NOT_WORD.sub(" ", text)
 
 
 def flatten(text: str) -> str:
-    """Fold width, case and punctuation away, and the spaces beside CJK characters; pad with a space at both ends."""
+    """Fold width, case, punctuation and the spaces next to CJK characters; pad with a space at both ends."""
     flat = without_punctuation(fold_case(text))
-    # Nearly all text that is flattened is ASCII, and looking beside CJK characters takes longer than all the rest.
-    return f" {flat.strip()} " if flat.isascii() else f" {_BESIDE_CJK.sub('', flat).strip()} "
+    # Most text is ASCII, and the search for CJK characters takes longer than all the rest.
+    return f" {flat.strip()} " if flat.isascii() else f" {_NEXT_TO_CJK.sub('', flat).strip()} "
 
 
-# Joiners and presentation selectors belong to scripts and emoji; between ASCII characters they can only hide.
+# Scripts and emoji need joiners and presentation selectors; between ASCII characters they can only hide something.
 _NEVER_SEEN = re.compile(f"[{NEVER_SEEN}]+")
 _HIDING_IN_ASCII = re.compile(f"(?<![^\\x00-\\x7f])[{JOINERS}{PRESENTATION_SELECTORS}]+|[{JOINERS}]+(?![^\\x00-\\x7f])")
 _SURROGATE = re.compile(f"[{SURROGATES}]")
@@ -126,16 +126,16 @@ _PLAIN |= {ord(looks): plain for plain, row in _LOOK_ALIKE.items() for looks in 
 
 
 def without_invisible(text: str) -> str:
-    """Drop what cannot be seen; joiners stay between characters beyond ASCII, where scripts and emoji need them."""
+    """Drop invisible characters; joiners stay between non-ASCII characters, where scripts and emoji need them."""
     return text if text.isascii() else _HIDING_IN_ASCII.sub("", _NEVER_SEEN.sub("", text))
 
 
 def without_surrogates(text: str) -> str:
-    """Put U+FFFD in the place of halves of surrogate pairs, which have no bytes in UTF-8."""
+    """Replace halves of surrogate pairs, which UTF-8 can't encode, with U+FFFD."""
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def plain_letters(text: str) -> str:
-    """Put ASCII in the place of what looks like it, and of ``\\uXXXX`` escapes that spell it."""
+    """Replace ASCII look-alikes, and ``\\uXXXX`` escapes of ASCII, with the ASCII characters."""
     text = re.sub(r"\\u00([2-7][0-9a-fA-F])", lambda code: chr(int(code[1], 16)), text)
     return text.translate(_PLAIN)

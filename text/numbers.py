@@ -1,4 +1,4 @@
-"""Numbers as people write them, in digits, words or Chinese numerals, and the page numbers that a question names."""
+"""Numbers in digits, words or Chinese numerals, and the page numbers that a question names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -108,7 +108,7 @@ ZH_SCALES: Mapping[str, int] = {
 def read_digits(text: str) -> float:
     """Read digits with either notation of thousands and decimals: "1,345.5", "1.345.595", "28,5", "5 000".
 
-    A single separator before exactly three digits is taken for thousands, since both notations occur in one library.
+    A single separator before exactly three digits counts as thousands, since both notations occur in one library.
     """
     if _SEPARATED.match(text) and text[0] != "0":
         separators = [sign for sign in text if not sign.isdigit()]
@@ -126,14 +126,15 @@ def _digits(text: str) -> str:
 
 
 def spell(value: float) -> str:
-    """Spell a number in one way for every notation of its value."""
+    """Return the one spelling of a number, whatever notation it was written in."""
     return str(int(value)) if value == int(value) and abs(value) < 1e18 else f"{value:.10g}"
 
 
 def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | None:
-    """Read a number in English words that begins at a word: its value, how many words, and whether it is an ordinal.
+    """Read the number in English words that begins at a word; return value, word count and whether it is an ordinal.
 
-    A word alone is read too; "one" and "second" alone are left, being more often something else.
+    A single word is read too, except "one" and "second", which more often mean something else. None where no number
+    begins there.
     """
     total, current, end, seen = 0.0, 0.0, at, ""
     if list(words[at : at + 1]) == ["second"]:
@@ -170,9 +171,10 @@ def _small(words: Sequence[str], at: int) -> bool:
 
 
 def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
-    """Read a number in Vietnamese words that begins at a word: its value and how many words it takes.
+    """Read the number in Vietnamese words that begins at a word; return its value and its word count.
 
-    "một", "năm", "không" and "tư" alone are left, being more often an article, a year, a negation or "private".
+    "một", "năm", "không" and "tư" alone are not read, since they more often mean an article, a year, a negation or
+    "private". None where no number begins there.
     """
     total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
@@ -207,20 +209,20 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
 
 
 def _is_unit(words: Sequence[str], at: int, seen: str) -> bool:
-    """Tell a digit's word from the same word meaning something else: several only mean one behind "mươi"."""
+    """Whether a word means a digit here; several digit words do only after "mươi"."""
     if words[at] in ("lăm", "nhăm", "mốt", "tư"):
         return seen == "tens"
     return words[at] != "không" and (words[at] != "năm" or _is_five(words, at))
 
 
 def _is_five(words: Sequence[str], at: int) -> bool:
-    """Tell the number "năm" from the year: it is followed by a scale, or fills a gap ("một trăm lẻ năm")."""
+    """Whether "năm" means five, not year: a scale follows it, or it fills a gap ("một trăm lẻ năm")."""
     following = words[at + 1] if at + 1 < len(words) else ""
     return following in VI_SCALES or following == "mươi" or (at > 0 and words[at - 1] in ("lẻ", "linh"))
 
 
 def read_chinese(text: str) -> float | None:
-    """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万"); None if it is none."""
+    """Read a run of Chinese numerals, digit by digit ("二〇二〇") or with scales ("三亿二千万")."""
     if all(sign in ZH_DIGITS for sign in text):
         return float("".join(str(ZH_DIGITS[sign]) for sign in text))
     total, section, digit = 0, 0, 0
@@ -242,7 +244,7 @@ def read_chinese(text: str) -> float | None:
     return float(total + section + digit)
 
 
-# Before the number, in languages that put it there. A title such as "Page 3" counts; a bare "p 3" does not.
+# The word for page, in languages that put it before the number. A title such as "Page 3" counts; a bare "p 3" does not.
 _BEFORE = (
     r"\b(?:pages?|pgs?\.?|pp\.?|seiten?|páginas?|paginas?|pagin[ae]|págs?\.|страниц\w*|стр\.|(?:các )?trang|tr\.)\s*"
     r"(?:number\s+|no\.?\s*|nr\.?\s*|n[º°]\s*|số\s+|thứ\s+|№\s*|#\s*)?|\bp\.\s*"
@@ -273,7 +275,7 @@ _VIETNAMESE |= {
 }
 _WORDS = _ENGLISH | _VIETNAMESE
 _LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
-# "trang năm 2020" is a page of the year 2020, "page 3.5" no page at all.
+# "trang năm 2020" is a page of the year 2020, "page 3.5" is no page.
 _NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
 _LIST = re.compile(
     rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
@@ -294,9 +296,9 @@ _COUNTED = re.compile(r"(\d{1,5})(?:\s*[-–—~～]\s*(\d{1,5}))?\s*(?:ペー�
 
 
 def page_references(question: str) -> tuple[range, ...]:
-    """Read the pages that a question names, in the order it names them; none where it names none.
+    """Return the pages that a question names, in that order.
 
-    Each range counts from 1 and includes both ends of what was said: "pages 3-5" is ``range(3, 6)``.
+    Pages count from 1, and both ends of a range are included: "pages 3-5" is ``range(3, 6)``.
     """
     text = compose(question)
     found: list[tuple[int, range]] = []
@@ -314,7 +316,7 @@ def page_references(question: str) -> tuple[range, ...]:
 
 
 def without_page_references(question: str) -> str:
-    """Leave out of a question the pages that it names, so that what it asks of them is left."""
+    """Remove the page references from a question, so that only what it asks about those pages is left."""
     text = compose(question)
     for pattern in (_HAN_LIST, _COUNTED, _LIST, _ORDINAL_PAGE):
         text = pattern.sub(" ", text)
@@ -322,7 +324,7 @@ def without_page_references(question: str) -> str:
 
 
 def names_page(references: tuple[range, ...], page_idx: int | None) -> bool:
-    """Whether a 0-based page is among those named."""
+    """Whether a 0-based page index is among the 1-based references."""
     return page_idx is not None and any(page_idx + 1 in pages for pages in references)
 
 

@@ -1,6 +1,6 @@
-"""Ranges of characters, each stated once, for the classes of regular expressions: scripts, marks, unseen characters.
+"""Character ranges for regular expressions: scripts, marks and invisible characters.
 
-A range is the inside of a class: ``re.compile(f"[{KANA}{HAN}]")``.
+A range is the inside of a character class: ``re.compile(f"[{KANA}{HAN}]")``.
 """
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -17,19 +17,19 @@ ARABIC = "\u0600-\u06ff"
 DEVANAGARI = "\u0900-\u097f"
 LATIN_SMALL = "a-z\u00df-\u024f\u1e00-\u1eff"
 LATIN_CAPITAL = "A-ZÀ-ÝĐ"
-# Letters that Vietnamese has and its neighbours by script have not.
+# Letters that Vietnamese has and other languages in Latin script lack.
 VIETNAMESE = "ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉĩịọỏốồổỗộớờởỡợụủũứừửữựỳỵỷỹ"
 
-# What is compared by bigrams. Hangul is among it, though Korean writes spaces.
+# Compared by bigrams. Includes Hangul, though Korean uses spaces.
 CJK = f"{KANA}{HAN}{HANGUL}"
-# Where every letter may count as a word: Han and kana, with 々, 〆 and 〇, which are written among them.
+# Scripts in which every letter may count as a word: Han and kana, with 々, 〆 and 〇, which occur among them.
 HAN_AND_KANA = f"\u3005-\u3007{KANA}{HAN}"
 # Scripts that put no spaces between words.
 UNSPACED = f"{SOUTH_EAST_ASIAN}{HAN_AND_KANA}"
-# What the lexical index holds as bigrams. Stored segments were weighed with it: a change here needs a reindexing.
+# Stored as bigrams in the lexical index. Stored segments were weighted with it: a change here needs a reindex.
 INDEXED_BY_BIGRAMS = f"{SOUTH_EAST_ASIAN}\u3005\u3007{KANA}{BOPOMOFO}\u31f0-\u31ff{HAN}{HANGUL}"
 FULL_WIDTH = "\uff00-\uffef"
-# Chinese and Japanese text with its punctuation, in which the end of a line stands for no space.
+# Chinese and Japanese text with its punctuation, in which a line break does not mean a space.
 CHINESE_AND_JAPANESE_TEXT = f"\u3000-\u303f{KANA}{HAN}{FULL_WIDTH}"
 
 # Vowel signs of Indic and pointed Semitic scripts are marks, which \w leaves out.
@@ -38,7 +38,7 @@ VOWEL_SIGNS = (
 )
 ACCENTS = "\u0300-\u036f"
 
-# Joiners and presentation selectors belong to scripts and emoji; the others are never seen.
+# Scripts and emoji need joiners and presentation selectors; the others are never visible.
 JOINERS = "\u200c\u200d"
 PRESENTATION_SELECTORS = "\ufe0e\ufe0f"
 NEVER_SEEN = (
@@ -46,5 +46,5 @@ NEVER_SEEN = (
     "\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
 INVISIBLE = f"{NEVER_SEEN}{JOINERS}{PRESENTATION_SELECTORS}"
-# Halves of surrogate pairs: no character, without bytes in UTF-8, refused by PostgreSQL.
+# Halves of surrogate pairs are no characters: UTF-8 can't encode them and PostgreSQL refuses them.
 SURROGATES = "\ud800-\udfff"

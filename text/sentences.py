@@ -1,4 +1,9 @@
-"""Split text into sentences that partition it exactly, in any language, without a model."""
+"""Sentence splitting by rule, in any language; the sentences partition the text exactly.
+
+A sentence ends at a stop of its script, at a blank line, and at the ends of list items, headings and table rows, but
+not at a line break inside a wrapped paragraph. Closing quotes, brackets and reference marks such as ``[3]`` after a
+stop belong to the sentence, and so does the white space after them.
+"""
 
 import re
 from bisect import bisect_right
@@ -7,14 +12,14 @@ from itertools import pairwise
 from text.scripts import FULL_WIDTH, HAN_AND_KANA, HANGUL
 from text.stop_words import word_set
 
-# Followed by a name or a number, never the end of a sentence.
+# Followed by a name or a number, so never the end of a sentence.
 _TITLES = word_set(
     "mr mrs ms mx dr prof rev hon st ste mt ft gen lt col capt cmdr sgt maj adm gov sen rep pres jr sr fr bro no nos "
     "vol vols fig figs eq sec ch pp p art cf vs v viz e.g i.e eg ie al approx ca c dept est ed eds trans bros messrs "
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ave blvd rd "
     "tp ths ts gs pgs tr nr bzw z.b d.h ggf u.a s.o vgl mme mlle sra srta dra ud uds núm pág"
 )
-# May end a sentence: only a word that commonly opens one tells.
+# May end a sentence; they do where a word that commonly opens one follows.
 _AMBIGUOUS = word_set("etc inc ltd co corp u.s u.k u.n e.u d.c a.m p.m b.c a.d ph.d m.d b.a m.a v.v")
 _OPENERS = word_set(
     "The A An It Its In On At By He She They We You I This That These Those There Here When While Where Who What Why "
@@ -39,10 +44,10 @@ _TITLE_LINE = 60
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """List the spans of the sentences of a text, in order; joined they are the text.
+    """Return the spans of a text's sentences in order; joined, they are the text.
 
-    Offsets count code points, end exclusive. White space after a sentence belongs to it, so that only the first
-    sentence may begin with white space. An empty text has no sentence. Takes time linear in the text.
+    Offsets count code points, end exclusive. White space after a sentence belongs to it, so only the first sentence
+    can begin with white space. An empty text has no sentence. Takes time linear in the text.
     """
     if not text:
         return []
@@ -64,7 +69,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Shrink a span of a text to leave white space out at both ends; a blank span becomes empty at its start."""
+    """Shrink a span to exclude white space at both ends; a blank span becomes empty at its start."""
     piece = text[start:end]
     kept = piece.strip()
     if not kept:
@@ -74,7 +79,7 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _fences(text: str) -> list[tuple[int, int]]:
-    """Find fenced code blocks; a fence that nothing closes opens none."""
+    """Return the spans of fenced code blocks; a fence that is never closed opens none."""
     blocks: list[tuple[int, int]] = []
     opened: int | None = None
     for fence in _FENCE.finditer(text):
@@ -88,7 +93,7 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
 
 def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
-    """Find where the next sentence begins if this line end ends one, else 0."""
+    """Return where the next sentence begins if this line end ends a sentence, else 0."""
     after = stop.end()
     if stop[0].count("\n") > 1 or "\f" in stop[0] or _BLOCK_LINE.match(text, after):
         return after
@@ -99,14 +104,14 @@ def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     length = stop.start() - line_start
     if length >= _TITLE_LINE or not text[after : after + 1].isupper():
         return 0
-    # A short line before a longer one that opens with a capital: a title, or a verse.
+    # A short line before a longer one that opens with a capital is a title or a verse.
     next_end = text.find("\n", after)
     next_length = (len(text) if next_end < 0 else next_end) - after
     return after if length * 2 < next_length else 0
 
 
 def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
-    """Find where the next sentence begins if this stop ends one, else 0."""
+    """Return where the next sentence begins if this stop ends a sentence, else 0."""
     closed = _closed(text, stop.end())
     after = _SPACE.match(text, closed).end()  # type: ignore[union-attr]
     if stop[0][0] not in ".!?…" or after >= len(text):
@@ -114,7 +119,7 @@ def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
     spaced = after > closed
     ahead = text[_OPENING.match(text, after).end() :][:1]  # type: ignore[union-attr]
     if not spaced:
-        # Without a space only scripts that use none can begin a sentence, and only a strong stop before them.
+        # Without a space, a sentence can begin only in a script that uses none, and only after a strong stop.
         return after if _NEEDS_NO_SPACE.match(ahead) and stop[0][-1] in "!?" else 0
     if ahead.islower():
         return 0
@@ -124,14 +129,14 @@ def _stop_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
 
 
 def _closed(text: str, at: int) -> int:
-    """Find where the closing quotes, brackets and reference marks after a stop end."""
+    """Return the offset after a stop's closing quotes, brackets and reference marks."""
     end = _CLOSERS.match(text, at).end()  # type: ignore[union-attr]
     spaced = _TOKENISED_CLOSERS.match(text, end)
     return spaced.end() if spaced else end
 
 
 def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
-    """Tell a full stop from the dot of an abbreviation, an initial or a list number."""
+    """Whether a period ends a sentence, rather than an abbreviation, an initial or a list number."""
     before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
     if stop - line_start <= _LONGEST_ABBREVIATION and _ENUMERATOR.match(before):
         return False
@@ -147,6 +152,6 @@ def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
 
 
 def _dotted(token: str) -> bool:
-    """Whether a token is letters with a dot between each, as in ``U.S`` before its last dot."""
+    """Whether a token is single letters separated by dots, as in ``U.S`` before its last dot."""
     letters = token.split(".")
     return len(letters) > 1 and all(len(letter) == 1 and letter.isalpha() for letter in letters)

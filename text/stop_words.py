@@ -1,17 +1,17 @@
-"""Stop words by language: words that frame a question or join a sentence and say nothing about its subject."""
+"""Stop words by language: words that frame a question or join a sentence without naming its subject."""
 
 import re
 from collections.abc import Mapping
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Split a list of words into a set."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
-# What may be left out or put in without changing what is claimed.
+# Words that can be added or dropped without changing a claim.
 DROPPABLE = word_set("a an the 's also đã cũng những các 也 that của rằng thì cái chiếc 的 了 之 地 得 , /")
-_HOLDING = word_set(
+_ENGLISH_FUNCTION_WORDS = word_set(
     """
     a an the 's 'd of in on at by for to from with without into onto upon about as and or but nor so than then that this
     these those there here is are was were be been being am do does did done have has had having will would shall should
@@ -22,7 +22,7 @@ _HOLDING = word_set(
     despite unlike like near along among around across behind beyond within toward towards per via
     """
 )
-# Several are names when written with a capital in the midst of a sentence: Anh is England, Nam a man.
+# Several are names when capitalised inside a sentence: Anh is England, Nam a man.
 VIETNAMESE_FUNCTION_WORDS = word_set(
     """
     ai gì là có của và các những một được bị đã đang sẽ cho với trong trên dưới ở tại khi thì mà này kia đó ấy như thế
@@ -31,7 +31,7 @@ VIETNAMESE_FUNCTION_WORDS = word_set(
     bạn
     """
 )
-FUNCTION_WORDS = _HOLDING | VIETNAMESE_FUNCTION_WORDS
+FUNCTION_WORDS = _ENGLISH_FUNCTION_WORDS | VIETNAMESE_FUNCTION_WORDS
 FUNCTION_LETTERS = frozenset(
     "的了是在和与及或被把从到对于为以有这那其之也都而并中所就将不个上下等由则但又很更最它他她们我你此该各每些个可会能要没还只使让给向往着过地得里内后前时"
 )
@@ -75,7 +75,7 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
         """
     ),
 }
-# What frames a question in scripts without spaces; longer forms stand before those they begin with.
+# Question framing in scripts without spaces; a longer form comes before a shorter one that begins it.
 CJK_STOP = re.compile(
     "什么时候|什么样|什么|甚么|哪一年|哪年|哪一个|哪一|哪些|哪里|哪儿|哪个|哪种|哪位|哪|多少|多久|多长|多大|多高|几个|几|"
     "谁的|谁|如何|怎么样|怎样|怎么|为什么|为何|何时|何地|何处|是否|是不是|有没有|请问|请|吗|呢|吧|啊|"
@@ -85,5 +85,5 @@ CJK_STOP = re.compile(
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return a language's function words; English ones where none are known."""
+    """Return a language's stop words, or the English ones where none are known."""
     return STOP_WORDS.get(language, STOP_WORDS["en"])

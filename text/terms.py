@@ -1,4 +1,9 @@
-"""Weighted terms of the lexical index, from text of any language."""
+"""Weighted terms of the lexical index, from text of any language.
+
+No language is configured: words are runs of letters and digits after NFKC and case folding, and other kinds of terms
+add what a script needs beyond that. A prefix of the hashed key marks the kind, so that kinds never collide by
+spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``).
+"""
 
 import re
 from collections import Counter
@@ -13,17 +18,17 @@ from numpy.typing import NDArray
 from text.normal_forms import fold_case, without_marks
 from text.words import indexed_words, is_indexed_by_bigrams
 
-TERM_SPACE = 999_999_937  # the largest prime below 10^9, which is the widest sparse vector pgvector stores
-UNSPACED_TERM = TERM_SPACE + 1  # of every segment with a script without spaces: how many there are weighs its bigrams
+TERM_SPACE = 999_999_937  # the largest prime below 10^9, the dimension limit of pgvector's sparse vectors
+UNSPACED_TERM = TERM_SPACE + 1  # in every segment with an unspaced script; their count sets the IDF of its bigrams
 K1 = 1.2
 B = 0.75
 MEAN_LENGTH = 140.0  # a constant of the index: a running mean would change every stored weight
 TITLE_COUNT = 2
 PREFIX_LETTERS = 5
-SIDE_WEIGHT = 0.5  # of prefixes, pairs and interrogatives in a question
-ACROSS = 0.5  # of terms that may cross from word to word, the share expected in a good match
+SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
+ACROSS = 0.5  # the share expected in a good match of terms that may span two words
 
-# What is asked with these is told without them, so their bigrams are rare and would pull as if they told something.
+# An answer does not repeat these, so their bigrams are rare and would get the high IDF of a distinctive term.
 _INTERROGATIVES = re.compile(
     "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
     "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
@@ -40,11 +45,11 @@ class TermVector:
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """The terms of a question, as a TermVector's, and how far each is expected in a good match, from 0 to 1.
+    """A question's terms, in the form of a TermVector, and how far each is ``expected`` in a good match, from 0 to 1.
 
-    A word is. Of a run without spaces about half of the bigrams are: the others cross from word to word, and so do
-    pairs. Prefixes and folded copies add to a match, but a question is not less answered for the lack of them.
-    ``unspaced`` tells which terms are of a script without spaces.
+    A word is expected. Of a run without spaces about half of the bigrams are: the others span two words, and so do
+    pairs. Prefixes and folded copies add to a match, but their absence makes a question no less answered.
+    ``unspaced`` marks the terms of a script without spaces.
     """
 
     ids: NDArray[np.int32]
@@ -54,18 +59,18 @@ class QueryTerms:
 
 
 def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVector:
-    """Weigh each term of a segment by BM25, all but the IDF, which belongs to the question.
+    """Weight each term of a segment by BM25 without the IDF, which the question contributes.
 
     Weights are in (0, K1 + 1). The title counts ``TITLE_COUNT`` times, the heading path once. Term-frequency
     saturation and length normalisation after Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009),
-    with a fixed mean length, so that a stored weight never goes stale.
+    with a fixed mean length, so that stored weights never go stale.
     """
     counts: Counter[int] = Counter()
     length, unspaced = _count(text, counts)
     if heading:
         length += _count(heading, counts)[0]
     if title:
-        ids, title_length = _of_short(title)
+        ids, title_length = _count_short(title)
         length += TITLE_COUNT * title_length
         for term in ids:
             counts[term] += TITLE_COUNT
@@ -81,12 +86,12 @@ def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVecto
 
 
 def weigh_question(question: str) -> QueryTerms:
-    """Weigh the terms to look for: 1 for words, ``SIDE_WEIGHT`` for prefixes and pairs.
+    """Weight the terms to look for: 1 for words, ``SIDE_WEIGHT`` for prefixes and pairs.
 
     Bigrams that touch an interrogative weigh ``SIDE_WEIGHT`` too.
 
-    Accent-folded copies are looked for only where the question has no accented letter at all, as somebody types who
-    leaves accents out; otherwise they would match words that the question does not mean.
+    Accent-folded copies are looked for only where the question has no accented letter at all, as when people type
+    without accents; otherwise they would match words that the question does not mean.
     """
     words = split_words(question)
     unaccented = all(_entry(word).folded is None for word in words)
@@ -98,9 +103,9 @@ def weigh_question(question: str) -> QueryTerms:
             found[entry.main[0]] = (1.0, 1.0)
             continue
         unspaced.update(entry.main)
-        asking = {at for match in _INTERROGATIVES.finditer(word) for at in range(match.start() - 1, match.end())}
+        interrogative = {at for match in _INTERROGATIVES.finditer(word) for at in range(match.start() - 1, match.end())}
         for at, term in enumerate(entry.main):
-            weight = SIDE_WEIGHT if at in asking else 1.0
+            weight = SIDE_WEIGHT if at in interrogative else 1.0
             found[term] = max(found.get(term, (0.0, 0.0)), (weight, ACROSS if len(word) > 1 else 1.0))
     for left, right in pairwise(words):
         if not (left.isascii() and right.isascii()) and (pair := _pair(left, right)):
@@ -121,13 +126,13 @@ def weigh_question(question: str) -> QueryTerms:
 
 
 def split_words(text: str) -> list[str]:
-    """Split text into case-folded words; a run of a script without spaces is one word here."""
+    """Split text into case-folded words; a run of an unspaced script counts as one word."""
     return indexed_words(fold_case(text))
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What one word contributes: ``main`` terms, which make up its length, ``side`` terms, and its folded copy."""
+    """The terms of one word: ``main`` terms, which count as its length, ``side`` terms and its folded copy."""
 
     main: tuple[int, ...]
     side: tuple[int, ...]
@@ -157,14 +162,14 @@ def _entry(word: str) -> _Entry:
 
 @lru_cache(maxsize=1 << 17)
 def _pair(left: str, right: str) -> int:
-    """Hash two adjacent words; 0 where either is of a script without spaces, whose bigrams already join words."""
+    """Hash two adjacent words; 0 where either is of an unspaced script, whose bigrams already join words."""
     if is_indexed_by_bigrams(left) or is_indexed_by_bigrams(right):
         return 0
     return _hash(f"{left}_{right}")
 
 
 def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
-    """Count the terms of a text; return its length and whether any of it is of a script without spaces."""
+    """Count a text's terms into ``counts``; return its length and whether any of it is of an unspaced script."""
     words = split_words(text)
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
@@ -175,7 +180,7 @@ def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
 
 
 @lru_cache(maxsize=1024)
-def _of_short(text: str) -> tuple[tuple[int, ...], int]:
+def _count_short(text: str) -> tuple[tuple[int, ...], int]:
     counts: Counter[int] = Counter()
     length, _ = _count(text, counts)
     return tuple(counts.elements()), length

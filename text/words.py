@@ -1,4 +1,9 @@
-"""Words of a text: counted, split, stemmed and compared, and where the text may be cut without harm to one."""
+"""Words of a text: counting, splitting, stemming, comparing, and cutting text between words or graphemes.
+
+Grapheme boundaries follow Unicode's extended grapheme clusters (UAX #29), derived from the categories that Python
+knows: marks, joiners, emoji modifiers and tags stay with the character before them, flags stay in pairs, Hangul jamo
+in syllables.
+"""
 
 import re
 import unicodedata
@@ -24,7 +29,7 @@ _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 def count_words(texts: Sequence[str]) -> list[int]:
     """Count the words of each text.
 
-    A run of letters and digits is a word. Where a script writes no spaces, each Han letter or kana is one, and so are
+    A run of letters and digits is a word. In scripts without spaces, each Han letter or kana counts as one, and so do
     four letters of Thai, Lao, Khmer or Burmese.
     """
     return [sum(1 for _ in _COUNTED.finditer(text)) for text in texts]
@@ -36,28 +41,28 @@ def word_runs(flat: str) -> list[str]:
 
 
 def written_runs(text: str) -> list[str]:
-    """Split a text into words as they are written, "don't" and "3.5" whole, and runs of CJK."""
+    """Split a text into words as written, "don't" and "3.5" whole, and runs of CJK."""
     return _RUN_AS_WRITTEN.findall(text)
 
 
 def is_bigrammed(word: str) -> bool:
-    """Whether a run is compared by its bigrams: CJK, and what Unicode has after it."""
+    """Whether a run is compared by bigrams: it begins in CJK or a later Unicode block."""
     return word[:1] > "\u303f"
 
 
 def indexed_words(folded: str) -> list[str]:
-    """Split a case-folded text into the words of the lexical index; a run of a script without spaces is one."""
+    """Split a case-folded text into the words of the lexical index; a run of an unspaced script is one word."""
     return _INDEXED.findall(folded)
 
 
 def is_indexed_by_bigrams(word: str) -> bool:
-    """Whether the lexical index holds a run by its bigrams."""
+    """Whether the lexical index stores a run as bigrams."""
     return _IS_INDEXED_BY_BIGRAMS.match(word) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparableText:
-    """A text made comparable. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept."""
+    """A text as it is compared. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept."""
 
     flat: str
     terms: tuple[str, ...]
@@ -66,14 +71,14 @@ class ComparableText:
 
 @lru_cache(maxsize=8192)
 def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
-    """Make a sentence comparable; the last few thousand are remembered."""
+    """Return the comparable form of a sentence; the last few thousand are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
     terms = tuple(terms_of(flat))
     return ComparableText(flat, terms, frozenset(terms))
 
 
 def terms_of(flat: str) -> list[str]:
-    """List stems of words and bigrams of CJK runs, in order; a lone CJK character stands for itself."""
+    """Return the stems of words and bigrams of CJK runs, in order; a lone CJK character is its own term."""
     if flat.isascii():
         return list(map(stem, word_runs(flat)))
     terms: list[str] = []
@@ -87,12 +92,12 @@ def terms_of(flat: str) -> list[str]:
 
 @lru_cache(maxsize=32768)
 def stem(word: str) -> str:
-    """Cut the commonest English endings; other words stay whole, and character grams bridge their forms."""
+    """Strip the commonest English endings; other words stay whole, and character grams relate their forms."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    for ending, instead in _ENDINGS:
+    for ending, replacement in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + instead
+            return word[: -len(ending)] + replacement
     return word
 
 
@@ -111,7 +116,7 @@ _ENDINGS = (
 
 @dataclass(frozen=True, slots=True)
 class QuestionTerms:
-    """What of a question to look for: terms, and character grams in three sizes: 1-3 for CJK, 3-5 for other scripts."""
+    """The terms of a question, and its character grams in three sizes: 1-3 for CJK, 3-5 for other scripts."""
 
     terms: tuple[str, ...]
     grams: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -119,7 +124,7 @@ class QuestionTerms:
 
 @lru_cache(maxsize=256)
 def question_terms(question: str) -> QuestionTerms:
-    """Strip a question of what frames it; a question of nothing else keeps all its words."""
+    """Return a question's terms without its framing; a question that is all framing keeps all its words."""
     flat = flatten(question)
     phrases = _phrases(flat, stop_words(language(question))) or [flat]
     terms: dict[str, None] = {}
@@ -134,8 +139,8 @@ def question_terms(question: str) -> QuestionTerms:
     return QuestionTerms(tuple(terms), (small, middle, large))
 
 
-def telling_words(question: str) -> str:
-    """Return a question flattened and without the words that frame it; "" where it has no others."""
+def content_words(question: str) -> str:
+    """Return a question flattened and without its framing words; "" where it has no other words."""
     phrases = _phrases(flatten(question), stop_words(language(question)))
     return " ".join(phrase.strip() for phrase in phrases)
 
@@ -157,7 +162,7 @@ def _phrases(flat: str, framing: frozenset[str]) -> list[str]:
 
 
 def cuts_word(text: str, offset: int) -> bool:
-    """Whether an offset lies within a word or a number: "25" is no passage of "250", nor of "2.25"."""
+    """Whether an offset lies inside a word or number: "25" is no passage of "250" or "2.25"."""
     if not 0 < offset < len(text):
         return False
     before, after = text[offset - 1], text[offset]
@@ -171,7 +176,7 @@ def cuts_word(text: str, offset: int) -> bool:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether a passage begins and ends between words."""
+    """Whether a passage begins and ends at word boundaries."""
     return not cuts_word(text, start) and not cuts_word(text, end)
 
 
@@ -180,7 +185,10 @@ _EXTEND = ("Mn", "Mc", "Me")
 
 
 def cut_near(text: str, offset: int, floor: int = 0) -> int:
-    """Return the last grapheme boundary from ``floor`` + 1 to ``offset``, else the first one after; floor is one."""
+    """Return the last grapheme boundary from ``floor`` + 1 to ``offset``, else the first one after.
+
+    ``floor`` itself must be a boundary.
+    """
     for at in range(min(offset, len(text)), floor, -1):
         if is_boundary(text, at, floor):
             return at
@@ -191,7 +199,7 @@ def cut_near(text: str, offset: int, floor: int = 0) -> int:
 
 
 def is_boundary(text: str, offset: int, floor: int = 0) -> bool:
-    """Whether a text may be cut at an offset; its two ends are boundaries, and so is ``floor``."""
+    """Whether an offset is a grapheme boundary; both ends of the text are boundaries, and so is ``floor``."""
     if offset <= 0 or offset >= len(text):
         return True
     before, after = text[offset - 1], text[offset]
@@ -215,7 +223,7 @@ def _is_regional(letter: str) -> bool:
 
 
 def _is_flag_pair(text: str, offset: int, floor: int) -> bool:
-    """Whether the regional indicators around an offset make one flag; a run is paired from its start."""
+    """Whether the regional indicators around an offset form one flag; a run is paired from its start."""
     if not (_is_regional(text[offset - 1]) and _is_regional(text[offset])):
         return False
     first = offset - 1

@@ -1,4 +1,4 @@
-"""First light: workspaces, documents, segments, sessions, runs and what they say."""
+"""Add workspaces, documents, segments, sessions, runs and their events."""
 
 from migrations import run_sql_folder
 

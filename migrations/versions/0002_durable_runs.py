@@ -1,4 +1,4 @@
-"""Durable runs: what another process needs to go on with a run, runs that wait, and branches of a session."""
+"""Add durable runs, which another process can resume, queued runs, and session branches."""
 
 from migrations import run_sql_folder
 

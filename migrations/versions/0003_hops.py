@@ -1,4 +1,4 @@
-"""Hops: documents are found by the names that other documents call them."""
+"""Add hops, which find documents by the names that other documents use for them."""
 
 from migrations import run_sql_folder
 

@@ -66,7 +66,7 @@ async def test_steps_are_left_out_in_their_order(cap: int, spent: dict[str, int]
 async def test_tokens_are_a_cap_too() -> None:
     class Wordy(ScriptedFamily):
         async def prepare(self, question, turns, *, search, has_pages, meter):  # type: ignore[no-untyped-def]
-            meter.used(900)
+            meter.add_tokens(900)
             return await super().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
 
     session = Asked(family=Wordy(), ports={"assessor": Opinion()})
@@ -88,7 +88,7 @@ async def test_a_cap_that_cost_the_repair_is_named_by_the_refusal_too() -> None:
 async def test_an_opinion_is_not_asked_for_where_a_step_that_matters_more_was_left_out() -> None:
     class Costly(CodeChecker):
         async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
-            meter.spent("model_calls")
+            meter.exhaust("model_calls")
             return await super().check(sections, meter=meter)
 
     opinion = Opinion()
@@ -145,4 +145,4 @@ def test_retries_count() -> None:
     meter.call()
     with pytest.raises(BudgetExhausted):
         meter.call()
-    assert (meter.calls, meter.exhausted, meter.met()) == (2, "model_calls", "model_calls")
+    assert (meter.calls, meter.exhausted, meter.reached_cap()) == (2, "model_calls", "model_calls")

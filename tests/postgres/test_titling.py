@@ -32,7 +32,7 @@ class HeldTitler:
 
     async def title(self, question: str, *, language: str, meter: Meter) -> str:
         meter.call()
-        meter.used(7)
+        meter.add_tokens(7)
         self.asked.set()
         await self.released.wait()
         if self.title_given is None:

@@ -42,7 +42,7 @@ async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter
     while True:
         left = meter.remaining()
         if left == 0:
-            raise meter.spent("seconds")
+            raise meter.exhaust("seconds")
         try:
             async with asyncio.timeout(seconds if left is None else min(seconds, left)) as bound:
                 found = await anext(stream)
@@ -50,7 +50,7 @@ async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter
             return
         except TimeoutError:
             if bound.expired() and left is not None and left <= seconds:
-                raise meter.spent("seconds") from None
+                raise meter.exhaust("seconds") from None
             raise
         yield found
 
@@ -138,7 +138,7 @@ class Caller:
                 yield part
             yield ReplyEnd(cut=ending.reason == "length")
         finally:
-            meter.used(ending.tokens or _estimate(messages, read))
+            meter.add_tokens(ending.tokens or _estimate(messages, read))
 
     async def _chunks(
         self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter

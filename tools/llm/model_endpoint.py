@@ -139,6 +139,6 @@ class Endpoint:
             raise failed.error from failed
         remaining = meter.remaining()
         if remaining is not None and wait >= remaining:
-            raise meter.spent("seconds") from failed
+            raise meter.exhaust("seconds") from failed
         log.warning("Model %s: %s Next attempt in %.1f s.", self.name, failed.error.message, wait)
         return wait

@@ -8,7 +8,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from text.language import DEFAULT, language
 from text.sentences import sentences
-from text.words import cut_near, cuts_word, telling_words
+from text.words import content_words, cut_near, cuts_word
 from tools.rules.follow_ups import standalone
 from tools.rules.small_talk_rules import small_talk
 
@@ -41,7 +41,7 @@ class RuleRewriter:
 
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
         """Keep the telling words; an empty query where those were all that was searched for before."""
-        query = telling_words(question)
+        query = content_words(question)
         known = {" ".join(each.casefold().split()) for each in tried}
         return Rewriting("" if query in known else query, REWRITING_REASON)
 
