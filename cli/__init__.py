@@ -1,1 +1,1 @@
-"""The ``citewell`` command: one file a command, light to import, so that help costs no more than Python itself."""
+"""The ``citewell`` command line: one module per command, with lazy imports so that ``--help`` stays fast."""

@@ -1,6 +1,6 @@
-"""citewell ask: one question, answered in the terminal as it is found.
+"""citewell ask: ask one question and stream the answer to the terminal.
 
-``ask_question`` follows its run to the end; the demo uses it too.
+``ask_question`` follows the run to its end; the demo uses it too.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """A run that has ended: what was decided on the way, and how it ended."""
+    """A finished run: its retrieval decision and its terminal event."""
 
     run: "Run"
     decision: "RetrievalDecided | None"
@@ -39,7 +39,7 @@ class AskOutcome:
         return {"answered": Exit.OK, "abstained": Exit.ABSTAINED, "cancelled": Exit.INTERRUPTED}[self.end.outcome]
 
     def as_json(self) -> dict[str, Any]:
-        """Lay out the run for programs; a failed one has an ``error`` and no answer."""
+        """Return the run as JSON-ready data; a failed run has an ``error`` and no answer."""
         from graph.events import RunFailed
 
         run, end = self.run, self.end
@@ -76,9 +76,9 @@ class AskOutcome:
 async def ask_question(
     runner: "Runner", session_id: str, request: "RunRequest", on_event: "Callable[[Envelope], None] | None" = None
 ) -> AskOutcome:
-    """Start a run, call ``on_event`` with each event as it comes, and wait for the end.
+    """Start a run, call ``on_event`` for each event, and return the outcome.
 
-    Cancelled, it cancels the run and records that. Raises what ``Runner.start`` raises.
+    If the task is cancelled, the run is cancelled and recorded as such. Raises what ``Runner.start`` raises.
     """
     from graph.events import RetrievalDecided, RunFailed, RunFinished
 
@@ -99,22 +99,24 @@ async def ask_question(
     raise AssertionError("a log ends with its terminal event")
 
 
-Session = Annotated[str | None, typer.Option(help="Go on with this session; a new one otherwise.", show_default=False)]
+Session = Annotated[str | None, typer.Option(help="Continue this session; default: a new one.", show_default=False)]
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Read this document whole; may be repeated.")]
-OnlyPages = Annotated[bool, typer.Option("--only-pages", help="Answer from the pages given and nothing else.")]
-Search = Annotated[SearchMode, typer.Option(help="Search the library: as the question needs, always, or not.")]
-Web = Annotated[WebMode, typer.Option(help="Search the web: not, where the library has nothing, beside it, or first.")]
+OnlyPages = Annotated[bool, typer.Option("--only-pages", help="Answer from these pages alone.")]
+Search = Annotated[SearchMode, typer.Option(help="Search the library when the question needs it, always, or never.")]
+Web = Annotated[
+    WebMode, typer.Option(help="Search the web never, when the library has nothing, together with it, or first.")
+]
 SelectedText = Annotated[
     str, typer.Option("--selected-text", help="A passage that the question is about.", show_default=False)
 ]
 Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
-TopK = Annotated[int, typer.Option(min=1, max=30, help="Segments to find.")]
-MinScore = Annotated[float, typer.Option(min=0, max=1, help="Least relevance of a segment, 0 to 1.")]
-Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists; the configured default otherwise.")]
-Thinking = Annotated[bool, typer.Option("--thinking", help="Use the model's thinking model.")]
-ModelCalls = Annotated[int, typer.Option(min=0, max=8, help="Model calls that the run may make.")]
-Seconds = Annotated[float, typer.Option("--max-seconds", min=0.1, max=600, help="Seconds that the run may take.")]
-Tokens = Annotated[int | None, typer.Option(min=1, help="Model tokens that the run may use.", show_default=False)]
+TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
+MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
+Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists; default: the configured one.")]
+Thinking = Annotated[bool, typer.Option("--thinking", help="Use the model's thinking variant.")]
+ModelCalls = Annotated[int, typer.Option(min=0, max=8, help="Most model calls that the run may make.")]
+Seconds = Annotated[float, typer.Option("--max-seconds", min=0.1, max=600, help="Most seconds that the run may take.")]
+Tokens = Annotated[int | None, typer.Option(min=1, help="Most model tokens that the run may use.", show_default=False)]
 
 LONGEST_PASSAGE = 1000
 
@@ -141,10 +143,10 @@ def ask(
 ) -> None:
     """Ask a question.
 
-    Steps show on stderr, the answer and its citations on stdout. Exits with 7 where the library does not hold the
+    Prints the steps on stderr, the answer and its citations on stdout. Exits with 7 if the library does not hold the
     answer.
     """
-    knobs: dict[str, object] = {
+    options: dict[str, object] = {
         "search": search,
         "web": web,
         "only_selected_pages": only_pages,
@@ -157,7 +159,7 @@ def ask(
         "max_tokens": max_tokens,
         "max_seconds": max_seconds,
     }
-    run(_ask(question, selected_text, session, page or [], knobs, workspace, user, as_json), as_json=as_json)
+    run(_ask(question, selected_text, session, page or [], options, workspace, user, as_json), as_json=as_json)
 
 
 async def _ask(
@@ -165,7 +167,7 @@ async def _ask(
     selected_text: str,
     session_id: str | None,
     pages: list[str],
-    knobs: dict[str, object],
+    options: dict[str, object],
     workspace: str | None,
     user: str | None,
     as_json: bool,
@@ -176,9 +178,9 @@ async def _ask(
     from tools.runs.run_request import RunRequest
 
     if not question.strip():
-        raise InvalidRequest("question: it is empty.", suggestion="Ask something.")
+        raise InvalidRequest("question: it is empty.", suggestion="Write a question.")
     if len(selected_text) > LONGEST_PASSAGE:
-        raise InvalidRequest(f"selected-text: at most {LONGEST_PASSAGE:,} characters.", suggestion="Mark less.")
+        raise InvalidRequest(f"selected-text: at most {LONGEST_PASSAGE:,} characters.", suggestion="Select less text.")
     session_id = session_id and as_id(session_id, "session")
     page_ids = tuple(as_id(page, "document") for page in pages)
     settings = settings_for(workspace, user)
@@ -187,24 +189,26 @@ async def _ask(
         workspace=identity.workspace,
         user=identity.user,
         **settings.run_knobs,
-        **knobs,  # type: ignore[arg-type]
+        **options,  # type: ignore[arg-type]
     )
     async with opened(settings) as citewell:
         if session_id is None:
-            await citewell.library.workspaces.number(identity.workspace)  # a mistyped name is no new workspace
+            await citewell.library.workspaces.number(identity.workspace)  # raises for a mistyped name
             session_id = (await citewell.library.sessions.create(identity)).session_id
         on_event = None if as_json else TerminalRun(result_console(), progress_console()).show
         request = RunRequest(question, context, page_ids, selected_text.strip())
-        asked = await ask_question(citewell.runner, session_id, request, on_event)
-    ended = asked.as_json()
+        outcome = await ask_question(citewell.runner, session_id, request, on_event)
+    document = outcome.as_json()
     if as_json:
-        print_json(ended)
-    elif "error" in ended:
-        error = ended["error"]
+        print_json(document)
+    elif "error" in document:
+        error = document["error"]
         report(error["code"], error["message"], error["suggestion"], as_json=False)
     else:
-        who = "".join(f" --{name} {value}" for name, value in (("workspace", workspace), ("user", user)) if value)
-        progress_console().print(
-            f"  To go on: citewell ask{who} --session {session_id} ...", style="dim", soft_wrap=True
+        identity_options = "".join(
+            f" --{name} {value}" for name, value in (("workspace", workspace), ("user", user)) if value
         )
-    return asked.exit_code
+        progress_console().print(
+            f"  To continue: citewell ask{identity_options} --session {session_id} ...", style="dim", soft_wrap=True
+        )
+    return outcome.exit_code

@@ -1,4 +1,4 @@
-"""Checks of citewell doctor: each reports what it found, and a failure what to do about it."""
+"""Health checks of citewell doctor; a failed check suggests a remedy."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -28,7 +28,7 @@ START_IT = "Start it, or correct the model's base_url."
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something configured and whether it works. ``facts`` holds what programs may want of ``detail``."""
+    """The result of one check. ``facts`` holds the values in ``detail`` for programs."""
 
     name: str
     ok: bool
@@ -39,12 +39,12 @@ class Check:
 
 
 def failed(name: str, error: CitewellError) -> Check:
-    """Tell an error as a failed check."""
+    """Return an error as a failed check."""
     return Check(name, False, error.message, error.advice, BY_CODE[error.code], {"code": error.code})
 
 
 async def check_database(settings: Settings) -> Check:
-    """Reach the database; ask for its version, that of pgvector, and whether its schema is of this release."""
+    """Check the database connection, the PostgreSQL and pgvector versions, and whether migrations are pending."""
     try:
         async with _connection(settings) as connection:
             waiting = await pending(connection)
@@ -55,18 +55,18 @@ async def check_database(settings: Settings) -> Check:
     kind = "embedded" if settings.database_url is None else "server"
     facts: dict[str, object] = {"kind": kind, "postgresql": server, "pgvector": pgvector, "pending": waiting}
     if waiting:
-        detail = f"PostgreSQL {server} answers, but lacks migrations: {', '.join(waiting)}"
+        detail = f"PostgreSQL {server} responds, but lacks migrations: {', '.join(waiting)}"
         return Check("database", False, detail, "Run `citewell migrate`.", Exit.CONFIGURATION, facts)
-    where = f"embedded in {settings.data_dir}" if kind == "embedded" else "a server of your own"
+    where = f"embedded in {settings.data_dir}" if kind == "embedded" else "your own server"
     return Check("database", True, f"PostgreSQL {server} with pgvector {pgvector}, {where}", facts=facts)
 
 
 async def check_embedding(settings: Settings) -> Check:
-    """Embed a sentence, and compare the model with the one that the library was embedded by."""
+    """Embed a sentence, and compare the model with the one that embedded the library."""
     try:
         async with opened_embedder(settings) as embedder:
             await embedder.embed(["Does this endpoint answer?"])
-            await _compare(settings, embedder)
+            await _refuse_other_model(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
     where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
@@ -74,17 +74,17 @@ async def check_embedding(settings: Settings) -> Check:
     return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}", facts=facts)
 
 
-async def _compare(settings: Settings, embedder: Embedder) -> None:
+async def _refuse_other_model(settings: Settings, embedder: Embedder) -> None:
     try:
         async with _connection(settings) as connection:
             if await _one(connection, "SELECT to_regclass('embedding_models')") != "None":
                 await refuse_mismatch(connection, embedder)
     except DatabaseUnavailable as error:
-        log.info("The library's own embedding model is not known: %s", error.message)
+        log.info("The library's embedding model could not be read: %s", error.message)
 
 
 async def check_model(model: ModelSettings) -> Check:
-    """Ask a model's endpoint what it serves; one that lists no models is reached all the same."""
+    """Check that a model's endpoint responds; one that cannot list its models passes too."""
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
     name = f"model {model.name}"
@@ -103,21 +103,21 @@ async def check_model(model: ModelSettings) -> Check:
     except APIStatusError as error:
         if error.status_code in (401, 403):
             advice = "Set the model's api_key to one that the endpoint accepts."
-            refused = ModelRefused(f"{model.base_url} refuses the key ({error.status_code}).", suggestion=advice)
+            refused = ModelRefused(f"{model.base_url} rejects the key ({error.status_code}).", suggestion=advice)
             return failed(name, refused)
         if error.status_code >= 500:
             return failed(
-                name, ModelUnavailable(f"{model.base_url} answers with {error.status_code}.", suggestion=START_IT)
+                name, ModelUnavailable(f"{model.base_url} responds with {error.status_code}.", suggestion=START_IT)
             )
-        return Check(name, True, f"{model.base_url} answers; it does not list its models", facts=facts)
+        return Check(name, True, f"{model.base_url} responds; it does not list its models", facts=facts)
     if model.model not in served:
-        advice = f"It serves {', '.join(served[:5]) or 'none'}; an alias may be accepted all the same."
-        return Check(name, True, f"{model.base_url} answers, but does not list {model.model}", advice, facts=facts)
+        advice = f"It lists {', '.join(served[:5]) or 'none'}; an alias may still work."
+        return Check(name, True, f"{model.base_url} responds, but does not list {model.model}", advice, facts=facts)
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
 
 
 def check_plugins(settings: Settings) -> list[Check]:
-    """Load what other distributions add, a check for each group that has anything, and for settings that name it."""
+    """Load the plugins of other distributions; return a check per group that has plugins or fails to load."""
     loading: dict[str, Callable[[], object]] = {
         DIALECTS: lambda: mount_routes(FastAPI()),
         PARSERS: formats,

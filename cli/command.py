@@ -1,6 +1,6 @@
-"""Run a command's work: open what it needs, turn errors into messages with advice, and end with an exit code.
+"""What every command shares: opened resources, error messages with advice, and exit codes.
 
-docs/cli.md shows the table of exit codes.
+docs/cli.md lists the exit codes.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from graph.evidence import Identity
 
 
 class Exit(IntEnum):
-    """How a command ended, for scripts."""
+    """Exit codes of the commands."""
 
     OK = 0
     UNEXPECTED = 1
@@ -71,23 +71,23 @@ if TYPE_CHECKING:
 
 
 def settings_for(workspace: str | None = None, user: str | None = None) -> "Settings":
-    """Read the settings, with the command line's own word for who asks; logging follows their level.
+    """Load the settings, overridden by the command line's workspace and user, and configure logging.
 
     Raises ConfigurationError.
     """
     from tools.settings import load_settings
 
-    said = {"workspace": workspace, "user": user}
-    settings = load_settings(**{name: value for name, value in said.items() if value is not None})
-    asked = "log_level" in settings.model_fields_set
-    level = settings.log_level.upper() if asked else "WARNING"  # a command that succeeds has nothing to log
+    overrides = {"workspace": workspace, "user": user}
+    settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
+    configured = "log_level" in settings.model_fields_set
+    level = settings.log_level.upper() if configured else "WARNING"  # a command that succeeds logs nothing
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
     return settings
 
 
 @asynccontextmanager
 async def opened(settings: "Settings", *, durability: "Durability | None" = None) -> AsyncIterator["Citewell"]:
-    """Open the library and the runner over it, and close them in order.
+    """Open the library and the runner; close both on exit.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
@@ -99,7 +99,7 @@ async def opened(settings: "Settings", *, durability: "Durability | None" = None
 
 @asynccontextmanager
 async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
-    """Open the database alone, for commands that ask nothing: LangGraph takes a second to import.
+    """Open the database alone, for commands that run no graph: importing LangGraph takes a second.
 
     Raises ConfigurationError, DatabaseUnavailable.
     """
@@ -112,7 +112,7 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
 
 @asynccontextmanager
 async def opened_embedder(settings: "Settings") -> AsyncIterator["Embedder"]:
-    """Open what turns text into vectors, and close its connections.
+    """Open the embedder; close its connections on exit.
 
     Raises ConfigurationError.
     """
@@ -127,7 +127,7 @@ async def opened_embedder(settings: "Settings") -> AsyncIterator["Embedder"]:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """An open database and its workspaces; what else a command reads or writes it makes over these two."""
+    """An open database and its workspaces, from which commands build the other stores."""
 
     database: "Database"
     workspaces: "Workspaces"
@@ -147,9 +147,9 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
 def run(work: Work, *, as_json: bool, loop_factory: LoopFactory | None = None) -> NoReturn:
-    """Run a command and leave with its exit code.
+    """Run a command and exit with its code.
 
-    SIGINT and SIGTERM cancel the work, which then has its chance to put things in order.
+    SIGINT and SIGTERM cancel the work, which can then clean up.
     """
     raise typer.Exit(_outcome(work, as_json, loop_factory))
 
@@ -168,12 +168,12 @@ def _outcome(work: Work, as_json: bool, loop_factory: LoopFactory | None) -> Exi
         report("terminated", "Stopped by SIGTERM.", "", as_json=as_json)
         return Exit.TERMINATED
     except BrokenPipeError:
-        # Whoever read our output has enough of it; Python would complain again when it flushes at exit.
+        # The reader closed the pipe. Python would raise again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except Exception as error:
         log.debug("The command failed", exc_info=True)
-        message = f"Citewell failed for a reason of its own: {type(error).__name__}: {error}"
+        message = f"Unexpected error in Citewell: {type(error).__name__}: {error}"
         report("internal", message, "Run it again with CITEWELL_LOG_LEVEL=debug to see where.", as_json=as_json)
         return Exit.UNEXPECTED
 
@@ -185,7 +185,7 @@ async def _stoppable(work: Work) -> Exit | None:
 
 
 def report(code: str, message: str, suggestion: str, *, retryable: bool = False, as_json: bool) -> None:
-    """Return what went wrong: on stderr for people, as one JSON document on stdout for programs."""
+    """Print an error: on stderr for people, as one JSON document on stdout for programs."""
     if as_json:
         print_json({"error": {"code": code, "message": message, "suggestion": suggestion, "retryable": retryable}})
         return
@@ -198,7 +198,7 @@ def report(code: str, message: str, suggestion: str, *, retryable: bool = False,
 
 
 def run_app(app: typer.Typer) -> NoReturn:
-    """Run a command line; a mistyped one exits with 2, as JSON on stdout where ``--json`` was asked for."""
+    """Run the command line; a usage error exits with 2, and with ``--json`` is printed as JSON on stdout."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -216,4 +216,4 @@ def run_app(app: typer.Typer) -> NoReturn:
     sys.exit(code)
 
 
-USAGE_ERRORS: type[typer.BadParameter] = typer.BadParameter.__mro__[2]  # the root of all that click raises of usage
+USAGE_ERRORS: type[typer.BadParameter] = typer.BadParameter.__mro__[2]  # click's UsageError, the base class

@@ -1,6 +1,6 @@
 """Console output of commands: results on stdout, progress on stderr, JSON, progress bars and tables of figures.
 
-Imports rich only where something is printed, so that ``citewell --help`` stays fast.
+rich is imported only when something is printed, so that ``citewell --help`` stays fast.
 """
 
 import json
@@ -18,23 +18,23 @@ WIDEST = 100
 
 
 def result_console() -> "Console":
-    """Make the console for results: stdout, in colour only on a terminal."""
+    """Return the console for results: stdout, in colour only on a terminal."""
     return _console(stderr=False)
 
 
 def progress_console() -> "Console":
-    """Make the console for progress and errors: stderr."""
+    """Return the console for progress and errors: stderr."""
     return _console(stderr=True)
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document on stdout, readable and in UTF-8."""
+    """Print one JSON document on stdout, indented and in UTF-8."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, default=plain) + "\n")
     sys.stdout.flush()
 
 
 def plain(value: Any) -> Any:
-    """Lay out what JSON has no form for: dataclasses as objects, times in ISO 8601, ids as text."""
+    """Convert a value that JSON lacks: dataclasses to objects, times to ISO 8601, others to text."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, datetime):
@@ -59,7 +59,7 @@ FAILURES_SHOWN = 5
 
 
 def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show the figures of one measurement, nested ones by dotted names."""
+    """Show the figures of one measurement; nested ones get dotted names."""
     if as_json:
         print_json(report)
         return
@@ -77,28 +77,28 @@ def _rows(report: Mapping[str, Any], of: str = "") -> Iterator[list[str]]:
 
 
 @contextmanager
-def progress_bar(doing: str = "Asking") -> "Iterator[Progress]":
-    """Show a bar on a terminal; the function given moves it."""
+def progress_bar(label: str = "Asking") -> "Iterator[Progress]":
+    """Show a progress bar on a terminal; yield the function that updates it."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     console = progress_console()
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 def show_figures(figures: "Mapping[str, Figure]") -> None:
-    """Show measures with their intervals, a row each."""
+    """Show measures with their intervals, one per row."""
     from cli.tables import show_table
 
     rows = [[name, *_cells(figure), str(figure["n"])] for name, figure in figures.items()]
     show_table(result_console(), ["Measure", "Mean", "95% interval", "Questions"], rows, numbers=(1, 2, 3))
 
 
-def show_beside(figures: "Mapping[str, Mapping[str, Figure]]") -> None:
-    """Show the measures of several things in one table, two columns each, by their names."""
+def show_side_by_side(figures: "Mapping[str, Mapping[str, Figure]]") -> None:
+    """Show the measures of several named runs in one table, two columns per name."""
     from cli.tables import show_table
 
     first = next(iter(figures.values()))
@@ -116,10 +116,10 @@ def _cells(figure: "Figure") -> list[str]:
     return [f"{figure['mean']:.3f}", f"{figure['low']:.3f} - {figure['high']:.3f}"]
 
 
-def show_failures(what: str, faults: Sequence[tuple[str, str]], *, rest_in: str) -> None:
-    """Return what failed, the first few with name and reason, and which file of the run has the rest."""
+def show_failures(heading: str, faults: Sequence[tuple[str, str]], *, rest_in: str) -> None:
+    """Show the first failures with name and reason, and the file of the run that lists the rest."""
     console = progress_console()
-    console.print(what)
+    console.print(heading)
     for name, reason in faults[:FAILURES_SHOWN]:
         console.print(f"  {name}: {reason}")
     if len(faults) > FAILURES_SHOWN:

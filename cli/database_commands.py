@@ -1,4 +1,4 @@
-"""Commands that look after the database: migrate, reindex, purge and expire."""
+"""Database maintenance commands: migrate, reindex, purge and expire."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -12,26 +12,26 @@ from cli.options import AsJson, WorkspaceName, Yes, confirmed
 
 
 def migrate(as_json: AsJson = False) -> None:
-    """Bring the database up to this release."""
+    """Migrate the database to this release."""
     run(_migrate(as_json), as_json=as_json)
 
 
 async def _migrate(as_json: bool) -> None:
-    from tools.storage.startup import migrate as bring_up_to_date
+    from tools.storage.startup import migrate as apply_migrations
 
-    done = await bring_up_to_date(settings_for())
+    done = await apply_migrations(settings_for())
     if as_json:
         print_json({"applied": done})
     elif done:
         print("\n".join(f"applied {name}" for name in done))
     else:
-        print("The schema is of this release already.")
+        print("The schema is already up to date.")
 
 
 def reindex(as_json: AsJson = False) -> None:
-    """Embed the library anew.
+    """Embed the library again.
 
-    Uses the configured embedding model; search goes on meanwhile.
+    Uses the configured embedding model; search keeps working meanwhile.
     """
     run(_reindex(as_json), as_json=as_json)
 
@@ -39,23 +39,25 @@ def reindex(as_json: AsJson = False) -> None:
 async def _reindex(as_json: bool) -> Exit:
     from rich.progress import Progress
 
-    from tools.embeddings.reindexing import reindex as embed_anew
+    from tools.embeddings.reindexing import reindex as embed_library
 
     settings = settings_for()
     console = progress_console()
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("Embedding", total=None)
-            done = await embed_anew(storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of))
+            done = await embed_library(
+                storage.database, embedder, lambda n, of: bar.update(task, completed=n, total=of)
+            )
     if as_json:
         print_json(done)
     else:
-        print(f"Embedded {done.segments} segments by {done.model}, {done.dimension} dimensions.")
+        print(f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.")
     return Exit.OK
 
 
 OlderThan = Annotated[
-    int, typer.Option("--older-than-days", min=0, help="Only what was deleted this many days ago or more.")
+    int, typer.Option("--older-than-days", min=0, help="Only documents deleted at least this many days ago.")
 ]
 
 
@@ -64,7 +66,7 @@ def purge(
 ) -> None:
     """Remove deleted documents for good.
 
-    Removes what was deleted or has expired in a workspace, whoever's it was.
+    Removes the deleted and expired documents of every user of a workspace.
     """
     run(_purge(older_than_days, yes, workspace, as_json), as_json=as_json)
 
@@ -90,17 +92,17 @@ IdleDays = Annotated[
     typer.Option(
         min=1,
         max=3650,
-        help="How many days a session may be idle; CITEWELL_SESSION_DAYS otherwise.",
+        help="How many days a session may be idle; default: CITEWELL_SESSION_DAYS.",
         show_default=False,
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")]
 
 
 def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
-    """Delete sessions that were idle too long, in all workspaces.
+    """Delete sessions that have been idle too long, in all workspaces.
 
-    Ephemeral sessions go after 24 hours, and so do the logs of finished runs. A server does the same every hour.
+    Also deletes ephemeral sessions and the logs of finished runs after 24 hours. A server does the same every hour.
     """
     run(_expire(days, dry_run, as_json), as_json=as_json)
 

@@ -1,4 +1,4 @@
-"""citewell demo: the manual as a library, and questions that show what Citewell does with it."""
+"""citewell demo: questions over Citewell's own manual that show what it does."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 WORKSPACE = "demo"
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
-Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists, instead of the one without a model.")]
+Model = Annotated[
+    str, typer.Option(help="A model that `citewell doctor` lists; default: extractive, which needs none.")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question and what it shows; a follow-up is asked in the session of the question before it."""
+    """A question and what it demonstrates; a follow-up continues the session of the previous question."""
 
     text: str
     shows: str
@@ -36,21 +38,21 @@ QUESTIONS = (
         "What is the hotel limit a night, and when are approved expense claims paid?",
         "answered from two documents",
     ),
-    DemoQuestion("And in Paris?", "a follow-up that makes sense only with the question before it", follows_up=True),
-    DemoQuestion("Great, thank you very much!", "small talk, which needs no library", follows_up=True),
+    DemoQuestion("And in Paris?", "a follow-up that makes sense only after the previous question", follows_up=True),
+    DemoQuestion("Great, thank you very much!", "small talk, answered without a search", follows_up=True),
     DemoQuestion(
         "Ngày phép chưa dùng hết phải dùng trước ngày nào?",
         "a question in Vietnamese over a Vietnamese document",
     ),
     DemoQuestion("滤芯指示灯变红以后，应该在几天之内更换滤芯？", "a question in Chinese over a Chinese document"),
-    DemoQuestion("When may a citation be emitted?", "Citewell's own manual"),
+    DemoQuestion("When may a citation be emitted?", "answered from Citewell's own manual"),
     DemoQuestion(
         "How much is the daily meal allowance for a full day?",
         "two documents that contradict each other, and an answer that says so",
     ),
     DemoQuestion(
         "What is the wifi password of the Lisbon office?",
-        "what the library does not hold, refused with what came nearest",
+        "not in the library: refused, with the nearest passages",
     ),
 )
 
@@ -58,8 +60,8 @@ QUESTIONS = (
 def demo(model: Model = "extractive", as_json: AsJson = False) -> None:
     """Show what Citewell does, on its own manual.
 
-    Ingests the manual and five small documents, asks eight questions, and shows each run as it happens. Works in the
-    workspace "demo" and leaves every other alone; may be run again at any time.
+    Ingests the manual and five small documents, asks eight questions, and shows each run as it happens. Uses only the
+    workspace "demo"; you can run it again at any time.
     """
     run(_demo(model, as_json), as_json=as_json)
 
@@ -70,7 +72,7 @@ async def _demo(model: str, as_json: bool) -> Exit:
 
     if not DOCS.is_dir():
         raise ConfigurationError(
-            "The manual is not here, and the demo reads it.", suggestion="Run the demo from a clone of Citewell."
+            "The demo needs the manual, which is not installed.", suggestion="Run the demo from a clone of Citewell."
         )
     settings = settings_for(WORKSPACE)
     stage = None if as_json else Stage(result_console(), progress_console())
@@ -78,12 +80,12 @@ async def _demo(model: str, as_json: bool) -> Exit:
         stage.open()
     async with opened(settings) as citewell:
         await _fill(citewell, identity_of(settings), stage)
-        asked = await _ask_all(citewell, identity_of(settings), model, stage)
+        outcomes = await _ask_all(citewell, identity_of(settings), model, stage)
     if as_json:
-        print_json({"questions": [_told(each) for each in asked]})
-    failed = [each.exit_code for each in asked if each.exit_code not in (Exit.OK, Exit.ABSTAINED)]
+        print_json({"questions": [_as_document(outcome) for outcome in outcomes]})
+    failed = [outcome.exit_code for outcome in outcomes if outcome.exit_code not in (Exit.OK, Exit.ABSTAINED)]
     if stage is not None and not failed:
-        stage.close(asked[1].run.session_id)
+        stage.close(outcomes[1].run.session_id)
     return failed[0] if failed else Exit.OK
 
 
@@ -105,19 +107,19 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
     from tools.runs.run_request import RunRequest
 
     context = Context(workspace=identity.workspace, user=identity.user, model=model)
-    asked: list[AskOutcome] = []
+    outcomes: list[AskOutcome] = []
     for number, question in enumerate(QUESTIONS, start=1):
         if question.follows_up:
-            session_id = asked[-1].run.session_id
+            session_id = outcomes[-1].run.session_id
         else:
             session_id = (await citewell.library.sessions.create(identity, ephemeral=True)).session_id
         shown = None if stage is None else stage.question(number, len(QUESTIONS), question.text, question.shows)
         on_event = shown.show if shown is not None else None
-        asked.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), on_event))
-    return asked
+        outcomes.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), on_event))
+    return outcomes
 
 
-def _told(asked: "AskOutcome") -> dict[str, Any]:
-    document = asked.as_json()
-    wanted = ("question", "outcome", "needs_retrieval", "answer", "sections", "citations")
-    return {name: document.get(name) for name in wanted}
+def _as_document(outcome: "AskOutcome") -> dict[str, Any]:
+    document = outcome.as_json()
+    names = ("question", "outcome", "needs_retrieval", "answer", "sections", "citations")
+    return {name: document.get(name) for name in names}

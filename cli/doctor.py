@@ -1,4 +1,4 @@
-"""citewell doctor: what is configured, where each setting came from, and what of it can be reached."""
+"""citewell doctor: show the configuration, the origin of each setting, and what can be reached."""
 
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Return what is configured and reachable.
+    """Check what is configured and reachable.
 
-    Also where each setting came from, and which family answers. Exits with 5 where something that is configured can't
-    be reached, with 3 where it can't work.
+    Also shows where each setting came from, and which family answers. Exits with 5 if something configured can't be
+    reached, with 3 if the configuration can't work.
     """
     run(_doctor(as_json), as_json=as_json)
 
@@ -27,14 +27,14 @@ async def _doctor(as_json: bool) -> Exit:
     settings = settings_for()
     progress = progress_console()
     checks = []
-    with progress.status("Looking at the database") as status:
+    with progress.status("Checking the database") as status:
         checks.append(await check_database(settings))
-        status.update("Looking at the embedding model")
+        status.update("Checking the embedding model")
         checks.append(await check_embedding(settings))
         for model in settings.models:
-            status.update(f"Looking at the model {model.name}")
+            status.update(f"Checking the model {model.name}")
             checks.append(await check_model(model))
-        status.update("Looking at what other packages add")
+        status.update("Checking plugins")
         checks += check_plugins(settings)
     family = family_of(settings)
     if as_json:
@@ -52,7 +52,7 @@ async def _doctor(as_json: bool) -> Exit:
 
 
 def family_of(settings: "Settings") -> dict[str, str]:
-    """Return which family answers a question that names no model; "installed" is an entry point's."""
+    """Return the family and model that answer by default; the family "installed" comes from an entry point."""
     from tools.settings import EXTRACTIVE
 
     name = settings.default_model

@@ -1,4 +1,4 @@
-"""citewell documents: list what the library holds, read one, delete one."""
+"""citewell documents: list, show and delete the library's documents."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 documents = typer.Typer(help="List, read and delete documents.", no_args_is_help=True)
 DocumentId = Annotated[str, typer.Argument(help="The document's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
-Cursor = Annotated[str | None, typer.Option(help="Go on where the last list ended.", show_default=False)]
+Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 Space = Annotated[str | None, typer.Option(help="Only documents of this space, by its id or slug.")]
 Title = Annotated[str | None, typer.Option(help="Only documents with this in their title.")]
 
@@ -30,7 +30,7 @@ def list_(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the documents that you may read, the last changed first."""
+    """List the documents that you may read, most recently changed first."""
     run(_list(limit, cursor, space, title, workspace, user, as_json), as_json=as_json)
 
 
@@ -38,7 +38,7 @@ def list_(
 def show(
     document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
 ) -> None:
-    """Show what is known of a document."""
+    """Show a document's details."""
     run(_show(document_id, workspace, user, as_json), as_json=as_json)
 
 
@@ -46,7 +46,7 @@ def show(
 def raw(
     document_id: DocumentId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
 ) -> None:
-    """Print a document's canonical text, the text that citations point into."""
+    """Print a document's canonical text, to which the offsets of citations refer."""
     run(_raw(document_id, workspace, user, as_json), as_json=as_json)
 
 
@@ -58,7 +58,7 @@ def delete(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a document; `citewell purge` removes what is left of it later."""
+    """Delete a document; `citewell purge` later removes it for good."""
     run(_delete(document_id, yes, workspace, user, as_json), as_json=as_json)
 
 
@@ -135,12 +135,12 @@ async def _delete(document_id: str, yes: bool, workspace: str | None, user: str 
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         documents_ = _documents(storage)
-        held = await documents_.get(identity_of(settings), as_id(document_id, "document"))
-        if not confirmed(f"Delete the document “{held.title}”?", yes):
+        document = await documents_.get(identity_of(settings), as_id(document_id, "document"))
+        if not confirmed(f"Delete the document “{document.title}”?", yes):
             return Exit.USAGE
-        await documents_.delete(identity_of(settings), held.document_id)
+        await documents_.delete(identity_of(settings), document.document_id)
     if as_json:
-        print_json({"document_id": held.document_id, "deleted": True})
+        print_json({"document_id": document.document_id, "deleted": True})
     else:
-        print(f"Deleted “{held.title}”.")
+        print(f"Deleted “{document.title}”.")
     return Exit.OK

@@ -1,4 +1,4 @@
-"""Run uvicorn under our command line: startup errors reach it, and a signal ends it in order, with exit code 0."""
+"""uvicorn under our command line: startup errors are reported, and a signal stops it cleanly with exit code 0."""
 
 import asyncio
 import copy
@@ -19,19 +19,19 @@ from cli.console import print_json
 from graph.errors import ConfigurationError
 from tools.settings import Settings
 
-NEW_OBJECTS = 10_000  # between two collections of the youngest
-GRACE_SECONDS = 2  # for streams to tell the ends of the runs that ended while the server drained
+NEW_OBJECTS = 10_000  # between two collections of the youngest generation
+GRACE_SECONDS = 2  # for streams to send the last events of runs that ended while the server drained
 
 
 class Server(uvicorn.Server):
-    """A server that drains its runs while it waits for open requests, and does not raise again what signal ended it."""
+    """A server that drains its runs while it waits for open requests, and does not re-raise the signal it caught."""
 
     def __init__(self, config: uvicorn.Config, drain: Callable[[], Coroutine[Any, Any, None]]) -> None:
         super().__init__(config)
         self._drain = drain
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop listening, and close connections once the runs they tell have ended or are left to others."""
+        """Stop listening; close connections once their runs have ended or are left to other processes."""
         draining = asyncio.create_task(self._drain())
         await super().shutdown(sockets)
         await draining
@@ -46,10 +46,10 @@ class Server(uvicorn.Server):
 
 
 def collect_less() -> None:
-    """Leave what is in memory now out of every later garbage collection, and collect less often.
+    """Exclude the current objects from garbage collection, and collect less often.
 
-    A quarter of a million objects are there at the start and stay to the end; looking at them all again would stop
-    every stream for a tenth of a second. And reading one long session makes a hundred thousand.
+    A quarter of a million objects exist from start to end; scanning them all would pause every stream for a tenth of a
+    second. And reading one long session makes a hundred thousand.
     """
     gc.collect()
     gc.freeze()
@@ -57,33 +57,33 @@ def collect_less() -> None:
 
 
 async def serve_app(settings: Settings, *, as_json: bool) -> None:
-    """Serve the API until a signal comes, then let open requests end for as long as runs may drain.
+    """Serve the API until a signal arrives, then wait for open requests as long as runs may drain.
 
-    Raises ConfigurationError where the address can't be listened on, and what opening the library raises.
+    Raises ConfigurationError if the address is not available, and what opening the library raises.
     """
     check_bind(settings)
     listener = _listen(settings)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
-        lifespan="off",  # run here, so that what it raises is told like any other error
+        lifespan="off",  # run below, so that its errors are reported like any other
         log_level=settings.log_level,
-        log_config=_logged_to_stderr(),
+        log_config=_log_config(),
         access_log=settings.log_level in ("debug", "info"),
         server_header=False,
         timeout_graceful_shutdown=math.ceil(2 * settings.runs.drain_seconds) + GRACE_SECONDS,
     )
     with listener:
         async with app.router.lifespan_context(app):
-            # From here on signals are uvicorn's; both would hear one otherwise.
+            # uvicorn handles signals from here on; otherwise both handlers would run.
             asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
             collect_less()
             _announce(listener, as_json=as_json)
             await Server(config, app.state.citewell.runner.drain).serve(sockets=[listener])
 
 
-def _logged_to_stderr() -> dict[str, Any]:
-    """Give uvicorn's own logging, but for its access log, which it would write to stdout among our results."""
+def _log_config() -> dict[str, Any]:
+    """Return uvicorn's logging with the access log on stderr; stdout is for results."""
     config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
     config["handlers"]["access"]["stream"] = "ext://sys.stderr"
     return config
@@ -95,8 +95,8 @@ def _listen(settings: Settings) -> socket.socket:
         return socket.create_server((settings.host.strip("[]"), settings.port), family=family, backlog=2048)
     except OSError as error:
         raise ConfigurationError(
-            f"Nothing can listen on {settings.host}:{settings.port}: {error.strerror or error}.",
-            suggestion="Stop what listens there, or choose another port with --port.",
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror or error}.",
+            suggestion="Stop the process that listens there, or choose another port with --port.",
         ) from error
 
 

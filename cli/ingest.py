@@ -1,4 +1,4 @@
-"""citewell ingest: bring files and folders into the library."""
+"""citewell ingest: add files and folders to the library."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,7 @@ Paths = Annotated[
     list[Path],
     typer.Argument(help="Files and folders: Markdown, text, HTML, PDF, Document AI JSON.", show_default=False),
 ]
-Owner = Annotated[str | None, typer.Option(help="The only user who may read these; everybody otherwise.")]
+Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]
 SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 
 
@@ -29,10 +29,10 @@ def ingest(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring files and folders into the library.
+    """Add files and folders to the library.
 
-    What has not changed is left as it is. A file that can't be read is named with the reason, the rest go in, and the
-    exit code is 6.
+    Unchanged files are skipped. A file that can't be read is reported with the reason, the others are ingested, and
+    the exit code is 6.
     """
     run(_ingest(paths, owner, space, workspace, user, as_json), as_json=as_json)
 
@@ -57,7 +57,7 @@ async def _ingest(
 async def ingest_shown(
     ingestor: "Ingestor", identity: "Identity", paths: list[Path], *, owner: str | None = None, space: str | None = None
 ) -> "list[Report]":
-    """Ingest paths with a progress bar on stderr, where that is a terminal."""
+    """Ingest paths, with a progress bar if stderr is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = progress_console()
@@ -75,7 +75,7 @@ async def ingest_shown(
 
 
 def as_document(reports: "list[Report]") -> dict[str, object]:
-    """Lay out what became of each file, and how many of each kind."""
+    """Return the ingested and the refused files, and how many have each status."""
     statuses = [report.status for report in reports]
     return {
         "documents": [report for report in reports if report.status != "refused"],
@@ -102,5 +102,5 @@ def _show(reports: "list[Report]") -> None:
             console.print(line, soft_wrap=True)
     counts = as_document(reports)["counts"]
     assert isinstance(counts, dict)
-    told = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
-    console.print(told.capitalize() + "." if told else "There was no file to ingest.")
+    summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
+    console.print(summary.capitalize() + "." if summary else "No files to ingest.")

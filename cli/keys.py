@@ -1,4 +1,4 @@
-"""citewell keys: make API keys, list and revoke them."""
+"""citewell keys: create, list and revoke API keys."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tools.auth.api_keys import ApiKey, ApiKeys
 
-keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
 KeyId = Annotated[str, typer.Argument(help="The key's id, as the list shows it.", show_default=False)]
 OfWorkspace = Annotated[
@@ -23,19 +23,19 @@ OfWorkspace = Annotated[
 
 @keys.command()
 def create(workspace: WorkspaceName = None, user: UserName = None, label: Label = "", as_json: AsJson = False) -> None:
-    """Make a key that stands for a user of a workspace. It is shown this once."""
+    """Create a key that authenticates as a user of a workspace. It is shown only once."""
     run(_create(workspace, user, label, as_json), as_json=as_json)
 
 
 @keys.command("list")
 def list_(workspace: OfWorkspace = None, as_json: AsJson = False) -> None:
-    """List the keys by their ids, those that are revoked among them."""
+    """List the keys by id, revoked ones included."""
     run(_list(workspace, as_json), as_json=as_json)
 
 
 @keys.command()
 def revoke(key_id: KeyId, as_json: AsJson = False) -> None:
-    """Refuse a key from now on, in every process."""
+    """Revoke a key at once, in every process."""
     run(_revoke(key_id, as_json), as_json=as_json)
 
 
@@ -56,8 +56,10 @@ async def _create(workspace: str | None, user: str | None, label: str, as_json: 
         print_json({"key": key, **made})
     else:
         print(key)
-        who = f"the user {settings.user} of the workspace {settings.workspace}"
-        progress_console().print(f"The key {key_id(key)} stands for {who}. It is not shown again.", markup=False)
+        owner = f"the user {settings.user} of the workspace {settings.workspace}"
+        progress_console().print(
+            f"The key {key_id(key)} authenticates as {owner}. It is not shown again.", markup=False
+        )
 
 
 async def _list(workspace: str | None, as_json: bool) -> None:
@@ -68,7 +70,7 @@ async def _list(workspace: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"keys": found})
         return
-    headings = ["Key", "Workspace", "User", "Label", "Made", "Last used", "Revoked"]
+    headings = ["Key", "Workspace", "User", "Label", "Created", "Last used", "Revoked"]
     show_table(result_console(), headings, [_row(key) for key in found])
 
 

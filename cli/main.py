@@ -1,4 +1,4 @@
-"""The ``citewell`` command: its sub-commands, and how a mistyped line is reported."""
+"""The ``citewell`` command and its sub-commands."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -22,7 +22,7 @@ from cli.workspaces import workspaces
 app = typer.Typer(
     name="citewell",
     help="Ask your documents a question and get an answer whose every citation is proven.",
-    epilog="Each command explains itself: citewell ask --help. Try `citewell demo` first.",
+    epilog="For help on a command: citewell ask --help. Try `citewell demo` first.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -56,7 +56,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_show_version)
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, worded once, and the checks and defaults of their values."""
+"""Options shared by several commands, with the checks and defaults of their values."""
 
 import sys
 from datetime import UTC, datetime
@@ -13,16 +13,16 @@ from graph.errors import InvalidRequest, NotFound
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout; progress stays on stderr.")]
 WorkspaceName = Annotated[
-    str | None, typer.Option("--workspace", "-w", help="The workspace to work in; CITEWELL_WORKSPACE otherwise.")
+    str | None, typer.Option("--workspace", "-w", help="The workspace to use; default: CITEWELL_WORKSPACE.")
 ]
-UserName = Annotated[str | None, typer.Option("--user", "-u", help="The user to act as; CITEWELL_USER otherwise.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Go ahead without asking.")]
+UserName = Annotated[str | None, typer.Option("--user", "-u", help="The user to act as; default: CITEWELL_USER.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def as_id(value: str, what: str) -> str:
-    """Check that an id is a UUID, as every id of ours is.
+    """Return an id in the canonical form of a UUID.
 
-    Raises NotFound: nothing has an id of another shape.
+    Raises NotFound for anything else, since every id is a UUID.
     """
     try:
         return str(UUID(value))
@@ -31,14 +31,14 @@ def as_id(value: str, what: str) -> str:
 
 
 def confirmed(question: str, yes: bool) -> bool:
-    """Ask before what cannot be undone; without a terminal to ask on, only ``--yes`` confirms it.
+    """Ask for confirmation of something that cannot be undone; return whether it was given.
 
-    Raises InvalidRequest where there is nobody to ask.
+    Raises InvalidRequest without a terminal, where only ``--yes`` confirms.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise InvalidRequest(f"{question} Nobody is there to say so.", suggestion="Add --yes.")
+        raise InvalidRequest(f"{question} There is no terminal to confirm on.", suggestion="Add --yes.")
     return typer.confirm(question, err=True)
 
 
@@ -50,31 +50,33 @@ DataSetName = Annotated[
     ),
 ]
 DataSetPath = Annotated[
-    Path | None, typer.Option("--path", help="Where the set lies; golden needs none.", show_default=False)
+    Path | None, typer.Option("--path", help="The set's file or folder; golden needs none.", show_default=False)
 ]
 ModelName = Annotated[str, typer.Option("--model", help="A configured model's name.")]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]
 Most = Annotated[
-    int | None, typer.Option("--most", min=1, help="Ask only so many questions, spread evenly.", show_default=False)
+    int | None,
+    typer.Option("--most", min=1, help="Ask at most this many questions, spread evenly.", show_default=False),
 ]
 
 
 class Retriever(StrEnum):
-    """What is searched with: our own hybrid search, or LangChain's vector store over the same library."""
+    """The retriever: our own hybrid search, or LangChain's vector store over the same library."""
 
     OURS = "ours"
     LANGCHAIN = "langchain"
 
 
 RetrieverChoice = Annotated[
-    Retriever, typer.Option("--retriever", help="What searches: our own, or LangChain's vector store on our library.")
+    Retriever,
+    typer.Option("--retriever", help="The retriever: our own, or LangChain's vector store on the same library."),
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 BaselineRun = Annotated[
     Path | None,
     typer.Option(
         "--baseline",
-        help="A run's folder or metrics.json to show the figures beside; the gate's where it has some.",
+        help="A run's folder or metrics.json to compare with; default: the gate's baseline if it has one.",
         show_default=False,
     ),
 ]
@@ -82,6 +84,6 @@ BaselineRun = Annotated[
 RUNS = Path("runs")
 
 
-def new_run_path(*named: str) -> Path:
-    """Name a folder below ``runs/`` after what is run, and when."""
-    return RUNS / "-".join((*named, f"{datetime.now(UTC):%Y%m%d-%H%M%S}"))
+def new_run_path(*names: str) -> Path:
+    """Return a folder below ``runs/`` named after what is run and the current time."""
+    return RUNS / "-".join((*names, f"{datetime.now(UTC):%Y%m%d-%H%M%S}"))

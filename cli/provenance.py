@@ -1,4 +1,4 @@
-"""Where each setting's value comes from: the environment, the .env file, an alias, or the default."""
+"""The origin of each setting's value: the environment, the .env file, an alias, or the default."""
 
 import os
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ MASK = "********"
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """A setting as it stands. ``name`` is what set it, or would; secrets are masked."""
+    """A setting's current value and origin. ``name`` is the variable that set it, or could; secrets are masked."""
 
     setting: str
     value: str
@@ -28,7 +28,7 @@ class Provenance:
 
 
 def provenance(settings: Settings) -> list[Provenance]:
-    """Tell of each setting its value and the name that it came from, in the order they are declared."""
+    """Return each setting's value and origin, in the order of declaration."""
     environment = {name.upper(): value for name, value in os.environ.items()}
     file = {name.upper(): value for name, value in dotenv_values(Path(".env")).items() if value is not None}
     return [
@@ -38,12 +38,12 @@ def provenance(settings: Settings) -> list[Provenance]:
 
 
 def setting_names() -> list[str]:
-    """List every setting by its dotted path; a list of models counts as one."""
+    """Return the dotted path of every setting; a list of models counts as one."""
     return [path for name, field in Settings.model_fields.items() for path in _paths(name, field)]
 
 
 def environment_name(setting: str) -> str:
-    """Return the name that sets a setting in the environment."""
+    """Return the environment variable of a setting."""
     return PREFIX + setting.replace(".", "__").upper()
 
 
@@ -63,10 +63,10 @@ def _value(settings: Settings, setting: str) -> object:
 def _origin(setting: str, environment: Mapping[str, str], file: Mapping[str, str]) -> tuple[Origin, str]:
     name = environment_name(setting)
     whole = environment_name(setting.split(".")[0])
-    for origin, held in (("environment", environment), (".env", file)):
+    for origin, variables in (("environment", environment), (".env", file)):
         for candidate in (name, whole):
             # Nested names set parts of a list or of an object: CITEWELL_MODELS__0__NAME.
-            found = next((n for n in held if n == candidate or n.startswith(f"{name}__")), None)
+            found = next((n for n in variables if n == candidate or n.startswith(f"{name}__")), None)
             if found is not None:
                 return origin, found  # type: ignore[return-value]
     alias = _alias(setting, environment)

@@ -1,4 +1,4 @@
-"""citewell search: what the library holds on a subject, without an answer."""
+"""citewell search: search the library without generating an answer."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -11,8 +11,8 @@ from cli.options import AsJson, UserName, WorkspaceName, as_id
 
 Spaces = Annotated[list[str] | None, typer.Option("--space", help="Search this space alone; may be repeated.")]
 Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
-TopK = Annotated[int, typer.Option(min=1, max=30, help="Segments to find.")]
-MinScore = Annotated[float, typer.Option(min=0, max=1, help="Least relevance of a segment, 0 to 1.")]
+TopK = Annotated[int, typer.Option(min=1, max=30, help="How many segments to find.")]
+MinScore = Annotated[float, typer.Option(min=0, max=1, help="Minimum relevance of a segment, 0 to 1.")]
 
 
 def search(
@@ -25,9 +25,9 @@ def search(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search the library without asking.
+    """Search the library without generating an answer.
 
-    The best segments come first, with their relevance.
+    Shows the best segments first, with their relevance.
     """
     run(_search(query, top_k, min_score, space or [], page or [], workspace, user, as_json), as_json=as_json)
 
@@ -48,7 +48,7 @@ async def _search(
     from tools.retrieval.hybrid_search import HybridSearcher
 
     settings = settings_for(workspace, user)
-    asked = SearchQuery(
+    search_query = SearchQuery(
         query,
         identity_of(settings),
         top_k=top_k,
@@ -61,7 +61,7 @@ async def _search(
         async with storage.database.connection() as connection:
             await refuse_mismatch(connection, embedder)
         searcher = HybridSearcher(storage.database, storage.workspaces, embedder)
-        found = await searcher.search(asked)
+        found = await searcher.search(search_query)
     if as_json:
         hits = [
             {"segment_id": hit.segment.segment_id, "score": round(hit.score, 4), **asdict(hit.segment)}

@@ -1,4 +1,4 @@
-"""citewell serve: the HTTP API on one address."""
+"""citewell serve: serve the HTTP API on one address."""
 
 from typing import Annotated
 
@@ -7,10 +7,8 @@ import typer
 from cli.command import Exit, run, settings_for
 from cli.options import AsJson
 
-Host = Annotated[str | None, typer.Option(help="The address to listen on; CITEWELL_HOST otherwise.")]
-Port = Annotated[
-    int | None, typer.Option(min=0, max=65535, help="The port, 0 for a free one; CITEWELL_PORT otherwise.")
-]
+Host = Annotated[str | None, typer.Option(help="The address to listen on; default: CITEWELL_HOST.")]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The port, 0 for a free one; default: CITEWELL_PORT.")]
 
 
 def serve(host: Host = None, port: Port = None, as_json: AsJson = False) -> None:
@@ -24,6 +22,6 @@ async def _serve(host: str | None, port: int | None, as_json: bool) -> Exit:
     from cli.http_server import serve_app
 
     settings = settings_for()
-    said = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    await serve_app(settings.model_copy(update=said), as_json=as_json)
+    overrides = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    await serve_app(settings.model_copy(update=overrides), as_json=as_json)
     return Exit.OK

@@ -1,4 +1,4 @@
-"""citewell sessions: list conversations, read one, rename one, delete one."""
+"""citewell sessions: list, show, rename and delete conversations."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 sessions = typer.Typer(help="List, read, rename and delete conversations.", no_args_is_help=True)
 SessionId = Annotated[str, typer.Argument(help="The session's id.", show_default=False)]
 Limit = Annotated[int, typer.Option(min=1, max=500, help="How many at most.")]
-Title = Annotated[str, typer.Argument(help="What it is to be called; 1 to 255 characters.", show_default=False)]
+Title = Annotated[str, typer.Argument(help="The new title, 1 to 255 characters.", show_default=False)]
 Branch = Annotated[
     str | None,
-    typer.Option(help="A message: show the branch through it, not the one gone on with last.", show_default=False),
+    typer.Option(help="Show the branch through this message, instead of the latest.", show_default=False),
 ]
 LONGEST_TITLE = 255
-Cursor = Annotated[str | None, typer.Option(help="Go on where the last list ended.", show_default=False)]
+Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
 
 
 @sessions.command("list")
@@ -32,7 +32,7 @@ def list_(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """List your sessions, the last used first."""
+    """List your sessions, most recently used first."""
     run(_list(limit, cursor, workspace, user, as_json), as_json=as_json)
 
 
@@ -46,7 +46,7 @@ def show(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a session's messages, with the citations of its answers and what has become of their quotes since."""
+    """Show a session's messages, with the citations of its answers and whether their quotes have changed since."""
     run(_show(session_id, limit, cursor, branch, workspace, user, as_json), as_json=as_json)
 
 
@@ -58,7 +58,7 @@ def rename(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Return a session another title."""
+    """Rename a session."""
     run(_rename(session_id, title, workspace, user, as_json), as_json=as_json)
 
 
@@ -138,8 +138,8 @@ async def _rename(session_id: str, title: str, workspace: str | None, user: str 
 async def _delete(session_id: str, yes: bool, workspace: str | None, user: str | None, as_json: bool) -> Exit:
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
-        held = await _sessions(storage).get(identity_of(settings), as_id(session_id, "session"), limit=1)
-        if not confirmed(f"Delete the session “{held.session.title}” for good?", yes):
+        history = await _sessions(storage).get(identity_of(settings), as_id(session_id, "session"), limit=1)
+        if not confirmed(f"Delete the session “{history.session.title}” for good?", yes):
             return Exit.USAGE
         await _sessions(storage).delete(identity_of(settings), session_id)
     if as_json:

@@ -1,4 +1,4 @@
-"""citewell eval compare: two runs, measure by measure and question by question."""
+"""citewell eval compare: compare two runs by measure and by question."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,16 +17,16 @@ JUDGED = {"better": "better", "worse": "worse", "changed": "changed", "no signif
 
 
 def compare(
-    before: Annotated[Path, typer.Argument(metavar="A", help="The folder of the run before.", show_default=False)],
-    after: Annotated[Path, typer.Argument(metavar="B", help="The folder of the run after.", show_default=False)],
+    before: Annotated[Path, typer.Argument(metavar="A", help="The folder of the earlier run.", show_default=False)],
+    after: Annotated[Path, typer.Argument(metavar="B", help="The folder of the later run.", show_default=False)],
     html: Annotated[
-        Path | None, typer.Option("--html", help="Write the comparison as a page too.", show_default=False)
+        Path | None, typer.Option("--html", help="Also write the comparison as an HTML page.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs over the questions that both asked.
 
-    Each measure's change has a 95% interval by paired bootstrap and a p-value corrected for all that are compared.
+    Each measure's change has a 95% interval by paired bootstrap, and a p-value corrected for multiple comparisons.
     """
     run(_compare(before, after, html, as_json), as_json=as_json)
 
@@ -75,7 +75,7 @@ def _show_measures(comparison: "Comparison") -> None:
     columns = ["Measure", f"{comparison.before} → {comparison.after}", "Change, 95%", "Judged"]
     show_table(result_console(), columns, rows, numbers=(1, 2))
     progress_console().print(
-        f"{len(comparison.metrics) - len(rows)} measures did not change at all; – is no significant change."
+        f"{len(comparison.metrics) - len(rows)} measures did not change at all; – means no significant change."
     )
 
 
@@ -84,13 +84,13 @@ def _show_questions(comparison: "Comparison") -> None:
 
     rows = [[_named(each), each.turn, each.before, each.after] for each in comparison.questions]
     if not rows:
-        progress_console().print("No question came out otherwise.")
+        progress_console().print("No question had a different outcome.")
         return
     columns = ["Question", "Turn", comparison.before, comparison.after]
     show_table(result_console(), columns, rows[:QUESTIONS_SHOWN])
     if len(rows) > QUESTIONS_SHOWN:
         more = len(rows) - QUESTIONS_SHOWN
-        progress_console().print(f"{more} more questions came out otherwise; --json and --html list all.")
+        progress_console().print(f"{more} more questions had a different outcome; --json and --html list all.")
 
 
 def _named(change: "QuestionChange") -> str:
@@ -101,7 +101,7 @@ def _counts(comparison: "Comparison") -> str:
     rest = {
         f"only in {comparison.before}": comparison.only_before,
         f"only in {comparison.after}": comparison.only_after,
-        "asked otherwise": comparison.otherwise,
+        "asked differently": comparison.otherwise,
     }
     counts = [f"{len(names)} {where}" for where, names in rest.items() if names]
     return f"{comparison.shared} questions compared" + (f"; {', '.join(counts)}." if counts else ".")

@@ -1,4 +1,4 @@
-"""citewell eval export: a run as a file for another tool."""
+"""citewell eval export: write a run as a file for another tool."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ from cli.options import AsJson, RunPath
 
 
 class Format(StrEnum):
-    """What to write: a whole experiment with its scores, or the questions as examples of a data set."""
+    """The export format: an experiment with its scores, or the questions as examples of a data set."""
 
     LANGSMITH = "langsmith"
     LANGSMITH_EXAMPLES = "langsmith-examples"

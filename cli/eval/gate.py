@@ -1,4 +1,4 @@
-"""citewell eval gate: the golden set by both families, against the committed thresholds and baseline."""
+"""citewell eval gate: judge both families on the golden set against the committed thresholds and baseline."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 def gate(
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Keep both run folders here, to look at each question.", show_default=False),
+        typer.Option("--out", help="Keep both run folders here, to inspect each question.", show_default=False),
     ] = None,
     write_baseline: Annotated[
         bool,
-        typer.Option("--write-baseline", help="Make what was measured the baseline, and judge by thresholds alone."),
+        typer.Option("--write-baseline", help="Save the result as the new baseline; judge by thresholds alone."),
     ] = False,
     fault: Annotated[
-        str, typer.Option("--fault", help="Run with a fault in it, which has to fail.", show_default=False)
+        str, typer.Option("--fault", help="Inject this fault; the gate must then fail.", show_default=False)
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Judge a change by the golden set: thresholds, and a paired comparison with the committed baseline.
+    """Judge a change on the golden set: by thresholds, and by a paired comparison with the committed baseline.
 
-    Ends with code 9 where a bound breaks its threshold or a measure is significantly worse than the baseline.
+    Exits with 9 if a bound breaks its threshold or a measure is significantly worse than the baseline.
     """
     run(_gate(out, write_baseline, fault, as_json), as_json=as_json)
 
@@ -51,7 +51,7 @@ async def _gate(out: Path | None, write_baseline: bool, fault: str, as_json: boo
     console = progress_console()
     console.print(f"{len(failed) or 'None'} of {len(judgements)} measures failed.")
     if failed and out is None:
-        console.print("--out DIR keeps every question's record and a report to look at.")
+        console.print("Use --out DIR to keep every question's record and a report.")
     return Exit.WORSE if failed else Exit.OK
 
 

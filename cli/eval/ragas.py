@@ -1,4 +1,4 @@
-"""citewell eval ragas: a run in ragas' data set format, and its scores by ragas' metrics."""
+"""citewell eval ragas: export a run in ragas' data set format, and score it with ragas' metrics."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,25 +18,29 @@ def ragas(
     metrics: Annotated[
         str,
         typer.Option(
-            "--metrics", help="Names of ragas' metrics, between commas.", show_default="all that need no model"
+            "--metrics", help="Names of ragas' metrics, separated by commas.", show_default="all that need no model"
         ),
     ] = "",
     model: Annotated[
         str | None,
-        typer.Option("--model", help="A configured model that judges; adds the metrics it takes.", show_default=False),
+        typer.Option(
+            "--model", help="A configured model as judge; adds the metrics that need one.", show_default=False
+        ),
     ] = None,
     export: Annotated[
         Path | None,
         typer.Option(
-            "--export", help="Write the run as JSON lines for ragas; alone, nothing is scored.", show_default=False
+            "--export",
+            help="Write the run as JSON lines for ragas; without other options, score nothing.",
+            show_default=False,
         ),
     ] = None,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Judgements in flight.")] = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Score a run with ragas, and write the scores beside it; needs the extra `ragas`.
+    """Score a run with ragas, and write the scores to the run's folder; needs the extra `ragas`.
 
-    A score that is no number is an error: the metric then has no mean, and the command ends with code 5.
+    A score that is not a number is an error: the metric then has no mean, and the command exits with 5.
     """
     run(_ragas(run_path, metrics, model, export, concurrency, as_json), as_json=as_json)
 
@@ -79,11 +83,11 @@ def _show(report: "RagasReport") -> None:
     show_table(result_console(), columns, rows, numbers=(1, 2, 3, 4))
     if failed_runs := report["failed_runs"]:
         of = report["questions"]
-        _tell(f"{len(failed_runs)} of {of} runs failed, so that no metric has a mean:", failed_runs)
+        _show_faults(f"{len(failed_runs)} of {of} runs failed, so no metric has a mean:", failed_runs)
     for name, metric in report["metrics"].items():
         if failed := metric["failed"]:
             of = len(failed) + len(metric["scores"])
-            _tell(f"{name} failed on {len(failed)} of {of} questions, so that it has no mean:", failed)
+            _show_faults(f"{name} failed on {len(failed)} of {of} questions, so it has no mean:", failed)
 
 
 def _cells(metric: "MetricReport") -> list[str]:
@@ -93,6 +97,6 @@ def _cells(metric: "MetricReport") -> list[str]:
     return [mean, interval, str(len(metric["scores"])), str(len(metric["failed"])), left_out]
 
 
-def _tell(what: str, faults: "list[RagasFault]") -> None:
+def _show_faults(heading: str, faults: "list[RagasFault]") -> None:
     named = [(f"{fault['case_id']} ({fault['variant']})", fault["reason"]) for fault in faults]
-    show_failures(what, named, rest_in="ragas.json")
+    show_failures(heading, named, rest_in="ragas.json")

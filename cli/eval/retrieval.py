@@ -1,10 +1,10 @@
-"""citewell eval retrieval: search for a data set's questions, without answering them."""
+"""citewell eval retrieval: measure retrieval on a data set, without answering."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.command import Exit, opened, run, settings_for
-from cli.console import print_json, progress_bar, result_console, show_beside, show_figures
+from cli.console import print_json, progress_bar, result_console, show_figures, show_side_by_side
 from cli.options import AsJson, DataSetName, DataSetPath, Most, Retriever, RetrieverChoice
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ def retrieval(
     retriever: RetrieverChoice = Retriever.OURS,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how well the questions' own words find their evidence, without answering.
+    """Measure how well a search for each question, as written, finds its evidence, without answering.
 
-    With another retriever than ours, both are measured and shown in one table.
+    With a retriever other than ours, both are measured and shown in one table.
     """
     run(_retrieval(data_set, path, most, retriever, as_json), as_json=as_json)
 
@@ -52,4 +52,4 @@ def _show(retriever: Retriever, figures: "Figures", ours: "Figures | None") -> N
     if ours is None:
         show_figures(figures)
     else:
-        show_beside({"ours": ours, retriever.value: figures})
+        show_side_by_side({"ours": ours, retriever.value: figures})

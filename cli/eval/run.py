@@ -1,4 +1,4 @@
-"""citewell eval run and report: a data set through the real graph, into a run folder, and its page written again."""
+"""citewell eval run and report: run a data set through the real graph, and rewrite a run's report."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,17 +33,17 @@ def run_set(
     model: ModelName = "extractive",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The run's folder; a run that was stopped there goes on.", show_default="runs/..."),
+        typer.Option("--out", help="The run's folder; a stopped run there is resumed.", show_default="runs/..."),
     ] = None,
     removed: Annotated[
-        bool, typer.Option("--removed", help="Also ask without the documents that each answer needs.")
+        bool, typer.Option("--removed", help="Also ask each question without the documents its answer needs.")
     ] = False,
     concurrency: Concurrency = 4,
-    top_k: Annotated[int, typer.Option("--top-k", min=1, max=30, help="Segments that a search brings.")] = 10,
+    top_k: Annotated[int, typer.Option("--top-k", min=1, max=30, help="Segments that a search returns.")] = 10,
     refuse_below: Annotated[
         float | None,
         typer.Option(
-            "--refuse-below", min=0.0, max=1.0, help="Chance of an answer below which is refused.", show_default=False
+            "--refuse-below", min=0.0, max=1.0, help="Refuse below this chance of an answer.", show_default=False
         ),
     ] = None,
     most: Most = None,
@@ -53,8 +53,8 @@ def run_set(
 ) -> None:
     """Run a data set through the real graph and write results, figures and a report.
 
-    The folder holds configuration.json, results.jsonl, metrics.json and report.html. Stopped runs go on where --out
-    names their folder. Ends with code 5 where every question's run failed.
+    The folder holds configuration.json, results.jsonl, metrics.json and report.html. To resume a stopped run, pass its
+    folder as --out. Exits with 5 if every question's run failed.
     """
     arguments = (data_set, path, model, out, removed, concurrency, top_k, refuse_below, most, retriever, baseline)
     run(_run_set(*arguments, as_json), as_json=as_json)
@@ -98,7 +98,7 @@ async def _run_set(
         min_score=LEAST_SCORES[retriever.value],
     )
     if out is None:
-        progress_console().print(f"Running into {folder.path}; after a stop, --out with that name goes on.")
+        progress_console().print(f"Writing to {folder.path}; to resume after a stop, pass it as --out.")
     async with open_with_retriever(settings, retriever.value, durability="exit") as citewell:
         with progress_bar() as progress:
             metrics = await evaluate(citewell, data, options, folder, baseline=beside, progress=progress)
@@ -113,18 +113,18 @@ async def _run_set(
 def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
     show_figures(metrics["all"])
     console = progress_console()
-    console.print(_rested_on(metrics["support"]))
+    console.print(_support_note(metrics["support"]))
     failed = [(record["case_id"], error["message"]) for record in folder.records() if (error := record["error"])]
     if failed:
         show_failures(f"{len(failed)} of {metrics['questions']} runs failed:", failed, rest_in="results.jsonl")
-        console.print(f"With --out {folder.path} the same command asks again what failed for a reason that may pass.")
-    console.print(f"Written to {folder.path}. Open {folder.report} in a browser: it says what each measure means.")
+        console.print(f"Run it again with --out {folder.path} to retry those that failed for a temporary reason.")
+    console.print(f"Written to {folder.path}. Open {folder.report} in a browser; it explains each measure.")
 
 
-def _rested_on(support: "SupportDescription") -> str:
+def _support_note(support: "SupportDescription") -> str:
     name, rating = support["name"], support["rating"]
     if rating is None:
-        return f"ALCE's measures rest on {name}; how well that agrees with people is not known."
+        return f"ALCE's measures rest on {name}; its agreement with people is unknown."
     return (
         f"ALCE's measures rest on {name}: AUROC {rating['auroc']:.3f}, balanced accuracy "
         f"{rating['balanced_accuracy']:.3f} on {rating['claims']} claims that people labelled ({rating['of']})."
@@ -132,7 +132,7 @@ def _rested_on(support: "SupportDescription") -> str:
 
 
 def report(run_path: RunPath, baseline: BaselineRun = None, as_json: AsJson = False) -> None:
-    """Take a run's figures anew from its results, and write its report.html again."""
+    """Recompute a run's figures from its results, and rewrite its report.html."""
     run(_report(run_path, baseline, as_json), as_json=as_json)
 
 

@@ -1,1 +1,1 @@
-"""Terminal rendering of runs as they happen, citations and conversations."""
+"""Terminal rendering of live runs, citations and conversations."""

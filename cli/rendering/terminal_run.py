@@ -1,4 +1,4 @@
-"""Show a run in the terminal as it happens: steps with their times, the answer with its markers, then its citations."""
+"""Live view of a run in the terminal: steps with their times, the answer with its markers, then its citations."""
 
 import time
 from collections import Counter
@@ -22,16 +22,16 @@ NARROWEST_NOTE = 36
 
 
 class TerminalRun:
-    """Shows one run: steps and notes on one console, the answer and its proof on the other.
+    """Live view of one run: steps and notes on one console, the answer and its proof on the other.
 
-    A step that writes is shown when its first text comes, with the time to that text; any other when it ends.
+    A step that writes text is shown with the time to its first text; any other step is shown when it ends.
     """
 
     def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
         self._answer, self._steps = answer, steps
         self._wrap = answer.is_terminal if wrap is None else wrap
         self._status: Status | None = None
-        self._now = 0.0  # when the event that is shown happened
+        self._now = 0.0  # timestamp of the current event
         self._began: dict[str, float] = {}
         self._notes: dict[str, list[str]] = {}
         self._flow: Flow | None = None
@@ -39,23 +39,23 @@ class TerminalRun:
         self._started = time.perf_counter()
         self._family = self._question = ""
         self._verdicts: Counter[str] = Counter()
-        self._failed: list[str] = []  # claims that failed, with the reasons
-        self._answered = False  # the answer was written, and nothing after it yet
-        self._later: list[str] = []  # remarks on a section, kept until its text has ended
+        self._failed: list[str] = []  # failed claims with their reasons
+        self._answered = False  # a section was written, and nothing after it yet
+        self._deferred: list[str] = []  # remarks on a section, shown after its text
 
     def show(self, envelope: events.Envelope) -> None:
-        """Show an event. Several may come at once, so times are those at which they happened."""
+        """Show an event. Times are the events' timestamps, since several events may arrive at once."""
         self._now = datetime.fromisoformat(envelope.at).timestamp()
         self._view.feed(envelope.event)
         self._show(envelope.event)
 
     @singledispatchmethod
     def _show(self, event: events.AnyEvent) -> None:
-        """Show an event by its class; nothing where it is not registered."""
+        """Show an event by its class; ignore unregistered classes."""
 
     @_show.register
     def _queued(self, event: events.Queued) -> None:
-        self._aside(f"waiting, {event.position} before this one")
+        self._remark(f"waiting, {event.position} ahead in the queue")
 
     @_show.register
     def _run_started(self, event: events.RunStarted) -> None:
@@ -63,7 +63,7 @@ class TerminalRun:
 
     @_show.register
     def _run_resumed(self, event: events.RunResumed) -> None:
-        self._aside(f"taken up again, attempt {event.attempt}; unfinished sections are written anew")
+        self._remark(f"resumed, attempt {event.attempt}; unfinished sections are written again")
 
     @_show.register
     def _step_started(self, event: events.StepStarted) -> None:
@@ -72,7 +72,7 @@ class TerminalRun:
             self._steps.print()
             self._answered = False
         if self._steps.is_terminal:
-            self._hush()
+            self._stop_status()
             self._status = self._steps.status(Text(event.step, style="dim"), spinner="dots")
             self._status.start()
 
@@ -87,11 +87,11 @@ class TerminalRun:
 
     @_show.register
     def _retrieval_decided(self, event: events.RetrievalDecided) -> None:
-        needs = "asks the library" if event.needs_retrieval else "needs no library"
-        self._note("decide_retrieval", f"{needs}: {event.reason}")
+        decision = "retrieval needed" if event.needs_retrieval else "no retrieval needed"
+        self._note("decide_retrieval", f"{decision}: {event.reason}")
         self._fallback("decide_retrieval", event.fallback)
         if event.standalone_question != self._question:
-            self._note("decide_retrieval", f"read as “{event.standalone_question}”")
+            self._note("decide_retrieval", f"understood as “{event.standalone_question}”")
 
     @_show.register
     def _pages_loaded(self, event: events.PagesLoaded) -> None:
@@ -100,11 +100,11 @@ class TerminalRun:
             self._note("load_selected_pages", f"read {read}")
         if event.cut:
             cut = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.cut)
-            self._note("load_selected_pages", f"read in part {cut}")
+            self._note("load_selected_pages", f"read partly {cut}")
         if event.unused:
             self._note("load_selected_pages", f"left out {_count(len(event.unused), 'page')}")
         if not (read or event.cut or event.unused):
-            self._note("load_selected_pages", "the marked passage alone")
+            self._note("load_selected_pages", "only the selected passage")
 
     @_show.register
     def _sources_found(self, event: events.SourcesFound) -> None:
@@ -125,12 +125,12 @@ class TerminalRun:
 
     @_show.register
     def _sources_disagree(self, event: events.SourcesDisagree) -> None:
-        told = f"sources disagree: {event.reason}"
+        remark = f"sources disagree: {event.reason}"
         if "check_claims" in self._began:
             self._note_verdicts()
-            self._note("check_claims", told)
+            self._note("check_claims", remark)
         else:
-            self._aside(told)
+            self._remark(remark)
 
     @_show.register
     def _query_rewritten(self, event: events.QueryRewritten) -> None:
@@ -141,13 +141,13 @@ class TerminalRun:
     def _section_started(self, event: events.SectionStarted) -> None:
         for step in list(self._began):
             took = f"{(self._now - self._began[step]) * 1000:.0f} ms"
-            self._step(step, took, "" if step == "check_claims" else "to its first words")
+            self._step(step, took, "" if step == "check_claims" else "to the first words")
         if event.section_index == 0:
             self._steps.print()
         else:
             self._answer.print()
         if event.fallback is not None:
-            self._aside(f"fallback: {event.fallback['message']}")
+            self._remark(f"fallback: {event.fallback['message']}")
         self._flow = Flow(self._answer, wrap=self._wrap)
 
     @_show.register
@@ -159,7 +159,7 @@ class TerminalRun:
     def _section_finished(self, event: events.SectionFinished) -> None:
         self._close_section(event.source_ids)
         if event.unknown_ids:
-            self._aside(f"{_count(event.unknown_ids, 'id')} that this run never offered dropped")
+            self._remark(f"{_count(event.unknown_ids, 'unknown source id')} dropped")
 
     @_show.register
     def _section_checked(self, event: events.SectionChecked) -> None:
@@ -170,7 +170,7 @@ class TerminalRun:
     def _section_revised(self, event: events.SectionRevised) -> None:
         number = event.section_index + 1
         self._count_verdicts(event.section_index, event.claims)
-        self._aside(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
+        self._remark(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
         if event.text:
             self._flow = Flow(self._answer, wrap=self._wrap)
             self._flow.write(event.text)
@@ -178,25 +178,25 @@ class TerminalRun:
 
     @_show.register
     def _content_removed(self, event: events.ContentRemoved) -> None:
-        told = f"{event.kind} removed, no source holds it: {event.target}"
+        remark = f"{event.kind} removed, not in any source: {event.target}"
         if self._flow is None:
-            self._aside(told)
+            self._remark(remark)
         else:
-            self._later.append(told)
+            self._deferred.append(remark)
 
     @_show.register
     def _answer_assessed(self, event: events.AnswerAssessed) -> None:
-        judged = "supported" if event.supported else "not wholly supported"
+        judged = "supported" if event.supported else "not fully supported"
         self._note("assess_quality", f"{judged}, utility {event.utility:.2f}")
         self._fallback("assess_quality", event.fallback)
 
     @_show.register
     def _title_changed(self, event: events.TitleChanged) -> None:
-        self._aside(f"session titled “{event.title}”")
+        self._remark(f"session titled “{event.title}”")
 
     @_show.register
     def _run_finished(self, event: events.RunFinished) -> None:
-        self._hush()
+        self._stop_status()
         message = event.message
         if message["citations"]:
             self._answer.print()
@@ -213,7 +213,7 @@ class TerminalRun:
 
     @_show.register
     def _run_failed(self, event: events.RunFailed) -> None:
-        self._hush()
+        self._stop_status()
         if self._flow is not None:
             self._flow.close()
 
@@ -224,9 +224,9 @@ class TerminalRun:
             self._flow.close()
             self._flow = None
             self._answered = True
-        for remark in self._later:
-            self._aside(remark)
-        self._later.clear()
+        for remark in self._deferred:
+            self._remark(remark)
+        self._deferred.clear()
 
     def _summary(self, event: events.RunFinished) -> Text:
         style = {"answered": "bold green", "abstained": "bold yellow", "cancelled": "bold red"}[event.outcome]
@@ -266,22 +266,22 @@ class TerminalRun:
 
     def _step(self, step: str, took: str, remark: str = "") -> None:
         del self._began[step]
-        self._hush()
+        self._stop_status()
         notes = [*self._notes.pop(step, []), *([remark] if remark else [])]
         line = Text.assemble("  ", ("✓ ", "green"), step.ljust(STEP_COLUMN), (took.rjust(8), "cyan"))
-        beside = line.cell_len + 2
-        if self._steps.width < beside + NARROWEST_NOTE:
+        indent = line.cell_len + 2
+        if self._steps.width < indent + NARROWEST_NOTE:
             self._steps.print(line, soft_wrap=True)
-            line, beside = Text(), 2 * MARGIN
+            line, indent = Text(), 2 * MARGIN
         for note in notes or [""]:
-            show_indented(self._steps, Text(note, style="dim"), beside, first=line)
+            show_indented(self._steps, Text(note, style="dim"), indent, first=line)
             line = Text()
 
-    def _aside(self, text: str) -> None:
-        self._hush()
+    def _remark(self, text: str) -> None:
+        self._stop_status()
         show_indented(self._steps, Text(one_line(text), style="yellow"), MARGIN)
 
-    def _hush(self) -> None:
+    def _stop_status(self) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None

@@ -1,4 +1,4 @@
-"""Show citations with their quotes, search hits, and stored conversations."""
+"""Views of citations with their quotes, search hits, and stored conversations."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,33 +20,33 @@ VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "r
 
 
 def show_citations(console: Console, citations: list[Citation], sources: list[Source]) -> None:
-    """List citations under the number of their source: document, heading, page, then offsets, verdict and quote.
+    """Show citations grouped by source: number, document, heading and page, then offsets, verdict and quote.
 
-    A quote that proves several claims with the same verdict stands once.
+    A quote that proves several claims with the same verdict is shown once.
     """
     by_index = {source["index"]: source for source in sources}
     shown: set[int] = set()
-    told: set[Quoted] = set()
+    quotes: set[Quoted] = set()
     for citation in sorted(citations, key=lambda c: (c["source_index"], c["start"])):
         index = citation["source_index"]
-        if quoted(citation) in told:
+        if quoted(citation) in quotes:
             continue
-        told.add(quoted(citation))
+        quotes.add(quoted(citation))
         if index not in shown:
             shown.add(index)
             marker = Text(f"  [{index}] ", style="bold cyan")
             show_indented(console, _place(by_index[index]), INDENT, first=marker)
-        show_indented(console, _standing(citation), INDENT)
+        show_indented(console, _verdict(citation), INDENT)
         show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
 
 
 def quoted(citation: Citation) -> Quoted:
-    """Tell by what a quote counts as shown: its source, its offsets and its verdict."""
+    """Return what identifies a quote: its source, its offsets and its verdict."""
     return citation["source_index"], citation["start"], citation["end"], citation["verdict"]
 
 
 def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
-    """List the claims that are not proven, each with its verdict and the reasons for it."""
+    """Show the claims that are not proven, each with its verdict and the reasons."""
     for claim in claims:
         show_indented(console, Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]]), 2)
         show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT)
@@ -55,10 +55,10 @@ def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
 
 
 def show_nearest(console: Console, sources: list[Source]) -> None:
-    """List what came nearest to a question that was not answered, with its relevance or as selected."""
+    """Show the nearest sources to an unanswered question, each with its relevance or as selected."""
     for source in sources:
-        standing = "selected" if source["kind"] == "page" else f"relevance {source['score']:.2f}"
-        line = Text.assemble(_place(source), (f"  {standing}", "dim"))
+        relevance = "selected" if source["kind"] == "page" else f"relevance {source['score']:.2f}"
+        line = Text.assemble(_place(source), (f"  {relevance}", "dim"))
         show_indented(console, line, INDENT, first=Text("    · ", style="dim"))
         show_indented(
             console, Text(one_line(excerpt(source["excerpt"], NEAREST_SHOWN)), style="dim italic"), INDENT + 2
@@ -66,7 +66,7 @@ def show_nearest(console: Console, sources: list[Source]) -> None:
 
 
 def place(title: str, heading: str) -> str:
-    """Name a place by its document and the headings above it; a title that is its own first heading stands once."""
+    """Return a document's title and the headings below it; a title that is also the first heading appears once."""
     below = heading.removeprefix(title).removeprefix(" > ")
     return one_line(f"{title} > {below}" if below else title)
 
@@ -78,18 +78,18 @@ def _place(source: Source) -> Text:
     return line
 
 
-def _standing(citation: Citation) -> Text:
+def _verdict(citation: Citation) -> Text:
     matched = ", matched by its text" if citation["origin"] == "matched" else ""
     return Text.assemble(
         (f"characters {citation['start']}–{citation['end']} · ", "dim"),
         (citation["verdict"], VERDICT_STYLE[citation["verdict"]]),
         (matched, "dim"),
-        *_since(citation),
+        *_freshness(citation),
     )
 
 
-def _since(citation: Citation) -> list[tuple[str, str]]:
-    """Return what has become of the quote since, unless it stands where it stood."""
+def _freshness(citation: Citation) -> list[tuple[str, str]]:
+    """Return how the quote's document has changed since; nothing if the quote is still in its place."""
     freshness = citation.get("freshness", "fresh")
     if freshness == "fresh":
         return []
@@ -126,7 +126,7 @@ if TYPE_CHECKING:
 
 
 def show_history(console: Console, history: "History") -> None:
-    """Show a session's messages in order, each answer with its proof."""
+    """Show a session's messages in order, each answer with its citations."""
     console.print(Text(one_line(history.session.title), style="bold"))
     for message in history.messages:
         console.print()

@@ -1,4 +1,4 @@
-"""Wrap text for a terminal: indented, without trailing blanks in a pipe, or piece by piece as it arrives."""
+"""Text wrapping for a terminal: indented without trailing blanks, or incrementally as text arrives."""
 
 import re
 
@@ -11,7 +11,7 @@ from text.scripts import CHINESE_AND_JAPANESE_TEXT, HANGUL
 
 
 def show_indented(console: Console, text: Text | str, indent: int, *, first: Text | None = None) -> None:
-    """Print text wrapped behind an indent; ``first`` stands in the indent of the first line."""
+    """Print text wrapped and indented; ``first`` is printed in the indent of the first line."""
     whole = Text(text) if isinstance(text, str) else text
     room = max(console.width - indent, 12)
     for number, line in enumerate(whole.wrap(console, room)):
@@ -21,7 +21,7 @@ def show_indented(console: Console, text: Text | str, indent: int, *, first: Tex
         console.print(Text.assemble(head, gap, line), soft_wrap=True)
 
 
-# A line breaks at white space, and behind any character of a script that writes without spaces; what closes a phrase
+# A line may break at white space, and after any character of a script written without spaces; closing punctuation
 # stays with the character before it.
 _WIDE = f"{CHINESE_AND_JAPANESE_TEXT}{HANGUL}"
 _CLOSING = r"[，。、；：？！）》」』】”’％,.;:?!)\]}%]*"
@@ -29,7 +29,7 @@ _PIECES = re.compile(rf"\s+|[{_WIDE}]{_CLOSING}|[^\s{_WIDE}]+{_CLOSING}")
 
 
 class Flow:
-    """A paragraph under way: wrapped and indented where it is read, as it is where it goes on into a pipe."""
+    """A paragraph written as it arrives: wrapped and indented for a terminal, unchanged for a pipe."""
 
     def __init__(self, console: Console, *, wrap: bool, indent: int = 2) -> None:
         self._console = console
@@ -40,14 +40,14 @@ class Flow:
         self._column = 0
 
     def write(self, delta: str) -> None:
-        """Write what is complete of the text so far; the last word waits for its end."""
+        """Write the complete words so far; the last word is buffered until its end."""
         pieces = _PIECES.findall(self._held + printable(delta))
         self._held = pieces.pop() if pieces and not pieces[-1].isspace() else ""
         for piece in pieces:
             self._piece(piece)
 
     def mark(self, text: str, style: str) -> None:
-        """Write a marker behind the text; where it does not fit, the last word goes on to the next line with it."""
+        """Write a marker after the text; if it does not fit, it moves to the next line with the last word."""
         word, self._held = self._held, ""
         room = self._console.width - 1 - self._column
         if self._wrap and self._column and cell_len(f" {word} {text}") > room:

@@ -191,9 +191,9 @@ def test_a_quote_that_proves_two_claims_stands_once() -> None:
     ("used", "cut", "unused", "line"),
     [
         ([("Leave", 3, 3)], [], [], "read Leave (3 of 3)"),
-        ([], [("Leave", 1, 3)], [], "read in part Leave (1 of 3)"),
+        ([], [("Leave", 1, 3)], [], "read partly Leave (1 of 3)"),
         ([], [], ["d"], "left out 1 page"),
-        ([], [], [], "the marked passage alone"),
+        ([], [], [], "only the selected passage"),
     ],
 )
 def test_what_was_read_of_the_selected_pages_is_shown(
@@ -235,7 +235,7 @@ def test_the_time_to_the_first_words_is_that_of_the_events_though_they_come_at_o
     ]
     for seq, (clock, event) in enumerate(told, start=1):
         listener.show(events.Envelope("r", "s", seq, f"2026-11-22T{clock}", event))
-    assert "1250 ms  to its first words" in shown(out)
+    assert "1250 ms  to the first words" in shown(out)
 
 
 def test_what_was_taken_out_of_a_section_is_told_when_its_text_has_ended() -> None:
@@ -250,7 +250,7 @@ def test_what_was_taken_out_of_a_section_is_told_when_its_text_has_ended() -> No
         events.SectionFinished(section_index=0, text="See the chart.", source_ids=[]),
     )
     text = " ".join(shown(out).split())
-    assert text == "See the chart. image removed, no source holds it: https://evil.example/a.png"
+    assert text == "See the chart. image removed, not in any source: https://evil.example/a.png"
 
 
 def test_a_claim_that_failed_is_told_with_its_reasons_and_within_the_width() -> None:
@@ -312,9 +312,9 @@ def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
     text = run_told(width)
     flat = " ".join(text.split())
     for words in (
-        "✓ decide_retrieval", "3 ms", "asks the library: a follow-up", "read as “How many days of leave?”",
-        "fallback: asked as it stands", "✓ generate_answer", "to its first words", "25 days. [1]",
-        "1 id that this run never offered dropped", "section 1 withdrawn", "[1] Leave > Days, page 3",
+        "✓ decide_retrieval", "3 ms", "retrieval needed: a follow-up", "understood as “How many days of leave?”",
+        "fallback: asked as it stands", "✓ generate_answer", "to the first words", "25 days. [1]",
+        "1 unknown source id dropped", "section 1 withdrawn", "[1] Leave > Days, page 3",
         "answered · 1 citation · 2 model calls",
     ):  # fmt: skip
         assert words in flat
