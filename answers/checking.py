@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from answers.citations import build_claim
 from answers.support import failed_sections, has_failed, raises_support, without_section
 from graph.events import AnyEvent, SectionChecked, SectionRevised
-from graph.evidence import Claim, Failure, Origin, Section, Segment, Verdict
+from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, WrittenSection
-from graph.state import ClaimRow, DisputeRow, ProofRow, RevisionRow, State
+from graph.state import ClaimRow, DisputeRow, RevisionRow, State
 from graph.usage import Meter
 
 
@@ -16,7 +16,7 @@ class CheckedAnswer:
 
     def __init__(self, state: State, segments: Sequence[Segment], emit: Callable[[AnyEvent], None]) -> None:
         self._emit = emit
-        self._index = {row["segment_id"]: row["index"] for row in state.sources}
+        self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
         self.sections = [Section(text=s["text"], source_ids=list(s["source_ids"])) for s in state.sections]
         self.claims = list(state.claims)
@@ -31,7 +31,7 @@ class CheckedAnswer:
         checked = await checker.check([self._to_check(section, origin) for section in self.sections], meter=meter)
         for index, claims in enumerate(checked.sections):
             if origin == "matched":
-                matched = (proof.segment_id for each in claims for proof in each.proofs)
+                matched = (proof["segment_id"] for each in claims for proof in each.proofs)
                 self.sections[index]["source_ids"] = list(dict.fromkeys(matched))
             self._replace_claims(index, claims)
             fallback = checked.fallback if index == 0 else None
@@ -62,7 +62,7 @@ class CheckedAnswer:
             if all(map(has_failed, self.claims_of(index))):
                 self._revise(index, Section(text="", source_ids=[]), ())
 
-    def add(self, section: Section, proofs: Sequence[ProofRow], verdict: Verdict, reason: str) -> int:
+    def add(self, section: Section, proofs: Sequence[Proof], verdict: Verdict, reason: str) -> int:
         """Add a section that is a single claim, and return its index."""
         index = len(self.sections)
         self.sections.append(section)
@@ -84,7 +84,10 @@ class CheckedAnswer:
 
     def cited_claims(self, section_index: int) -> list[Claim]:
         """Return the claims of a section with their citations, as clients see them."""
-        return [build_claim(row, self.sections[section_index], self.segments) for row in self.claims_of(section_index)]
+        return [
+            build_claim(row, self.sections[section_index], self.segments, self.indices)
+            for row in self.claims_of(section_index)
+        ]
 
     def _revise(self, index: int, section: Section, claims: Sequence[CheckedClaim]) -> None:
         self.sections[index] = section
@@ -115,14 +118,9 @@ class CheckedAnswer:
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
         for each in claims:
             if each.proofs:
-                own = self._proof(each.proofs[0].segment_id, each.proofs[0].start, each.proofs[0].end)
+                own = Proof(**{**each.proofs[0], "origin": "cited"})
                 self.disputes += [
-                    DisputeRow(
-                        section_index=index,
-                        own=own,
-                        other=self._proof(dispute.segment_id, dispute.start, dispute.end),
-                        reason=dispute.reason,
-                    )
+                    DisputeRow(section_index=index, own=own, other=dispute.other, reason=dispute.reason)
                     for dispute in each.disputes
                 ]
 
@@ -134,12 +132,7 @@ class CheckedAnswer:
                 end=each.end,
                 verdict=each.verdict,
                 reasons=list(each.reasons),
-                proofs=[self._proof(p.segment_id, p.start, p.end, p.origin) for p in each.proofs],
+                proofs=list(each.proofs),
             )
             for each in claims
         ]
-
-    def _proof(self, segment_id: str, start: int, end: int, origin: Origin = "cited") -> ProofRow:
-        return ProofRow(
-            source_index=self._index[segment_id], segment_id=segment_id, start=start, end=end, origin=origin
-        )

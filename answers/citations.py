@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from graph.evidence import Citation, Claim, Section, Segment, Verdict
-from graph.state import ClaimRow, ProofRow
+from graph.evidence import Citation, Claim, Proof, Section, Segment, Verdict
+from graph.state import ClaimRow
 
 SOURCE_CHANGED = "its source has changed since it was checked"
 
 
 def build_citation(
-    proof: ProofRow, segment: Segment | None, *, section_index: int, verdict: Verdict
+    proof: Proof, segment: Segment | None, *, source_index: int, section_index: int, verdict: Verdict
 ) -> Citation | None:
     """Return a citation that quotes a proof from its segment; None where the proof is outside that segment."""
     if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
@@ -24,13 +24,13 @@ def build_citation(
         quote=segment.text[proof["start"] - segment.start : proof["end"] - segment.start],
         origin=proof["origin"],
         verdict=verdict,
-        source_index=proof["source_index"],
+        source_index=source_index,
         section_index=section_index,
     )
 
 
-def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]) -> Claim:
-    """Return a checked claim with its text and the citations that prove it.
+def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment], indices: Mapping[str, int]) -> Claim:
+    """Return a checked claim with its text and the citations that prove it. ``indices`` number the sources by id.
 
     A supported claim becomes unverified if its source has changed since the check, so that no proof can be quoted.
     """
@@ -38,6 +38,7 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
         build_citation(
             proof,
             segments.get(proof["segment_id"]),
+            source_index=indices[proof["segment_id"]],
             section_index=row["section_index"],
             verdict=row["verdict"],
         )

@@ -7,8 +7,7 @@ from answers.checking import CheckedAnswer
 from answers.citations import build_citation
 from answers.drafting import emit_removed, filter_links
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
-from graph.evidence import Disagreement, Section
-from graph.state import ProofRow
+from graph.evidence import Disagreement, Proof, Section
 
 MOST_DISAGREEMENTS = 2
 BOTH_QUOTED = "both sources are quoted word for word"
@@ -37,9 +36,9 @@ def add_disagreements(answer: CheckedAnswer, language: str, emit: Callable[[AnyE
     return list(added.values())
 
 
-def _quoted(answer: CheckedAnswer, proof: ProofRow, language: str) -> str:
+def _quoted(answer: CheckedAnswer, proof: Proof, language: str) -> str:
     segment = answer.segments.get(proof["segment_id"])
-    found = build_citation(proof, segment, section_index=0, verdict="supported")
+    found = build_citation(proof, segment, source_index=0, section_index=0, verdict="supported")
     if found is None or segment is None:
         return ""
     return prompts.lines(language).quoted.format(quote=" ".join(found["quote"].split()), title=segment.title)

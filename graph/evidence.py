@@ -148,6 +148,15 @@ class Place(TypedDict):
     end: int
 
 
+class Proof(TypedDict):
+    """A span of a cited segment that bears a claim: whole source sentences, in offsets of the canonical text."""
+
+    segment_id: str
+    start: int
+    end: int
+    origin: Origin
+
+
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph.evidence import Failure, FamilyName, Hit, Identity, Intent, Origin, Page, SearchMode, Segment, Verdict
+from graph.evidence import Failure, FamilyName, Hit, Identity, Intent, Origin, Page, Proof, SearchMode, Segment, Verdict
 from graph.state import Turn
 from graph.usage import Meter
 
@@ -225,22 +225,10 @@ class AnswerWriter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """A span of whole sentences in a cited segment; offsets are into its document's canonical text."""
-
-    segment_id: str
-    start: int
-    end: int
-    origin: Origin = "cited"
-
-
-@dataclass(frozen=True, slots=True)
 class Dispute:
-    """A span of another source of the run that contradicts a claim supported by its own sources."""
+    """A span of another source of the run that contradicts a claim which its own sources support."""
 
-    segment_id: str
-    start: int
-    end: int
+    other: Proof
     reason: str
 
 

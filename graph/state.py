@@ -15,7 +15,7 @@ from graph.evidence import (
     Disagreement,
     Failure,
     Intent,
-    Origin,
+    Proof,
     Section,
     SourceKind,
     Spent,
@@ -46,16 +46,6 @@ class SourceRow(TypedDict):
     score: float
 
 
-class ProofRow(TypedDict):
-    """A span that proves a claim, as offsets only; the quote is read from canonical text."""
-
-    source_index: int
-    segment_id: str
-    start: int
-    end: int
-    origin: Origin
-
-
 class ClaimRow(TypedDict):
     """A checked claim, with its offsets in the text of its section."""
 
@@ -64,15 +54,15 @@ class ClaimRow(TypedDict):
     end: int
     verdict: Verdict
     reasons: list[str]
-    proofs: list[ProofRow]
+    proofs: list[Proof]
 
 
 class DisputeRow(TypedDict):
     """Two passages that contradict each other on a claim: the one it cites and one of another source."""
 
     section_index: int
-    own: ProofRow
-    other: ProofRow
+    own: Proof
+    other: Proof
     reason: str
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 from answers.support import question_coverage
 from graph.errors import BudgetExhausted
-from graph.evidence import Failure, Hit, Identity, Intent, Page, SearchMode, Segment, Verdict
+from graph.evidence import Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
 from graph.ports import (
     CheckedClaim,
     CheckResult,
@@ -21,7 +21,6 @@ from graph.ports import (
     Grading,
     PassageFinder,
     Preparation,
-    Proof,
     QualityAssessor,
     QueryRewriter,
     Resources,
@@ -170,7 +169,10 @@ class ScriptedChecker:
     def _claim(self, section: WrittenSection) -> CheckedClaim:
         word = section.text.split()[0].lower()
         verdict = next((each for each in get_args(Verdict) if each == word), self.otherwise)
-        proofs = [Proof(s.segment_id, s.start, s.end, section.origin) for s in section.segments[:1]]
+        proofs = [
+            Proof(segment_id=s.segment_id, start=s.start, end=s.end, origin=section.origin)
+            for s in section.segments[:1]
+        ]
         shown = () if verdict == "unsupported" else tuple(proofs)
         return CheckedClaim(0, len(section.text), section.text, verdict, ("scripted",), shown)
 

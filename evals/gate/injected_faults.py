@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from graph.evidence import Hit, Identity, Intent, Page, Segment
+from graph.evidence import Hit, Identity, Intent, Page, Proof, Segment
 from graph.ports import (
     AnswerWriter,
     CheckedClaim,
@@ -20,7 +20,6 @@ from graph.ports import (
     Family,
     FaultySection,
     Grading,
-    Proof,
     Resources,
     Revision,
     SearchQuery,
@@ -68,14 +67,14 @@ def slipped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
     """Move each citation by some characters, within its segment."""
     segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
     return [
-        replace(claim, proofs=tuple(_slipped(proof, segments[proof.segment_id]) for proof in claim.proofs))
+        replace(claim, proofs=tuple(_slipped(proof, segments[proof["segment_id"]]) for proof in claim.proofs))
         for claim in claims
     ]
 
 
 def _slipped(proof: Proof, segment: Segment) -> Proof:
-    by = _SLIP if proof.end + _SLIP <= segment.end else -min(_SLIP, proof.start - segment.start)
-    return replace(proof, start=proof.start + by, end=proof.end + by)
+    by = _SLIP if proof["end"] + _SLIP <= segment.end else -min(_SLIP, proof["start"] - segment.start)
+    return {**proof, "start": proof["start"] + by, "end": proof["end"] + by}
 
 
 def all_supported(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
@@ -109,7 +108,10 @@ def _likeness(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
             matcher.set_seq1(sentence)
             if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE:
                 at = segment.start + start
-                yield matcher.ratio(), Proof(segment.segment_id, at, at + len(sentence), section.origin)
+                yield (
+                    matcher.ratio(),
+                    Proof(segment_id=segment.segment_id, start=at, end=at + len(sentence), origin=section.origin),
+                )
 
 
 _INSERTED = 40  # characters that the stored text had gained before the segments

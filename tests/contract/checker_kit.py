@@ -55,12 +55,12 @@ def checked_well(checked: CheckResult, sections: Sequence[WrittenSection]) -> No
             assert claim.verdict != "supported" or claim.proofs
             assert 0.0 <= claim.support <= 1.0
             assert all(reason.strip() for reason in claim.reasons)
-            for span, known in [(p, segments) for p in claim.proofs] + [(d, others) for d in claim.disputes]:
-                within = known[span.segment_id]
-                assert within.start <= span.start < span.end <= within.end
-                quote = within.text[span.start - within.start : span.end - within.start]
+            for span, known in [(p, segments) for p in claim.proofs] + [(d.other, others) for d in claim.disputes]:
+                within = known[span["segment_id"]]
+                assert within.start <= span["start"] < span["end"] <= within.end
+                quote = within.text[span["start"] - within.start : span["end"] - within.start]
                 assert quote == quote.strip()
-            assert all(proof.origin == section.origin for proof in claim.proofs)
+            assert all(proof["origin"] == section.origin for proof in claim.proofs)
             end = claim.end
         said = "".join(section.text[claim.start : claim.end] for claim in claims)
         assert [c for c in said if c.isalnum()] == [c for c in section.text if c.isalnum()], "words are left unchecked"
@@ -80,7 +80,7 @@ class ClaimCheckerContract:
         claim = checked.sections[0][0]
         assert claim.verdict == "supported"
         proof = claim.proofs[0]
-        assert (proof.segment_id, proof.start, proof.end) == (LAMP.segment_id, 1000, 1000 + len(VERBATIM))
+        assert (proof["segment_id"], proof["start"], proof["end"]) == (LAMP.segment_id, 1000, 1000 + len(VERBATIM))
 
     async def test_what_no_source_holds_is_not_supported(self, checker: ClaimChecker) -> None:
         _, whales, uncited, _ = (await checker.check(SECTIONS, meter=Meter())).sections

@@ -24,21 +24,21 @@ def test_a_sentence_that_stands_in_the_source_is_supported_by_its_exact_span() -
     (claim,) = check("Unused days expire in March.", source)
     (proof,) = claim.proofs
     assert claim.verdict == "supported"
-    assert source.text[proof.start - 100 : proof.end - 100] == "Unused days\nexpire in March."
+    assert source.text[proof["start"] - 100 : proof["end"] - 100] == "Unused days\nexpire in March."
 
 
 def test_a_part_of_a_sentence_is_quoted_with_the_whole_of_it() -> None:
     source = segment("doc", 0, "It rains. Annual leave is 25 days a year, by law. It snows.")
     (claim,) = check("leave is 25 days", source)
     assert claim.verdict == "unverified"
-    assert (claim.proofs[0].start, claim.proofs[0].end) == (10, 49)
+    assert (claim.proofs[0]["start"], claim.proofs[0]["end"]) == (10, 49)
 
 
 def test_a_part_of_a_sentence_is_not_supported_by_what_may_take_it_back() -> None:
     source = segment("doc", 0, "It is not true that staff get 30 days.")
     (claim,) = check("staff get 30 days.", source)
     assert (claim.verdict, claim.reasons) == ("unverified", ("it is a part of a longer source sentence",))
-    assert [(proof.start, proof.end) for proof in claim.proofs] == [(0, 38)]
+    assert [(proof["start"], proof["end"]) for proof in claim.proofs] == [(0, 38)]
 
 
 def test_a_missing_stop_changes_nothing() -> None:
@@ -50,7 +50,7 @@ def test_words_in_another_order_are_shown_but_not_called_support() -> None:
     source = segment("doc", 0, "Anna reports to Ben. The office is in Hue.")
     (claim,) = check("Ben reports to Anna.", source)
     assert claim.verdict == "unverified"
-    assert [(proof.start, proof.end) for proof in claim.proofs] == [(0, 20)]
+    assert [(proof["start"], proof["end"]) for proof in claim.proofs] == [(0, 20)]
     assert "another order" in claim.reasons[0]
 
 
@@ -111,7 +111,7 @@ def test_whole_sentences_of_any_text_are_supported_by_their_own_spans(text: str)
     for claim in check(text, source):
         assert text[claim.start : claim.end] == claim.text
         assert claim.verdict == "supported" or OPENS_QUOTE.search(text)
-        assert all(7 <= proof.start < proof.end <= 7 + len(text) for proof in claim.proofs)
+        assert all(7 <= proof["start"] < proof["end"] <= 7 + len(text) for proof in claim.proofs)
 
 
 @settings(deadline=None)
@@ -139,6 +139,6 @@ def test_every_proof_is_whole_sentences_of_its_segment(answer: str, text: str, o
         assert bool(claim.proofs) == (claim.verdict != "unsupported")
         assert bool(claim.reasons) == (claim.verdict != "supported")
         for proof in claim.proofs:
-            assert (proof.segment_id, proof.origin) == ("doc:4", origin)
-            assert (proof.start - 1000, proof.end - 1000) in borders
+            assert (proof["segment_id"], proof["origin"]) == ("doc:4", origin)
+            assert (proof["start"] - 1000, proof["end"] - 1000) in borders
         past = claim.end

@@ -40,11 +40,11 @@ def test_a_claim_that_another_source_contradicts_is_supported_and_disputed(
     (claim,) = check_section(WrittenSection(one, (own,), (own, rival)))
     (dispute,) = claim.disputes
     assert claim.verdict == "supported"
-    assert dispute.segment_id == "rival:2"
-    assert rival.text[dispute.start - 100 : dispute.end - 100].endswith(other)
+    assert dispute.other["segment_id"] == "rival:2"
+    assert rival.text[dispute.other["start"] - 100 : dispute.other["end"] - 100].endswith(other)
     assert reason is None or dispute.reason == reason
     (found,) = find_conflicts([own, rival])
-    assert (found.one, found.other, found.other_start) == (own, rival, dispute.start)
+    assert (found.one, found.other, found.other_start) == (own, rival, dispute.other["start"])
 
 
 @pytest.mark.parametrize(

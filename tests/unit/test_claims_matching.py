@@ -22,8 +22,8 @@ def match(text: str, *segments: Segment) -> list[CheckedClaim]:
 def test_a_match_is_proved_by_a_whole_sentence_and_says_that_it_was_matched() -> None:
     (claim,) = match("Annual leave is 25 days for full-time staff.", LEAVE)
     (proof,) = claim.proofs
-    assert (claim.verdict, proof.origin) == ("supported", "matched")
-    assert LEAVE.text[proof.start - 50 : proof.end - 50] == "Annual leave is 25 days for full-time staff."
+    assert (claim.verdict, proof["origin"]) == ("supported", "matched")
+    assert LEAVE.text[proof["start"] - 50 : proof["end"] - 50] == "Annual leave is 25 days for full-time staff."
 
 
 def test_a_wrong_number_is_never_shown_as_support() -> None:

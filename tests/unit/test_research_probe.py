@@ -10,7 +10,8 @@ from evals.cases import Case, DataSet, Document
 from evals.golden import load_golden
 from evals.run_folder import RunOptions
 from graph.errors import InvalidRequest
-from graph.ports import CheckedClaim, CheckResult, Families, Family, Proof, WrittenSection
+from graph.evidence import Proof
+from graph.ports import CheckedClaim, CheckResult, Families, Family, WrittenSection
 from graph.usage import Meter
 from research.probe.counterfactual import altered_fact, is_said
 from research.probe.metamorphic import MARK, instruction_for, obeys, planted
@@ -116,7 +117,7 @@ class RubberStamp:
 
     def _approved(self, section: WrittenSection) -> CheckedClaim:
         first = section.segments[0]
-        proof = Proof(first.segment_id, first.start, first.end)
+        proof = Proof(segment_id=first.segment_id, start=first.start, end=first.end, origin="cited")
         return CheckedClaim(0, len(section.text), section.text, "supported", proofs=(proof,))
 
 

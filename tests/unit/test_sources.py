@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from answers.citations import build_citation, build_claim
 from answers.sources import excerpt, nearest_sources
-from graph.evidence import Section
-from graph.state import ClaimRow, ProofRow, SourceRow, merge_spent
+from graph.evidence import Proof, Section
+from graph.state import ClaimRow, SourceRow, merge_spent
 from tests.fakes import segment
 
 
@@ -22,27 +22,27 @@ def test_an_excerpt_is_short_and_says_where_it_was_cut(text: str) -> None:
 SOURCE = segment("doc", 2, "It rains. It snows.", start=40)
 
 
-def proof(start: int, end: int) -> ProofRow:
-    return ProofRow(source_index=1, segment_id="doc:2", start=start, end=end, origin="cited")
+def proof(start: int, end: int) -> Proof:
+    return Proof(segment_id="doc:2", start=start, end=end, origin="cited")
 
 
 def test_a_citation_quotes_the_canonical_text_at_its_offsets() -> None:
-    quoted = build_citation(proof(50, 59), SOURCE, section_index=0, verdict="supported")
+    quoted = build_citation(proof(50, 59), SOURCE, source_index=1, section_index=0, verdict="supported")
     assert quoted is not None
     assert quoted["quote"] == "It snows."
 
 
 @pytest.mark.parametrize("span", [(30, 49), (50, 80), (50, 50)])
 def test_a_span_that_lies_outside_its_segment_is_never_a_citation(span: tuple[int, int]) -> None:
-    assert build_citation(proof(*span), SOURCE, section_index=0, verdict="supported") is None
-    assert build_citation(proof(50, 59), None, section_index=0, verdict="supported") is None
+    assert build_citation(proof(*span), SOURCE, source_index=1, section_index=0, verdict="supported") is None
+    assert build_citation(proof(50, 59), None, source_index=1, section_index=0, verdict="supported") is None
 
 
 def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> None:
     row = ClaimRow(section_index=0, start=0, end=9, verdict="supported", reasons=[], proofs=[proof(50, 59)])
     section = Section(text="It snows.", source_ids=["doc:2"])
-    assert build_claim(row, section, {"doc:2": SOURCE})["verdict"] == "supported"
-    lost = build_claim(row, section, {})
+    assert build_claim(row, section, {"doc:2": SOURCE}, {"doc:2": 1})["verdict"] == "supported"
+    lost = build_claim(row, section, {}, {"doc:2": 1})
     assert (lost["verdict"], lost["citations"]) == ("unverified", [])
     assert "changed" in lost["reasons"][0]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from graph.evidence import Origin, Segment
-from graph.ports import CheckedClaim, CheckResult, Dispute, Proof, WrittenSection
+from graph.evidence import Origin, Proof, Segment
+from graph.ports import CheckedClaim, CheckResult, Dispute, WrittenSection
 from graph.usage import Meter
 from text.sentences import sentences, trimmed
 from tools.claims.alignment import common_in_order, is_content
@@ -115,4 +115,4 @@ def _with_evidence(judgement: ClaimJudgement, found: Coverage) -> tuple[Sentence
 def _proof(segments: Sequence[Segment], place: SentencePlace, origin: Origin) -> Proof:
     at, start, end = place
     segment = segments[at]
-    return Proof(segment.segment_id, segment.start + start, segment.start + end, origin)
+    return Proof(segment_id=segment.segment_id, start=segment.start + start, end=segment.start + end, origin=origin)

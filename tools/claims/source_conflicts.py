@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.evidence import Segment
+from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
 from tools.claims.hard_conflicts import compare
@@ -45,9 +45,9 @@ def find_disputes(
             theirs = sentence.reading, sentence.content
             reason = next((reason for ours in said if (reason := _conflict(*ours, *theirs))), None)
             if reason is not None:
-                found.append(
-                    Dispute(other.segment_id, other.start + sentence.start, other.start + sentence.end, reason)
-                )
+                start, end = other.start + sentence.start, other.start + sentence.end
+                span = Proof(segment_id=other.segment_id, start=start, end=end, origin="cited")
+                found.append(Dispute(span, reason))
     return tuple(found)
 
 

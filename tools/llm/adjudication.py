@@ -104,9 +104,9 @@ def _word(entry: object) -> str:
 def _quotes(section: WrittenSection, claim: CheckedClaim) -> str:
     segments = {segment.segment_id: segment for segment in section.segments}
     return "\n".join(
-        f"Quoted from {place_line(segment)}: {_line(_text(segment, proof.start, proof.end), QUOTE_TOKENS)}"
+        f"Quoted from {place_line(segment)}: {_line(_text(segment, proof['start'], proof['end']), QUOTE_TOKENS)}"
         for proof in claim.proofs
-        if (segment := segments.get(proof.segment_id))
+        if (segment := segments.get(proof["segment_id"]))
     )
 
 

@@ -28,9 +28,10 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
     described = [describe_source(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
     positions = _message_indices(state.sections)
+    indices = {row["segment_id"]: row["index"] for row in state.sources}
     claims = [
         SectionClaim(
-            **build_claim(row, state.sections[row["section_index"]], segments),
+            **build_claim(row, state.sections[row["section_index"]], segments, indices),
             section_index=positions[row["section_index"]],
         )
         for row in ([] if nearest else state.claims)
