@@ -1,4 +1,4 @@
-"""Command line of measurements: ``python -m research`` claims, prose, wice, rgb, injection, repair, small-talk, probe."""
+"""Command line: ``python -m research`` claims, prose, wice, rgb, injection, repair, small-talk or probe."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
