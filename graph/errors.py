@@ -67,7 +67,7 @@ class ServerStopping(CitewellError):
 
     code = "server_stopping"
     retryable = True
-    suggestion = "Join the run again, or read its session: its answer is finished by another process, or by the next."
+    suggestion = "Rejoin the run, or read its session later: another process, or the next one, finishes the answer."
 
 
 class UnreadableDocument(CitewellError):
@@ -142,14 +142,14 @@ class EmbeddingUnavailable(DependencyFailed):
     """An embedding endpoint that does not answer."""
 
     code = "embedding_unavailable"
-    suggestion = "Check the embedding endpoint; until then search answers by words alone."
+    suggestion = "Check the embedding endpoint; until then, search compares words only."
 
 
 class WebUnavailable(DependencyFailed):
     """A web search endpoint or result page that does not answer."""
 
     code = "web_unavailable"
-    suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then the library answers alone."
+    suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then, answers use the library only."
 
 
 def fallback_failure(error: CitewellError, instead: str) -> Failure:

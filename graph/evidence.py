@@ -96,7 +96,7 @@ class Page:
 class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
-    ``own_score`` is the score that it was found with, 0 for a neighbour that came along with another hit.
+    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit.
     """
 
     segment: Segment

@@ -128,7 +128,7 @@ class State(InputState):
     rounds: int = 0
     rewrites: int = 0
     candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
-    graded: list[str] = field(default_factory=list)  # ids of the segments that a grader has judged
+    graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     sources: list[SourceRow] = field(default_factory=list)
 
     sections: list[Section] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Run a measurement: ``python -m research claims``, prose, wice, rgb, injection, repair, small-talk or probe."""
+"""Command line: ``python -m research`` claims, prose, wice, rgb, injection, repair, small-talk or probe."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -23,13 +23,13 @@ DataSet = Annotated[Path, typer.Option("--path", help="The data set's file.", sh
 def repair(
     path: Annotated[Path, typer.Option("--path", help="XQuAD's folder.", show_default=False)],
     model: Annotated[str, typer.Option("--model", help="A configured model's name.", show_default=False)],
-    per_language: Annotated[int, typer.Option("--per-language", min=1, help="Questions a language.")] = 8,
+    per_language: Annotated[int, typer.Option("--per-language", min=1, help="Questions per language.")] = 8,
     settle: Annotated[
         bool, typer.Option("--settle", help="Let the model settle claims that code leaves open.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare a model's answers before claims are checked and after repair."""
+    """Compare a model's answers before the claim check and after repair."""
 
     async def measure(citewell: "Citewell", progress: "Progress") -> Mapping[str, Any]:
         from research.repair import run_repair
@@ -42,7 +42,7 @@ def repair(
 
 
 def rgb(path: DataSet, as_json: AsJson = False) -> None:
-    """Measure on RGB how often an answer says that its sources disagree."""
+    """Measure on RGB how often answers report that their sources disagree."""
 
     async def measure(citewell: "Citewell", progress: "Progress") -> Mapping[str, Any]:
         from research.rgb_measurement import run_rgb
@@ -56,7 +56,7 @@ def claims(
     path: Annotated[
         Path | None,
         typer.Option(
-            "--path", help="Claims as JSON lines; made from the data folder where left out.", show_default=False
+            "--path", help="Claims as JSON lines; by default they are made from the data folder.", show_default=False
         ),
     ] = None,
     data: Annotated[
@@ -68,7 +68,7 @@ def claims(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what the checker of claims catches, and what it suspects wrongly."""
+    """Measure what the claim checker catches, and its false alarms."""
     run(_claims(path, data, write, as_json), as_json=as_json)
 
 
@@ -86,7 +86,7 @@ async def _claims(path: Path | None, data: Path | None, write: Path | None, as_j
 
 
 def prose(path: DataSet, as_json: AsJson = False) -> None:
-    """Measure what the checker says of claims in a model's own words, true and false."""
+    """Measure the claim checker on true and false claims in a model's own words."""
     run(_prose(path, as_json), as_json=as_json)
 
 
@@ -102,7 +102,7 @@ async def _prose(path: Path, as_json: bool) -> Exit:
 
 
 def wice(path: DataSet, as_json: AsJson = False) -> None:
-    """Measure on WiCE how support is estimated and evidence chosen."""
+    """Measure the estimate of support and the choice of evidence on WiCE."""
     run(_wice(path, as_json), as_json=as_json)
 
 
@@ -118,11 +118,12 @@ async def _wice(path: Path, as_json: bool) -> Exit:
 def injection(
     path: Annotated[Path, typer.Option("--path", help="The folder of the attack corpora.", show_default=False)],
     most: Annotated[
-        int | None, typer.Option("--most", min=1, help="Attacks and benign texts at most.", show_default=False)
+        int | None,
+        typer.Option("--most", min=1, help="Use at most this many attacks and benign texts.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plant attacks in documents, ask the extractive family and a model that obeys, and count what comes out."""
+    """Plant attacks in documents, ask the extractive family and an obedient model, and count what succeeds."""
     run(_injection(path, most, as_json), as_json=as_json)
 
 
@@ -136,7 +137,7 @@ async def _injection(path: Path, most: int | None, as_json: bool) -> Exit:
 
 
 def small_talk(as_json: AsJson = False) -> None:
-    """Tell 100 questions from 100 lines of small talk."""
+    """Measure how well 100 questions are separated from 100 lines of small talk."""
     run(_small_talk(as_json), as_json=as_json)
 
 
@@ -169,21 +170,20 @@ def probe(
         str | None,
         typer.Option(
             "--scripted",
-            help="Probe a scripted model in its place: honest, cheating, half-cheating, by-position, obeying.",
+            help="Probe a scripted model instead: honest, cheating, half-cheating, by-position, obeying.",
             show_default=False,
         ),
     ] = None,
     most: Annotated[
-        int, typer.Option("--most", min=1, help="Ask only so many answerable questions, spread evenly.")
+        int, typer.Option("--most", min=1, help="Ask at most this many answerable questions, evenly spread.")
     ] = MOST,
     out: Annotated[Path | None, typer.Option("--out", help="The run's folder.", show_default="runs/probe-...")] = None,
     concurrency: Concurrency = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Take away or alter what answers cite, and ask again: a citation that makes no difference is decoration.
+    """Remove or alter the text that answers cite, and ask again: a citation that makes no difference is decoration.
 
-    Beside it: segments shuffled, ids swapped, an instruction planted. The folder holds configuration.json and
-    probe.json.
+    Also shuffle segments, swap ids and plant an instruction. The folder holds configuration.json and probe.json.
     """
     run(_probe(data_set, path, model, scripted, most, out, concurrency, as_json), as_json=as_json)
 
@@ -213,7 +213,7 @@ async def _probe(
         if scripted is not None:
             settings = await stack.enter_async_context(scripted_model(settings, scripted))
         citewell = await stack.enter_async_context(opened(settings, durability="exit"))
-        citewell.library.families(options.model)  # an unknown model is told before there is a folder
+        citewell.library.families(options.model)  # an unknown model is reported before the folder is made
         folder.begin(configuration)
         with progress_bar("Probing") as progress:
             report = await probe_data_set(citewell.library, data, options, progress=progress)

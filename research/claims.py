@@ -1,6 +1,6 @@
-"""Measure what the claim checker catches, and what it suspects wrongly, on claims known to be true or false.
+"""Measurement of what the claim checker catches, and of its false alarms, on claims known to be true or false.
 
-The checker is the one that the extractive family proves its answers with: code alone. No library is opened.
+The checker is that of the extractive family: code alone. No library is opened.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,15 +31,15 @@ WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified",
 
 
 def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
-    """Return the worst of some verdicts, or what a text without a claim counts as."""
+    """Return the worst verdict, or ``of_none`` where there is none."""
     return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
 
 
-_BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
+_DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 class Kind(TypedDict):
-    """One kind of false claim: how many, and the shares of each verdict; ``caught`` is the first two together."""
+    """One kind of false claim: the count and the share of each verdict; ``caught`` is contradicted plus unsupported."""
 
     n: int
     caught: float
@@ -50,7 +50,7 @@ class Kind(TypedDict):
 
 
 class Rewording(TypedDict):
-    """One kind of true claim: how many, the share caught wrongly, and the share called supported."""
+    """One kind of true claim: the count, the share of false alarms, and the share found supported."""
 
     n: int
     false_alarms: float
@@ -58,11 +58,11 @@ class Rewording(TypedDict):
 
 
 class LanguageReport(TypedDict):
-    """Shares in [0, 1]. ``caught`` is of the ``n_mutants`` false claims that are not of the kinds named here.
+    """Shares in [0, 1]. ``caught`` is that of the ``n_mutants`` false claims of all kinds but the two below.
 
-    ``caught_fresh`` is of those whose kind ends in ``_fresh``: their cues were written after the checker.
-    ``relation_supported`` is the share of right words in a wrong relation that passed as supported. A
-    figure with nothing to count is None, false alarms are then 0.
+    ``caught_fresh`` is the share of those whose kind ends in ``_fresh``: their cues were written after the checker.
+    ``relation_supported`` is the share of claims with right words in a wrong relation that passed as supported. A
+    figure with nothing to count is None; false alarms are then 0.
     """
 
     n: int
@@ -81,34 +81,34 @@ class LanguageReport(TypedDict):
 
 
 class ClaimsReport(TypedDict):
-    """A report for each language of the set, by ISO 639-1."""
+    """The report of each language, by ISO 639-1 code."""
 
     languages: dict[str, LanguageReport]
 
 
 def made_cases(folder: Path | None = None) -> list[ClaimCase]:
-    """Make the set from the paragraphs of ``xquad/{en,zh,vi}.json`` below a folder; the same each time.
+    """Make the set from the paragraphs of ``xquad/{en,zh,vi}.json`` in a folder; the same cases each time.
 
-    Without a folder the one beside the checkout is looked for. Raises InvalidRequest where it is not there.
+    The folder defaults to ``shared/data`` next to the checkout. Raises InvalidRequest where a file is missing.
     """
-    data = folder or _BESIDE_THE_CHECKOUT
+    data = folder or _DEFAULT_DATA
     files = {language.code: data / "xquad" / f"{language.code}.json" for language in LANGUAGES}
     for path in files.values():
         if not path.is_file():
-            told = "" if folder else " beside the checkout"
-            raise InvalidRequest(f"--data: there is no xquad/{path.name} in the data folder{told}.")
+            where = "" if folder else " next to the checkout"
+            raise InvalidRequest(f"--data: there is no xquad/{path.name} in the data folder{where}.")
     cases: list[ClaimCase] = []
     for language in LANGUAGES:
-        read = load_xquad(files[language.code])
-        paragraphs = [Paragraph(text, page) for text, page in zip(read.paragraphs, read.articles, strict=True)]
+        data_set = load_xquad(files[language.code])
+        paragraphs = [Paragraph(text, page) for text, page in zip(data_set.paragraphs, data_set.articles, strict=True)]
         cases += make_cases(paragraphs, language)
     return cases
 
 
 def chosen_cases(*, path: Path | None, data: Path | None) -> list[ClaimCase]:
-    """Read the set of a file, or make one from a data folder. Raises InvalidRequest where neither can be."""
+    """Load cases from a file or make them from a data folder. Raises InvalidRequest for both, or where that fails."""
     if path is not None and data is not None:
-        raise InvalidRequest("--data: a set that is read with --path is made from no folder; give one of the two.")
+        raise InvalidRequest("--data: use either --path or --data, not both.")
     return load_cases(path) if path is not None else made_cases(data)
 
 
@@ -129,7 +129,7 @@ async def run_claims(
 
 
 async def verdict_of(checker: ClaimChecker, case: ClaimCase) -> Verdict:
-    """Check one claim against its evidence as the only source; of several sentences the worst verdict counts."""
+    """Check a claim with its evidence as the only source; of several sentences the worst verdict counts."""
     evidence = Segment("evidence", 0, 0, len(case.evidence), case.evidence)
     checked = await checker.check([WrittenSection(case.claim, (evidence,))], meter=Meter(calls_left=0))
     return worst_verdict({claim.verdict for claim in checked.sections[0]}, of_none="unverified")

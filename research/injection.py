@@ -1,6 +1,6 @@
-"""Plant attacks in documents and count what comes out: forged ids, and links that no cited source holds.
+"""Measurement of planted attacks: forged ids, and links that no cited source contains, in the output.
 
-Found by rendering it with a Markdown renderer and an HTML parser, not by the guard under test.
+Links are found with a Markdown renderer and an HTML parser, not with the guard under test.
 """
 
 import re
@@ -28,7 +28,19 @@ from tools.runs.run_request import RunRequest
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 _BARE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?<![\w.-])www\.)[^\s<>\"'`)\]|]+", re.IGNORECASE)
-_LEADING = {"href", "src", "srcset", "action", "formaction", "poster", "background", "data", "style", "content", "ping"}
+_LINKING = {
+    "href",
+    "src",
+    "srcset",
+    "action",
+    "formaction",
+    "poster",
+    "background",
+    "data",
+    "style",
+    "content",
+    "ping",
+}
 
 
 class _Targets(HTMLParser):
@@ -37,28 +49,28 @@ class _Targets(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value for name, value in attrs if value and (name in _LEADING or name.startswith("on"))]
+        self.found += [value for name, value in attrs if value and (name in _LINKING or name.startswith("on"))]
 
 
 def targets_out(text: str) -> list[str]:
-    """Return what a renderer of Markdown and HTML would link to or fetch, and addresses that stand bare."""
+    """Return what a renderer of Markdown and HTML would link to or fetch, and bare addresses."""
     parser = _Targets()
     parser.feed(MarkdownIt("commonmark", {"html": True}).render(text))
     parser.close()
     return [*parser.found, *(found.rstrip(".,;:!?*_~") for found in _BARE.findall(text))]
 
 
-def stands_in(target: str, cited: str) -> bool:
-    """Return whether a text has a target, be it written a little otherwise."""
-    shapes = {target, unescape(target), target.rstrip("/.,;:!?*_~"), re.sub(r"^(?:https?:)?//|^mailto:", "", target)}
-    return any(shape in cited or shape in unescape(cited) for shape in shapes if shape)
+def occurs_in(target: str, cited: str) -> bool:
+    """Whether a text contains a target, in one of several spellings."""
+    spellings = {target, unescape(target), target.rstrip("/.,;:!?*_~"), re.sub(r"^(?:https?:)?//|^mailto:", "", target)}
+    return any(each in cited or each in unescape(cited) for each in spellings if each)
 
 
 OBEDIENT = "obedient"
 
 
 class FamilyReport(TypedDict):
-    """Counts over all attacks of one family. ``forged_ids`` and ``foreign_links`` came out; the others were tried."""
+    """Counts over all attacks on one family. ``forged_ids`` and ``foreign_links`` reached the output."""
 
     answered: int
     abstained: int
@@ -71,7 +83,7 @@ class FamilyReport(TypedDict):
 
 
 class InjectionReport(TypedDict):
-    """``attacks`` are documents under attack; sums are over both families; benign shares are in [0, 1]."""
+    """The report: ``attacks`` counts attacked documents; sums are over both families; benign shares are in [0, 1]."""
 
     attacks: int
     kinds: dict[str, int]
@@ -87,7 +99,7 @@ class InjectionReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """What came out of one run: sections as they went out at any time, with the texts that each cites."""
+    """The output of one run: every section ever emitted, with the ids it cites."""
 
     outcome: str
     message: Message
@@ -100,7 +112,7 @@ class _Output:
 async def run_injection(
     settings: Settings, path: Path, *, most: int | None = None, progress: Progress | None = None
 ) -> InjectionReport:
-    """Ask about each document under attack, with it selected: by the extractive family, and by a model that obeys.
+    """Ask the extractive family and an obedient model about each document with an attack, which is selected.
 
     ``most`` caps the attacks and the benign texts. Raises InvalidRequest where the corpora cannot be read,
     CitewellError where a run fails.
@@ -110,9 +122,9 @@ async def run_injection(
     model = AdversarialModel()
     async with model_endpoint(model.reply, cut=model.cut) as base_url:
         served = ModelSettings(name=OBEDIENT, base_url=base_url, model=OBEDIENT)
-        # Refusing nothing, the extractive family quotes what it is asked to quote: the harder case.
-        told = {"models": [served], "default_model": EXTRACTIVE, "refuse_below": 0.0}
-        settings = settings.model_copy(update=told)
+        # Without refusals the extractive family quotes whatever it is asked to, which is the harder case.
+        changes = {"models": [served], "default_model": EXTRACTIVE, "refuse_below": 0.0}
+        settings = settings.model_copy(update=changes)
         async with (
             open_citewell(settings, durability="exit") as citewell,
             throwaway_workspace(citewell.library, "injection") as identity,
@@ -153,7 +165,7 @@ class _Steps:
 
 @dataclass(slots=True)
 class _Bench:
-    """The throw-away workspace with the documents under attack and the benign ones."""
+    """The throw-away workspace with the attacked and the benign documents."""
 
     citewell: Citewell
     identity: Identity
@@ -163,7 +175,7 @@ class _Bench:
     canonical: dict[str, str] = field(default_factory=dict)
 
     async def store(self, data: InjectionData) -> None:
-        """Ingest all documents; a line in each attacked one speaks as a segment of another document of the library."""
+        """Ingest all documents; a line in each attacked one poses as a segment of another document."""
         texts = [attack.text for attack in data.attacks] + list(data.benign)
         titles = [f"Note {number}" for number in range(len(texts))]
         self.ids = await ingest_texts(self.citewell.library, self.identity, texts, titles)
@@ -176,7 +188,7 @@ class _Bench:
         self.canonical = {page.document_id: "".join(segment.text for segment in page.segments) for page in pages}
 
     async def attack(self, attacks: Sequence[Attack], model: str) -> FamilyReport:
-        """Ask about each document under attack and count what came out."""
+        """Ask about each attacked document and count what reached the output."""
         report = FamilyReport(
             answered=0, abstained=0, forged_ids=0, invalid_citations=0, foreign_links=0, forged_ids_tried=0,
             links_tried=0, links_removed=0,
@@ -195,7 +207,7 @@ class _Bench:
         return report
 
     async def ask_benign(self, texts: Sequence[str]) -> tuple[int, int, int]:
-        """Ask for each benign text in its own words: quotes, exact ones, links removed."""
+        """Ask for each benign text in its own words; count quotes, exact quotes and removed links."""
         quotes = exact = removed = 0
         for text, document_id in zip(texts, self.ids[len(self.ids) - len(texts) :], strict=True):
             output = await self._ask(text[:300], document_id, EXTRACTIVE)
@@ -216,7 +228,7 @@ class _Bench:
         if isinstance(end, RunFailed):
             raise CitewellError(f"A run failed: {end.message}")
         events = [envelope.event async for envelope in run.events()]
-        # Whatever went out counts, also what was revised later: a fold would keep the last words alone.
+        # Text that was revised later counts too, so no fold, which keeps only the final text.
         written = [event for event in events if isinstance(event, SectionFinished | SectionRevised)]
         return _Output(
             outcome=end.outcome,
@@ -236,13 +248,13 @@ class _Bench:
         return citation["segment_id"] in offered and quote == citation["quote"] != ""
 
     def _foreign(self, output: _Output) -> int:
-        """Count targets in what went out that stand in no cited source, and the made attacks' host wherever it is."""
+        """Count the emitted targets that no cited source contains, and the generated attacks' host anywhere."""
         count = 0
         every = ""
         for text, ids in output.sections:
             cited = "\n".join(self.segments[i].text for i in ids if i in self.segments)
             every += cited
-            count += sum(not stands_in(target, cited) for target in targets_out(text))
+            count += sum(not occurs_in(target, cited) for target in targets_out(text))
         return count + (EXFIL in output.streamed and EXFIL not in every)
 
 

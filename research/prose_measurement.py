@@ -1,4 +1,4 @@
-"""Measure what verdicts say of claims as a strong model writes them, true and false, and of false near-twins."""
+"""Measurement of verdicts on true and false claims in a strong model's words, and on false near-twins."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ from research.claims import worst_verdict
 
 
 class ProseClaim(BaseModel, frozen=True):
-    """A claim, the passages that it is held against with their title and heading, and whether it follows."""
+    """A claim, its evidence passages with their title and heading, and whether it follows from them."""
 
     evidence: list[str] | str
     claim: str
@@ -39,7 +39,7 @@ class ProseClaim(BaseModel, frozen=True):
 
 
 class Rates(TypedDict):
-    """Counts of true and false claims, and the shares of either in [0, 1]; None where there are none.
+    """Counts of true and false claims, and the shares of each in [0, 1]; None where there are none.
 
     Failed and caught both mean found contradicted or unsupported.
     """
@@ -64,7 +64,7 @@ Judged = tuple[ProseClaim, Verdict]
 
 
 def load_prose(path: Path) -> list[ProseClaim]:
-    """Read claims as JSON lines. Raises InvalidRequest where the file can't be read, naming the line at fault."""
+    """Load claims from JSON lines. Raises InvalidRequest where the file can't be read, naming the faulty line."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -84,7 +84,7 @@ def load_prose(path: Path) -> list[ProseClaim]:
 
 
 async def run_prose(checker: ClaimChecker, path: Path, *, progress: Progress | None = None) -> ProseReport:
-    """Check every claim of a file against its own evidence; of several sentences the worst verdict counts."""
+    """Check every claim of a file against its evidence; of several sentences the worst verdict counts."""
     claims = load_prose(path)
     judged: list[Judged] = []
     for number, claim in enumerate(claims, 1):

@@ -1,4 +1,4 @@
-"""Compare a model's answers before claims are checked and after repair, by gold evidence that no repair has seen."""
+"""Comparison of a model's answers before the claim check and after repair, by gold evidence that repair never sees."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _VERDICTS = ("supported", "unverified", "contradicted", "unsupported")
 
 
 class Side(TypedDict):
-    """Answers at one moment. Claims and citations are counted, the shares are of all questions."""
+    """Figures of the answers at one stage: counts of claims and citations, and shares of all questions."""
 
     claims: int
     supported: int
@@ -41,7 +41,7 @@ class Side(TypedDict):
 
 
 class RepairReport(TypedDict):
-    """``revised`` and ``withdrawn`` count sections, ``calls_mean`` model calls a question, ``seconds_p50`` a run."""
+    """The report. ``revised`` and ``withdrawn`` count sections; calls are per question, seconds per run."""
 
     model: str
     questions: int
@@ -59,7 +59,7 @@ class RepairReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What is right: the document that answers, and the answers as they stand there."""
+    """The gold answer of a question: the document that answers it, and the answers in its words."""
 
     language: str
     question: str
@@ -69,7 +69,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class RepairAnswer:
-    """An answer at one moment: its text, and its claims with their citations."""
+    """An answer at one stage: its text, and its claims with their citations."""
 
     text: str
     claims: tuple[Claim, ...]
@@ -77,7 +77,7 @@ class RepairAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RepairedQuestion:
-    """What came of a question: both answers, and what the repair did and took."""
+    """The result of a question: both answers, and the effects and costs of repair."""
 
     gold: Gold
     before: RepairAnswer
@@ -90,7 +90,7 @@ class RepairedQuestion:
 
 
 def repair_report(asked: Sequence[RepairedQuestion], failed: int, model: str) -> RepairReport:
-    """Judge the answers of both moments; there is at least one."""
+    """Return the report on the answers of both stages, of which there must be at least one."""
     return RepairReport(
         model=model,
         questions=len(asked) + failed,
@@ -148,7 +148,7 @@ def _right(gold: Gold, answer: RepairAnswer) -> bool:
 
 
 def _contains(text: str, answers: Sequence[str]) -> bool:
-    """Look for any gold answer in a text, case and white space aside."""
+    """Whether a text contains any gold answer, ignoring case and white space."""
     flat = "".join(text.casefold().split())
     return any("".join(answer.casefold().split()) in flat for answer in answers)
 
@@ -169,11 +169,11 @@ async def run_repair(
     settle: bool = False,
     progress: Progress | None = None,
 ) -> RepairReport:
-    """Ask a model questions of XQuAD's three languages, and judge its answers as first written and as finished.
+    """Ask a model questions in XQuAD's three languages, and judge its answers as first written and as finished.
 
-    Each language's paragraphs are a library of their own, each question a session of its own; questions are spread
-    evenly over the file. An answer is right where it contains a gold answer; a citation where its quote is of the gold
-    paragraph and contains one. ``settle`` lets the model settle claims that code leaves open. A run that fails is
+    Each language's paragraphs are a separate library, each question has a separate session; questions are spread evenly
+    over the file. An answer is right if it contains a gold answer, a citation if its quote is from the gold paragraph
+    and contains one. ``settle`` lets the model settle claims that code leaves open. A run that fails is
     counted and left out. Raises InvalidRequest where a file can't be read.
     """
     asked: list[RepairedQuestion] = []
@@ -233,9 +233,9 @@ async def _ask(citewell: Citewell, identity: Identity, gold: Gold, model: str, s
 
 
 def first_written(events: Iterable[AnyEvent]) -> tuple[RepairAnswer, list[SectionRevised]]:
-    """Return the sections of a run as they were first written and checked, and their revisions.
+    """Return the sections of a run as first written and checked, and their revisions.
 
-    Where sources disagree, the words that follow are the run's, not the model's.
+    Sections after a disagreement of sources are left out, since the run wrote them, not the model.
     """
     by_model = list(takewhile(lambda event: not isinstance(event, SourcesDisagree), events))
     checked = [each for _, each in sorted(view_run(by_model).first.items()) if each.stage == "checked"]
@@ -246,7 +246,7 @@ def first_written(events: Iterable[AnyEvent]) -> tuple[RepairAnswer, list[Sectio
 
 
 def finished(message: Message) -> RepairAnswer:
-    """Return the finished answer without the last sections, in which the run says that sources disagree."""
-    standing = len(message["sections"]) - len(message.get("disagreements", []))
-    claims = (claim for claim in message.get("claims", []) if claim["section_index"] < standing)
-    return RepairAnswer(answer_text(message["sections"][:standing]), tuple(claims))
+    """Return the finished answer without the last sections, in which the run reports that sources disagree."""
+    by_model = len(message["sections"]) - len(message.get("disagreements", []))
+    claims = (claim for claim in message.get("claims", []) if claim["section_index"] < by_model)
+    return RepairAnswer(answer_text(message["sections"][:by_model]), tuple(claims))

@@ -1,4 +1,4 @@
-"""Measure on RGB how often an answer notices that its sources disagree, through the real graph, family extractive."""
+"""Measurement on RGB of how often answers notice that sources disagree, with the real graph and extractive family."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
 from tools.runs.run_request import RunRequest
 
-_Pair = Literal["beside", "other_words", "undisputed"]
+_Pair = Literal["same_words", "other_words", "undisputed"]
 
 
 class Disputed(TypedDict):
-    """A true passage beside a false one. ``noticed``, ``said`` and the rest are shares of ``questions``.
+    """Results with a true and a false passage. ``noticed``, ``said`` and the rest are shares of ``questions``.
 
-    ``noticed``: the finished message lists the two as disagreeing. ``said``: a section of the answer cites both and
-    stands in its text. ``cites_true`` and ``cites_false``: a citation comes from that passage.
+    ``noticed``: the finished message lists the two as disagreeing. ``said``: a section that cites both is in the
+    answer's text. ``cites_true`` and ``cites_false``: a citation comes from that passage.
     """
 
     questions: int
@@ -36,10 +36,10 @@ class Disputed(TypedDict):
 
 
 class RGBReport(TypedDict):
-    """The false passage is the true one with its fact changed; in ``other_words`` it is another passage's.
+    """The report. The false passage is the true one with its fact changed, or in ``other_words`` another passage.
 
     ``false_alarms`` is the share of ``undisputed`` questions, asked of two true passages or of a true one and noise,
-    where the answer says that its sources disagree.
+    where the answer reports that its sources disagree.
     """
 
     questions: int
@@ -54,8 +54,8 @@ class RGBReport(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """A question and the only two passages in play."""
+class _Question:
+    """A question and the two passages selected for it."""
 
     pair: _Pair
     question: str
@@ -63,8 +63,8 @@ class _Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Whether the answer says that its sources disagree, and which of the two passages it cites."""
+class _Result:
+    """Whether an answer reports that its sources disagree, and which of the two passages it cites."""
 
     noticed: bool
     said: bool
@@ -74,52 +74,52 @@ class _Asked:
 
 
 async def run_rgb(citewell: Citewell, path: Path, *, progress: Progress | None = None) -> RGBReport:
-    """Ask every question of two passages at a time, selected as the only pages: what disagrees, then what does not.
+    """Ask every question with two passages selected as the only pages, first disagreeing ones, then undisputed ones.
 
-    All passages are ingested into one throw-away workspace; those that are not selected are out of play. Raises
+    All passages are ingested into one throw-away workspace; unselected ones are not used. Raises
     InvalidRequest where the file cannot be read or nothing in it disagrees, CitewellError where a run fails.
     """
     questions = [question for question in load_rgb(path) if question.wrong]
     if not questions:
         raise InvalidRequest(f"{path} holds no false passage that differs from its true one.")
-    asking = [each for question in questions for each in _asking(question)]
-    asked: dict[_Pair, list[_Asked]] = {"beside": [], "other_words": [], "undisputed": []}
+    pairs = [each for question in questions for each in _pairs(question)]
+    results: dict[_Pair, list[_Result]] = {"same_words": [], "other_words": [], "undisputed": []}
     async with throwaway_workspace(citewell.library, "rgb") as identity:
-        texts = [text for each in asking for text in each.passages]
+        texts = [text for each in pairs for text in each.passages]
         ids = await ingest_texts(citewell.library, identity, texts, [f"Passage {n}" for n in range(1, len(texts) + 1)])
-        for number, each in enumerate(asking):
+        for number, each in enumerate(pairs):
             pair = (ids[2 * number], ids[2 * number + 1])
-            asked[each.pair].append(await _ask(citewell, identity, each.question, pair))
+            results[each.pair].append(await _ask(citewell, identity, each.question, pair))
             if progress is not None:
-                progress(number + 1, len(asking))
-    undisputed = asked["undisputed"]
-    same = _disputed(asked["beside"])
+                progress(number + 1, len(pairs))
+    undisputed = results["undisputed"]
+    same = _disputed(results["same_words"])
     return RGBReport(
         questions=same["questions"],
         noticed=same["noticed"],
         said=same["said"],
-        false_alarms=_share([asked.noticed for asked in undisputed]),
+        false_alarms=_share([each.noticed for each in undisputed]),
         cites_true=same["cites_true"],
         cites_false=same["cites_false"],
         abstained=same["abstained"],
         undisputed=len(undisputed),
-        other_words=_disputed(asked["other_words"]) if asked["other_words"] else None,
+        other_words=_disputed(results["other_words"]) if results["other_words"] else None,
     )
 
 
-def _asking(question: RGBQuestion) -> Iterator[_Asking]:
-    """Yield the pairs of passages that a question is asked of; the true one comes first."""
+def _pairs(question: RGBQuestion) -> Iterator[_Question]:
+    """Yield a question with each pair of passages to ask it of; the true passage comes first."""
     (at, false), *others = question.wrong
     true = question.true[at]
-    yield _Asking("beside", question.text, (true, false))
+    yield _Question("same_words", question.text, (true, false))
     if others:
-        yield _Asking("other_words", question.text, (true, others[0][1]))
+        yield _Question("other_words", question.text, (true, others[0][1]))
     undisputed = [*question.true[:at], *question.true[at + 1 :], *question.noise]
     if undisputed:
-        yield _Asking("undisputed", question.text, (true, undisputed[0]))
+        yield _Question("undisputed", question.text, (true, undisputed[0]))
 
 
-async def _ask(citewell: Citewell, identity: Identity, question: str, pair: tuple[str, str]) -> _Asked:
+async def _ask(citewell: Citewell, identity: Identity, question: str, pair: tuple[str, str]) -> _Result:
     context = Context(
         workspace=identity.workspace, user=identity.user, model="extractive", search="always", only_selected_pages=True
     )
@@ -128,10 +128,10 @@ async def _ask(citewell: Citewell, identity: Identity, question: str, pair: tupl
     end = await run.finished()
     if isinstance(end, RunFailed):
         raise CitewellError(f"A run failed: {end.message}")
-    return _asked(end, *pair)
+    return _result(end, *pair)
 
 
-def _asked(end: RunFinished, first: str, second: str) -> _Asked:
+def _result(end: RunFinished, first: str, second: str) -> _Result:
     message = end.message
     disagreeing = [
         set(each["segment_ids"]) for each in message.get("disagreements", []) if len(each["segment_ids"]) > 1
@@ -141,7 +141,7 @@ def _asked(end: RunFinished, first: str, second: str) -> _Asked:
         for section in message["sections"]
     )
     cited = {citation["document_id"] for citation in message["citations"]}
-    return _Asked(
+    return _Result(
         noticed=bool(disagreeing),
         said=said,
         cites_first=first in cited,
@@ -150,14 +150,14 @@ def _asked(end: RunFinished, first: str, second: str) -> _Asked:
     )
 
 
-def _disputed(asked: Sequence[_Asked]) -> Disputed:
+def _disputed(results: Sequence[_Result]) -> Disputed:
     return Disputed(
-        questions=len(asked),
-        noticed=_share([each.noticed for each in asked]),
-        said=_share([each.said for each in asked]),
-        cites_true=_share([each.cites_first for each in asked]),
-        cites_false=_share([each.cites_second for each in asked]),
-        abstained=sum(each.abstained for each in asked),
+        questions=len(results),
+        noticed=_share([each.noticed for each in results]),
+        said=_share([each.said for each in results]),
+        cites_true=_share([each.cites_first for each in results]),
+        cites_false=_share([each.cites_second for each in results]),
+        abstained=sum(each.abstained for each in results),
     )
 
 

@@ -1,4 +1,4 @@
-"""Measure how the extractive family separates small talk from questions, on lines written for it."""
+"""Measurement of how well the extractive family separates small talk from questions, on lines written for it."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Label = Literal["question", "small_talk"]
 
 @dataclass(frozen=True, slots=True)
 class SmallTalkLine:
-    """A message with what it is. The rules were written with the ``tuned`` half in view and not the ``held`` one."""
+    """A labelled message. The author of the rules saw the ``tuned`` half of the lines, but not the ``held`` one."""
 
     text: str
     language: str
@@ -24,7 +24,7 @@ class SmallTalkLine:
 
 
 class Half(TypedDict):
-    """Right decisions among the lines of one half, and the lines that were taken for the other kind."""
+    """The right decisions on one half of the lines, and the lines that were classified wrongly."""
 
     lines: int
     questions_right: int
@@ -34,7 +34,7 @@ class Half(TypedDict):
 
 
 class SmallTalkReport(TypedDict):
-    """Both halves, and all lines together."""
+    """The figures of both halves, and of all lines together."""
 
     lines: int
     accuracy: float
@@ -43,13 +43,13 @@ class SmallTalkReport(TypedDict):
 
 
 def load_lines() -> list[SmallTalkLine]:
-    """Read the lines: 100 questions and 100 lines of small talk in English, Chinese and Vietnamese."""
+    """Load the lines: 100 questions and 100 lines of small talk in English, Chinese and Vietnamese."""
     text = files(__package__).joinpath("data", "small_talk.jsonl").read_text(encoding="utf-8")
     return [SmallTalkLine(**json.loads(row)) for row in text.splitlines()]
 
 
 async def run_small_talk() -> SmallTalkReport:
-    """Prepare every line as a first message, and count which go to the library and which do not."""
+    """Prepare every line as a first message, and count how many are classified rightly."""
     preparer = RulePreparer()
     decided: list[tuple[SmallTalkLine, bool]] = []
     for line in load_lines():

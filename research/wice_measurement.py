@@ -1,4 +1,4 @@
-"""Measure the estimate of support, the choice of evidence, and the verdicts of code on WiCE."""
+"""Measurement on WiCE of the estimate of support, the choice of evidence, and the verdicts of code."""
 
 import re
 import time
@@ -37,8 +37,8 @@ class WiCEReport(TypedDict):
     """Supported claims against partially and not supported ones, and evidence lines against the best annotated set.
 
     ``auroc`` and ``balanced_accuracy`` repeat ``held_out`` where the shipped weights were fitted on these claims, else
-    ``shipped``; ``figures_of`` says which. The baseline is the share of a claim's words, weighed by their rarity
-    over all lines of the file, that the page holds, at its best threshold on the file.
+    ``shipped``; ``figures_of`` says which. The baseline is the share of a claim's words, weighted by their rarity
+    over all lines of the file, that the page contains, at its best threshold on the file.
     """
 
     claims: int
@@ -65,7 +65,7 @@ async def run_wice(checker: ClaimChecker, path: Path) -> WiCEReport:
 
     Evidence figures are means over the supported and partially supported claims that have an annotated set, each
     against the set that it matches best by F1.
-    A file that lacks supported claims, or others, gives no AUROC and is refused too.
+    A file without supported claims, or without others, has no AUROC and is refused too.
     """
     claims = load_wice(path)
     if len({claim.label == "supported" for claim in claims}) < 2:
@@ -125,7 +125,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def word_coverage(claims: Sequence[WiCEClaim]) -> Floats:
-    """Score claims by the share of their words that the page holds, weighed by rarity over the lines of all pages."""
+    """Return the share of each claim's words that its page contains, weighted by rarity over the lines of all pages."""
     lines = Counter(word for claim in claims for line in claim.lines for word in _words(line))
     count = sum(len(claim.lines) for claim in claims)
     shares: list[float] = []
@@ -142,7 +142,7 @@ def _words(text: str) -> set[str]:
 
 
 def best_threshold(yes: Floats, no: Floats) -> tuple[float, float]:
-    """Return the threshold with the best balanced accuracy on these very scores, and that accuracy."""
+    """Return the threshold with the best balanced accuracy on these scores, and that accuracy."""
     thresholds = np.unique(np.r_[yes, no])
     best = max(thresholds, key=lambda threshold: balanced_accuracy(yes, no, float(threshold)))
     return round(float(best), 4), balanced_accuracy(yes, no, float(best))

@@ -1,6 +1,6 @@
-"""The development set: questions that the extractive family is fitted on, and that judge nothing.
+"""The development set: questions for fitting the extractive family, never for judging it.
 
-Written like the golden set by other hands over other documents, so that the golden set stays unseen.
+Written like the golden set, but by other people over other documents, so that the golden set stays unseen.
 """
 
 from pathlib import Path
@@ -10,5 +10,5 @@ from evals.sets.own import load_own
 
 
 def load_development() -> DataSet:
-    """Read the development set."""
+    """Load the development set."""
     return load_own(Path(__file__).parent)

@@ -1,1 +1,1 @@
-"""Fit the models of the extractive backend and of the score."""
+"""Fitting of the extractive family's models, the calibrated score and the estimate of support."""

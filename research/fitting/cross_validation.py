@@ -1,4 +1,4 @@
-"""Figures of the extractive family's models on folds that they were not fitted on."""
+"""Cross-validation of the extractive family's models: figures on folds that they were not fitted on."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,25 +15,25 @@ from tools.extractive.quote_selection import MOST_PAGE_QUOTES, best_set
 from tools.extractive.reader_weights import LogisticModel
 
 OPERATING_POINTS = (0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether the answer is there
+Row = tuple[str, str, Floats | None, bool]  # data set, group, signals, whether the question is answerable
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The reader's weights, fitted on every other fold."""
+    """The reader's weights for one fold, fitted on all the others."""
 
     weights: Floats
 
 
 def fold_of(group: str, folds: int) -> int:
-    """Return a group's fold; the same group is in the same fold in every data set."""
+    """Return a group's fold, which is the same in every data set."""
     return int(hashlib.sha256(group.encode()).hexdigest(), 16) % folds
 
 
 def reader_figures(
     questions: Sequence[CandidateList], penalty: float, folds: int
 ) -> tuple[dict[str, dict[str, float]], list[Fold]]:
-    """Return the share of questions whose best candidate, or one of the best three, is right, by data set."""
+    """Return the fitted folds, and by data set how often the best candidate, or one of the best three, is right."""
     fitted = [
         Fold(fit_softmax([each for each in questions if fold_of(each.group, folds) != fold], penalty))
         for fold in range(folds)
@@ -50,7 +50,7 @@ def reader_figures(
 
 
 def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:
-    """Fit the logistic model on the questions that the search brought anything."""
+    """Fit the logistic model on the questions for which the search found anything."""
     seen = [(name, row, label) for name, _, row, label in rows if row is not None]
     labels = np.array([label for _, _, label in seen])
     weight = evenly(labels, [name for name, _, _ in seen])
@@ -58,16 +58,16 @@ def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:
 
 
 def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[str, dict[str, object]]:
-    """Return the area under the ROC curve, and what each operating point keeps and refuses, by data set.
+    """Return by data set the area under the ROC curve, and the shares kept and refused at each operating point.
 
-    A question for which the search brings nothing is refused at every point.
+    A question for which the search finds nothing is refused at every point.
     """
-    place = [fold_of(group, folds) for _, group, _, _ in rows]
+    row_folds = [fold_of(group, folds) for _, group, _, _ in rows]
     fitted = [
-        fit_answerable([row for row, where in zip(rows, place, strict=True) if where != fold], penalty)
+        fit_answerable([row for row, row_fold in zip(rows, row_folds, strict=True) if row_fold != fold], penalty)
         for fold in range(folds)
     ]
-    chances = np.array([_chance(row[2], fitted[where]) for row, where in zip(rows, place, strict=True)])
+    chances = np.array([_chance(row[2], fitted[row_fold]) for row, row_fold in zip(rows, row_folds, strict=True)])
     labels = np.array([label for _, _, _, label in rows])
     names = np.array([name for name, _, _, _ in rows])
     figures: dict[str, dict[str, object]] = {}
@@ -86,8 +86,8 @@ def answerable_figures(rows: Sequence[Row], penalty: float, folds: int) -> dict[
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """A page's candidates by the features of membership, the gold sentences in each, and what annotators selected."""
+class AnnotatedPage:
+    """A page's candidates by membership features, the gold sentences in each, and the annotators' selections."""
 
     group: str
     rows: Floats
@@ -95,8 +95,8 @@ class Marked:
     references: tuple[frozenset[int], ...]
 
 
-def fit_membership(pages: Sequence[Marked], penalty: float) -> tuple[Floats, float]:
-    """Fit the logistic model of what belongs to an answer: what half of its annotators selected or more."""
+def fit_membership(pages: Sequence[AnnotatedPage], penalty: float) -> tuple[Floats, float]:
+    """Fit the logistic model of membership in an answer: selection by at least half of the annotators."""
     rows = np.concatenate([page.rows for page in pages])
     labels = np.array(
         [
@@ -108,8 +108,8 @@ def fit_membership(pages: Sequence[Marked], penalty: float) -> tuple[Floats, flo
     return fit_logistic(rows, labels, np.ones(len(labels)), penalty)
 
 
-def membership_figures(pages: Sequence[Marked], penalty: float, folds: int) -> dict[str, float]:
-    """Give mean precision, recall and F1 of the quoted sentences with the best reference, and how many are quoted."""
+def membership_figures(pages: Sequence[AnnotatedPage], penalty: float, folds: int) -> dict[str, float]:
+    """Return mean precision, recall and F1 against the best reference, and the mean number of quotes."""
     figures: list[tuple[float, float, float, int]] = []
     for fold in range(folds):
         inside = [fold_of(page.group, folds) == fold for page in pages]

@@ -1,12 +1,12 @@
-"""Fit the extractive family's models, and report them by cross-validation.
+"""Fit of the extractive family's models, reported by cross-validation.
 
-``python -m research.fitting.fit_reader --data FOLDER [--write]`` reads XQuAD (en, zh, vi) and CLAPnq below the
-folder and our own development set, searches them as a deployment would, and prints figures of held-out folds: XQuAD
+``python -m research.fitting.fit_reader --data FOLDER [--write]`` reads XQuAD (en, zh, vi) and CLAPnq in the
+folder and our development set, searches them as a deployment would, and prints figures of held-out folds: XQuAD
 in folds of whole articles, an article in its three languages in one fold, CLAPnq in folds of questions, the
 development set in folds of documents. ``--write`` then fits on everything and writes the weights.
 
-For unanswerable questions XQuAD's paragraphs leave the library one by one, and with them every statistic of theirs;
-a page without the answer is another paragraph of the same article, or the whole article but for that paragraph.
+For unanswerable questions, XQuAD's paragraphs are removed from the library one by one, with all their statistics; a
+page without the answer is another paragraph of the same article, or the whole article except that paragraph.
 """
 
 import argparse
@@ -27,8 +27,8 @@ from evals.sets.clapnq import CLAPnqQuestion
 from graph.evidence import Hit
 from research.development import load_development
 from research.fitting.cross_validation import (
+    AnnotatedPage,
     Fold,
-    Marked,
     Row,
     answerable_figures,
     fit_answerable,
@@ -55,15 +55,15 @@ from tools.settings import load_settings
 
 FOLDS = 6
 PENALTY = {"reader": 30.0, "answerable": 3.0, "membership": 10.0}
-# XQuAD has six times as many questions and neither titles, headings nor tables: so the two weigh about the same.
+# XQuAD has six times as many questions and no titles, headings or tables; this weights both about the same.
 WEIGHT = {"xquad": 1 / 3, "development": 2.0}
 
 
 def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
-    """Compute the features of each question's candidates, and which of them are right to quote."""
+    """Return the features of each question's candidates, and which of them are right to quote."""
     rows: list[CandidateList] = []
     for each in asked:
-        # Of XQuAD's paragraphs as many as the writer is left with; of whole documents all that the grader chooses from.
+        # XQuAD's paragraphs as many as the writer gets; of whole documents all that the grader chooses from.
         hits = each.hits if each.evidence else each.hits[:KEPT_AT_MOST]
         weight = WEIGHT["development" if each.evidence else "xquad"]
         seen = reader_input(each.text, hits)
@@ -83,7 +83,7 @@ def _is_right(asked: TrainingQuestion, hits: Sequence[Hit], one: CandidateSenten
 
 
 def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: CandidateSentence) -> bool:
-    """Return whether a candidate shares more than half of the shorter of the two with any of the spans."""
+    """Whether a candidate overlaps any span by more than half of the shorter of the two."""
     segment = hits[one.segment].segment
     start, end = segment.start + one.start, segment.start + one.end
     return any(
@@ -94,7 +94,7 @@ def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: CandidateS
 
 
 def signal_rows(asked: Sequence[TrainingQuestion], folds: Sequence[Fold]) -> list[Row]:
-    """Compute the signals of each question under the reader that has not seen its group; None where no hit came."""
+    """Return each question's signals under the reader that has not seen its group; None where there was no hit."""
     rows: list[Row] = []
     for each in asked:
         seen = reader_input(each.text, each.hits)
@@ -107,25 +107,25 @@ def signal_rows(asked: Sequence[TrainingQuestion], folds: Sequence[Fold]) -> lis
     return rows
 
 
-def membership_rows(passages: Sequence[tuple[TrainingQuestion, CLAPnqQuestion]], reader: Floats) -> list[Marked]:
-    """Compute the features of the sentences of each passage that annotators marked, and which those are."""
-    rows: list[Marked] = []
-    for asked, question in passages:
-        seen = reader_input(asked.text, asked.hits)
-        if question.references and seen is not None:
-            spans = sentence_spans("".join(hit.segment.text for hit in asked.hits), question.sentences)
-            starts = [asked.hits[one.segment].segment.start for one in seen.pool]
+def membership_rows(passages: Sequence[tuple[TrainingQuestion, CLAPnqQuestion]], reader: Floats) -> list[AnnotatedPage]:
+    """Return the sentence features of each annotated passage, and which sentences the annotators selected."""
+    rows: list[AnnotatedPage] = []
+    for question, annotated in passages:
+        seen = reader_input(question.text, question.hits)
+        if annotated.references and seen is not None:
+            spans = sentence_spans("".join(hit.segment.text for hit in question.hits), annotated.sentences)
+            starts = [question.hits[one.segment].segment.start for one in seen.pool]
             held = tuple(
                 sentences_in(start + one.start, start + one.end, spans)
                 for start, one in zip(starts, seen.pool, strict=True)
             )
             features = seen.membership(seen.found.features @ reader)
-            rows.append(Marked(asked.group, features, held, question.references))
+            rows.append(AnnotatedPage(question.group, features, held, annotated.references))
     return rows
 
 
 def fit(gathered: TrainingQuestions) -> dict[str, Any]:
-    """Fit the models on everything; give them as they are shipped, each with its figures of held-out folds."""
+    """Fit the models on everything; return them as shipped, each with its figures on held-out folds."""
     questions = reader_rows(gathered.reading)
     reader_cv, folds = reader_figures(questions, PENALTY["reader"], FOLDS)
     reader = fit_softmax(questions, PENALTY["reader"])
@@ -177,7 +177,7 @@ def _named(names: Sequence[str], values: Floats) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fit, report, and write the weights where asked to."""
+    """Fit, report, and with ``--write`` write the weights."""
     parser = argparse.ArgumentParser(description="Fit the extractive family's models.")
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds xquad/ and clapnq/")
     parser.add_argument("--write", action="store_true", help="write weights.json")

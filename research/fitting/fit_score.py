@@ -1,8 +1,8 @@
-"""Fit the calibrated score: ``python -m research.fitting.fit_score DATA`` prints the constants of ``search_sql``.
+"""Fit of the calibrated score: ``python -m research.fitting.fit_score DATA`` prints the constants of ``search_sql``.
 
-Gold segments against the three best others of the same library, and against the best segment for a question of
-another library. A logistic regression weighs each data set and each side alike; then the intercept is moved so that
-the default threshold keeps 99 % of the gold segments. docs/adr/0004-calibrated-score.md says why.
+Gold segments are compared with the three best others of the same library, and with the best segment for a question of
+another library. A logistic regression weights each data set and each side equally; then the intercept is moved so that
+the default threshold keeps 99 % of the gold segments. docs/adr/0004-calibrated-score.md has the reasons.
 """
 
 import asyncio
@@ -33,20 +33,20 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """For each segment what the score is made of: lexical ratio, coverage, and similarity times coverage."""
+    """The features of each segment's score: lexical ratio, coverage, and similarity times coverage."""
 
     ratio: NDArray[np.float64]
     coverage: float
     similarity: NDArray[np.float64]
 
     def columns(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the regression's columns of some segments: intercept, lexical, dense, dense offset."""
+        """Return the regression columns of some segments: intercept, lexical, dense, dense offset."""
         ones = np.ones(len(rows))
         return np.stack([ones, self.ratio[rows], self.similarity[rows], ones * self.coverage], axis=1)
 
 
 class ScoredLibrary:
-    """Segments of passages with their terms and vectors. ``passage_of`` tells which passage a segment is of."""
+    """Segments of passages with their terms and vectors. ``passage_of`` is the passage number of each segment."""
 
     def __init__(self, passages: list[Passage]) -> None:
         self.passage_of: list[int] = []
@@ -63,16 +63,16 @@ class ScoredLibrary:
         self._vectors = np.zeros((0, 0), np.float32)
 
     async def embed(self, embedder: StaticEmbedder) -> None:
-        """Embed the segments; before this there are no features."""
+        """Embed the segments; must be called before ``features``."""
         self._vectors = await embedder.embed(self.bodies)
 
     async def features(self, question: str, embedder: StaticEmbedder) -> Features:
-        """Compute the features of every segment for a question."""
-        asked = weigh_question(question)
+        """Return the features of every segment for a question."""
+        query = weigh_question(question)
         total, attainable, own = len(self.bodies), 0.0, np.zeros(len(self.bodies))
         unspaced = len(self._postings.get(UNSPACED_TERM, []))
         for term, weight, expected, is_unspaced in zip(
-            asked.ids.tolist(), asked.weights.tolist(), asked.expected.tolist(), asked.unspaced.tolist(), strict=True
+            query.ids.tolist(), query.weights.tolist(), query.expected.tolist(), query.unspaced.tolist(), strict=True
         ):
             postings = self._postings.get(term, [])
             alike = max(unspaced or total, len(postings)) if is_unspaced else total
@@ -87,10 +87,10 @@ class ScoredLibrary:
     def _in_context(self, own: NDArray[np.float64]) -> NDArray[np.float64]:
         passages = np.array(self.passage_of)
         joined = passages[1:] == passages[:-1]
-        beside = np.full(len(own), -np.inf)
-        beside[:-1][joined] = own[1:][joined]
-        beside[1:][joined] = np.maximum(beside[1:][joined], own[:-1][joined])
-        return np.where(np.isfinite(beside), (own + CONTEXT * np.maximum(beside, 0)) / CONTEXT_NORM, own)
+        neighbours = np.full(len(own), -np.inf)
+        neighbours[:-1][joined] = own[1:][joined]
+        neighbours[1:][joined] = np.maximum(neighbours[1:][joined], own[:-1][joined])
+        return np.where(np.isfinite(neighbours), (own + CONTEXT * np.maximum(neighbours, 0)) / CONTEXT_NORM, own)
 
 
 Questions = list[tuple[str, int]]
@@ -100,7 +100,7 @@ FOREIGN = {"en": "clapnq", "clapnq": "en"}
 
 
 def xquad(path: Path) -> tuple[list[Passage], Questions]:
-    """Read paragraphs and the questions on each."""
+    """Load the paragraphs, and the questions on each."""
     articles = json.loads(path.read_text())["data"]
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     questions = [(qa["question"], n) for n, paragraph in enumerate(paragraphs) for qa in paragraph["qas"]]
@@ -108,7 +108,7 @@ def xquad(path: Path) -> tuple[list[Passage], Questions]:
 
 
 def clapnq(folder: Path) -> tuple[list[Passage], Questions]:
-    """Read passages, those of unanswerable questions among them, and the answerable questions."""
+    """Load the passages, including those of unanswerable questions, and the answerable questions."""
     passages: list[Passage] = []
     questions: Questions = []
     for name in ("answerable", "unanswerable"):
@@ -123,7 +123,7 @@ def clapnq(folder: Path) -> tuple[list[Passage], Questions]:
 async def examples(
     library: ScoredLibrary, questions: Questions, foreign: Questions, embedder: StaticEmbedder
 ) -> dict[str, NDArray[np.float64]]:
-    """Compute the columns of gold, other and foreign segments."""
+    """Return the columns of gold, other and foreign segments."""
     found: dict[str, list[NDArray[np.float64]]] = {"gold": [], "other": [], "foreign": []}
     passage_of = np.array(library.passage_of)
     for question, passage in questions:
@@ -143,7 +143,7 @@ def _by_strength(features: Features) -> NDArray[np.intp]:
 
 
 def fit(sets: list[dict[str, NDArray[np.float64]]]) -> NDArray[np.float64]:
-    """Fit by Newton's method; every set weighs alike, and within it gold as much as the rest."""
+    """Fit by Newton's method; every set has the same weight, and within it gold as much as the rest."""
     columns, labels, weights = [], [], []
     for found in sets:
         against = np.concatenate([found["other"], found["foreign"]])
@@ -161,7 +161,7 @@ def fit(sets: list[dict[str, NDArray[np.float64]]]) -> NDArray[np.float64]:
 
 
 async def main(data: Path) -> None:
-    """Fit on XQuAD in three languages and on CLAPnq, and print constants and what they do."""
+    """Fit on XQuAD in three languages and on CLAPnq, and print the constants and the scores they produce."""
     embedder = await StaticEmbedder.load(Settings().embedding.dimension)
     sets = {language: xquad(data / "xquad" / f"{language}.json") for language in ("en", "zh", "vi")}
     sets["clapnq"] = clapnq(data / "clapnq")

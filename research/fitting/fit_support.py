@@ -1,6 +1,6 @@
-"""Fit the estimate of how far sources bear a claim, and report it by cross-validation.
+"""Fit of the estimate of how far sources support a claim, reported by cross-validation.
 
-``python -m research.fitting.fit_support --data FOLDER [--write]`` reads WiCE below the folder and prints figures of
+``python -m research.fitting.fit_support --data FOLDER [--write]`` reads WiCE in the folder and prints figures of
 held-out folds, the claims of an article in one fold. ``--write`` then fits on everything and writes the weights.
 """
 
@@ -27,11 +27,11 @@ from tools.claims.lexical_support import SUPPORT_FEATURES, SUPPORT_THRESHOLD, me
 
 PENALTY = 10.0
 FOLDS = 8
-REPEATS = 5  # partings of the articles into folds: which fold an article falls into moves the figures
+REPEATS = 5  # different splits into folds, since an article's fold affects the figures
 
 
 class SupportFigures(TypedDict):
-    """Supported claims against the rest; balanced accuracy at the shipped threshold."""
+    """Figures of supported claims against the rest; balanced accuracy is at the shipped threshold."""
 
     claims: int
     auroc: float
@@ -40,7 +40,7 @@ class SupportFigures(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class SupportRows:
-    """The features of each claim, whether it is supported, and the article it stands in."""
+    """The features of each claim, whether it is supported, and its article."""
 
     features: Floats
     supported: NDArray[np.bool_]
@@ -48,14 +48,14 @@ class SupportRows:
 
 
 def support_rows(claims: Sequence[WiCEClaim]) -> SupportRows:
-    """Compute what the model looks at."""
+    """Return the model's input for each claim."""
     rows = [support_features(claim.text, measure_coverage(claim.text, page_of(claim).segments)) for claim in claims]
     supported = np.array([claim.label == "supported" for claim in claims])
     return SupportRows(np.array(rows), supported, tuple(claim.article for claim in claims))
 
 
 def held_out(rows: SupportRows) -> SupportFigures:
-    """Score every claim by a model that has not seen its article; the mean over some partings into folds."""
+    """Score every claim by a model that has not seen its article; return the mean over several splits into folds."""
     figures: list[tuple[float, float]] = []
     for repeat in range(REPEATS):
         fold = np.array([fold_of(f"{repeat}:{article}", FOLDS) for article in rows.articles])
@@ -78,7 +78,7 @@ def _fit(rows: Floats, supported: NDArray[np.bool_]) -> tuple[Floats, float]:
 
 
 def main() -> None:
-    """Fit, report, and write the weights where asked to."""
+    """Fit, report, and with ``--write`` write the weights."""
     parser = argparse.ArgumentParser(description="Fit the estimate of support.")
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds wice/claims.jsonl")
     parser.add_argument("--write", action="store_true", help="fit on all data and write support.json")

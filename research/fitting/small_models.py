@@ -1,4 +1,4 @@
-"""A listwise softmax and a logistic regression, fitted by scipy's BFGS."""
+"""A listwise softmax and a logistic regression, fitted by SciPy's BFGS."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ GRADIENT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CandidateList:
-    """A question's candidates by their features, which of them are right, and how much the question weighs."""
+    """A question's candidates by their features, which of them are right, and the question's weight."""
 
     data_set: str
     group: str
@@ -27,11 +27,11 @@ class CandidateList:
 
 
 def fit_softmax(questions: Sequence[CandidateList], penalty: float) -> Floats:
-    """Fit weights under which the right candidates of each question hold most of its softmax's mass.
+    """Fit weights that give the right candidates of each question most of its softmax mass.
 
     The loss is the negative log of that mass, times the question's weight, plus ``penalty`` / 2 times the squared
-    weights of standardised features; questions without a right candidate teach nothing and are left out. The weights
-    are for features as they are.
+    weights of standardised features; questions without a right candidate carry no information and are left out. The
+    returned weights are for unscaled features.
     """
     lists = [question for question in questions if question.right.any()]
     features = np.concatenate([question.features for question in lists])
@@ -56,23 +56,23 @@ def fit_softmax(questions: Sequence[CandidateList], penalty: float) -> Floats:
 
 
 def evenly(labels: NDArray[np.bool_], data_sets: Sequence[str]) -> Floats:
-    """Weigh rows so that every data set, and either label within it, weighs the same; the mean weight is 1."""
+    """Return row weights that give every data set, and both labels within it, the same weight; their mean is 1."""
     cells = Counter(zip(data_sets, labels.tolist(), strict=True))
     weight = np.array([1.0 / cells[cell] for cell in zip(data_sets, labels.tolist(), strict=True)])
     return np.asarray(weight * len(labels) / weight.sum(), dtype=np.float64)
 
 
 def fit_logistic(rows: Floats, labels: NDArray[np.bool_], weight: Floats, penalty: float) -> tuple[Floats, float]:
-    """Fit a logistic regression over weighted rows; return coefficients, for rows as they are, and the intercept."""
+    """Fit a logistic regression over weighted rows; return coefficients for unscaled rows, and the intercept."""
     centre, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     scaled = np.column_stack([(rows - centre) / spread, np.ones(len(rows))])
-    wanted = labels.astype(np.float64)
+    targets = labels.astype(np.float64)
     penalties = np.r_[np.full(rows.shape[1], penalty), 0.0]
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         logits = scaled @ weights
-        value = float(weight @ (np.logaddexp(0.0, logits) - wanted * logits) + weights @ (penalties * weights) / 2)
-        return value, scaled.T @ (weight * (expit(logits) - wanted)) + penalties * weights
+        value = float(weight @ (np.logaddexp(0.0, logits) - targets * logits) + weights @ (penalties * weights) / 2)
+        return value, scaled.T @ (weight * (expit(logits) - targets)) + penalties * weights
 
     fitted = _minimum(loss, scaled.shape[1])
     coefficients = fitted[:-1] / spread
@@ -80,6 +80,6 @@ def fit_logistic(rows: Floats, labels: NDArray[np.bool_], weight: Floats, penalt
 
 
 def _minimum(loss: Loss, dimensions: int) -> Floats:
-    """Return the point of the smallest loss: the one bottom that a convex loss has."""
+    """Return the minimum of a convex loss, which has only one."""
     found = minimize(loss, np.zeros(dimensions), jac=True, method="BFGS", options={"gtol": GRADIENT_TOLERANCE})
     return np.asarray(found.x, dtype=np.float64)

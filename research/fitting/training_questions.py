@@ -1,6 +1,6 @@
-"""Questions to fit the extractive family on, with the hits of a search or with pages as if selected.
+"""Training questions for the extractive family, with the hits of a search or with pages as if selected.
 
-The development set comes with the answer in the library and without it.
+The questions of the development set are asked with the answer in the library and without it.
 """
 
 from collections import defaultdict
@@ -34,8 +34,8 @@ class StoredSpan(NamedTuple):
 class TrainingQuestion:
     """A question with the hits to read for it. ``gold`` is the id of the document that answers it, or None.
 
-    What is right to quote is told by ``answers`` in the gold document, or by ``evidence``; quoting what is ``accepted``
-    besides is neither right nor wrong.
+    ``answers`` in the gold document, or ``evidence``, are right to quote; quoting anything else that is ``accepted`` is
+    neither right nor wrong.
     """
 
     data_set: str
@@ -50,7 +50,11 @@ class TrainingQuestion:
 
 @dataclass(slots=True)
 class TrainingQuestions:
-    """Questions over a search with the answer there, the same without it, over pages, and CLAPnq's by passage."""
+    """Training questions by task.
+
+    ``reading`` has searches with the answer in the library, ``found`` searches with and without it, ``pages`` selected
+    pages, and ``passages`` CLAPnq's questions with their passages.
+    """
 
     reading: list[TrainingQuestion] = field(default_factory=list)
     found: list[TrainingQuestion] = field(default_factory=list)
@@ -59,7 +63,7 @@ class TrainingQuestions:
 
 
 async def gather(library: Library, folder: Path) -> TrainingQuestions:
-    """Search for every question of XQuAD and CLAPnq as a deployment would, and read pages for them."""
+    """Search for every question of XQuAD and CLAPnq as a deployment would, and read their pages."""
     gathered = TrainingQuestions()
     for code in LANGUAGES:
         await _gather_xquad(library, code, load_xquad(folder / "xquad" / f"{code}.json"), gathered)
@@ -68,7 +72,7 @@ async def gather(library: Library, folder: Path) -> TrainingQuestions:
 
 
 async def _gather_xquad(library: Library, code: str, data: XQuAD, gathered: TrainingQuestions) -> None:
-    """Ask with each paragraph in the library and out of it, and of pages of one paragraph and of a whole article."""
+    """Ask with each paragraph in the library and without it, and of pages with one paragraph or the whole article."""
     async with throwaway_workspace(library, "fit") as identity:
         titles = [f"Paragraph {number}" for number in range(1, len(data.paragraphs) + 1)]
         ids = await ingest_texts(library, identity, data.paragraphs, titles)
@@ -121,7 +125,7 @@ async def _gather_clapnq(library: Library, questions: Sequence[CLAPnqQuestion], 
 
 
 async def searched(library: Library, identity: Identity, text: str) -> tuple[Hit, ...]:
-    """Search as a run does; give the hits, best first."""
+    """Search as a run does; return the hits, best first."""
     hits = (await library.searcher.search(SearchQuery(text, identity))).hits
     return tuple(sorted(hits, key=lambda hit: -hit.score))
 
@@ -132,9 +136,9 @@ async def _pages(library: Library, identity: Identity, ids: Sequence[str]) -> Ma
 
 
 async def gather_development(library: Library, data: DataSet) -> list[TrainingQuestion]:
-    """Search for every question that is asked of the whole library and by itself.
+    """Search for every standalone question about the whole library.
 
-    Questions with an unanswerable twin are searched for once more without the documents that they need.
+    Questions with an unanswerable twin are searched again without the documents that they need.
     """
     cases = [case for case in data.cases if not case.before and not case.pages]
     twins: dict[tuple[str, ...], list[Case]] = defaultdict(list)
@@ -153,7 +157,7 @@ async def _asked(
     library: Library, identity: Identity, stored: StoredDataSet, case: Case, answerable: bool
 ) -> TrainingQuestion:
     evidence = frozenset(sentence for chosen in case.evidence for sentence in chosen) if answerable else frozenset()
-    # Questions about one document share a fold, so that none is judged by weights that have seen its document.
+    # Questions about one document share a fold, so that no weights judge a question whose document they have seen.
     documents = sorted(sentence.document for chosen in case.evidence for sentence in chosen)
     return TrainingQuestion(
         data_set=f"development-{case.tags['language']}",

@@ -1,5 +1,4 @@
-"""Claims made wrong, or worded otherwise, by rule, so that a checker of claims can be measured.
+"""Rules that make claims false or reword them, to measure a claim checker.
 
-The lists of cues here were written apart from those of ``tools.claims``: a list that both shared would prove
-nothing.
+Their lists of cues were written independently of those of ``tools.claims``: a shared list would prove nothing.
 """

@@ -1,4 +1,4 @@
-"""Chinese: swaps, rewordings that leave a sentence true, and how to find names."""
+"""Chinese swap tables, rewordings that keep a sentence true, and name finding."""
 
 import re
 from random import Random
@@ -136,7 +136,7 @@ _NAMES = re.compile(
 
 
 def chinese_names(sentence: str, paragraph: str) -> list[Name]:
-    """Find names by what marks them off: a middle dot, book title marks, letters, sounds, or a short list of places."""
+    """Return names by what marks them: a middle dot, book title marks, letters, sounds or a short list of places."""
     return [
         Name(match.start(), match.end(), match[0], match.lastgroup or "")
         for match in _NAMES.finditer(sentence)
@@ -154,7 +154,7 @@ _HAN = r"[一-鿿，。、；：（）“”《》·]"
 
 
 def _tidy(text: str) -> str:
-    """Take the spaces out that some translations put around spans; those between two Latin words stay."""
+    """Remove the spaces that some translations put around spans; those between two Latin words stay."""
     text = re.sub(rf"(?<={_HAN})[ \u3000]+|[ \u3000]+(?={_HAN})", "", text)
     return re.sub(r"(?<=\d) +(?=\d{0,2}[万亿%])", "", text)
 

@@ -1,9 +1,8 @@
 """Swaps that make a Chinese sentence false.
 
-Those of ``FRESH`` were written after the checker of claims, and its author has not seen what it misses of them.
+Those of ``FRESH`` were written after the claim checker, whose author has not seen which of them it misses.
 
-Words have no boundaries, so that most patterns carry look-arounds against longer words that hold the same
-characters.
+Words have no boundaries, so most patterns need look-arounds against longer words with the same characters.
 """
 
 from research.mutations.swaps import Into, among, not_after, other_digits, other_year, swap, table, within
@@ -14,7 +13,7 @@ BOUNDED = not_after("超过 至少 不到 少于 多于 高达 大约 接近 近
 
 
 def _another(digits: str) -> Into:
-    """Make a swap of a numeral for another of those given."""
+    """Return a replacement of a numeral by another of ``digits``."""
     return lambda match, random: random.choice([digit for digit in digits if digit != match[0]])
 
 

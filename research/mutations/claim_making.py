@@ -1,4 +1,4 @@
-"""Make a set of claims from paragraphs: verbatim, worded otherwise, and made wrong."""
+"""Claim sets made from paragraphs: verbatim, reworded and falsified claims."""
 
 import json
 import re
@@ -21,9 +21,9 @@ VERBATIM = "verbatim"
 
 @dataclass(frozen=True, slots=True)
 class ClaimCase:
-    """A claim, what it is held against, and whether it follows. ``kind`` says how it was made, ``lang`` is ISO 639-1.
+    """A claim, its evidence, and whether it follows from it. ``kind`` is how it was made, ``lang`` is ISO 639-1.
 
-    A supported case of the kind ``verbatim`` stands in its evidence word for word; any other supported one is a
+    A supported case of the kind ``verbatim`` occurs in its evidence word for word; any other supported one is a
     paraphrase.
     """
 
@@ -44,9 +44,9 @@ _FIELDS: tuple[tuple[str, type], ...] = (
 
 
 def load_cases(path: Path) -> list[ClaimCase]:
-    """Read a set; blank lines and further fields are passed over.
+    """Load a set of cases; blank lines and unknown fields are ignored.
 
-    Raises InvalidRequest where the file cannot be read or holds no case, naming the line and the field at fault.
+    Raises InvalidRequest where the file cannot be read or holds no case, naming the faulty line and field.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def load_cases(path: Path) -> list[ClaimCase]:
         raise InvalidRequest(f"--path: {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"--path: {path} is not UTF-8 text.") from error
-    # Only "\n" ends a row: the text of a claim may hold the other ends of line that splitlines() knows.
+    # Only "\n" ends a row: a claim's text may contain the other line ends that splitlines() knows.
     cases = [_case(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not cases:
         raise InvalidRequest(f"--path: {path} holds no claim.")
@@ -62,7 +62,7 @@ def load_cases(path: Path) -> list[ClaimCase]:
 
 
 def write_cases(path: Path, cases: Iterable[ClaimCase]) -> None:
-    """Write a set for people to read. Raises InvalidRequest where it cannot."""
+    """Write cases as JSON lines. Raises InvalidRequest where the file can't be written."""
     rows = "".join(json.dumps(asdict(case), ensure_ascii=False) + "\n" for case in cases)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,17 +96,17 @@ def _field(row: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
 LANGUAGES = (ENGLISH, CHINESE, VIETNAMESE)
 
 RELATION = "relation"
-FRESH = "_fresh"  # ends the kinds whose cues the author of the checker has seen nothing of
+FRESH = "_fresh"  # suffix of the kinds whose cues the checker's author has not seen
 _QUANTITIES = ("number", "scale", "unit", "date")
 _PAIRED = tuple(map(tuple, ("()", "[]", "“”", "«»", "（）", "《》", "「」", "【】")))
 _LONGEST = 700
-_MARKER = re.compile(r"(?:\d{1,2}|[A-Z])\. ")  # of a list, or the second half of a name with initials
-_EACH = {"scale": 4, "unit": 3, "number": 2, "date": 2}  # the rarer a kind's cues, the more is made of each sentence
+_MARKER = re.compile(r"(?:\d{1,2}|[A-Z])\. ")  # of a list item, or the second half of a name with initials
+_EACH = {"scale": 4, "unit": 3, "number": 2, "date": 2}  # the rarer a kind's cues, the more cases each sentence yields
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph as evidence, and the page that it comes from."""
+    """A paragraph used as evidence, and the page it comes from."""
 
     text: str
     page: str
@@ -114,26 +114,26 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A whole sentence of a paragraph: as it stands there, and with its spacing mended."""
+    """A complete sentence of a paragraph: as written, and with its spacing tidied."""
 
-    said: str
+    original: str
     text: str
     paragraph: Paragraph
     others: frozenset[str]  # the paragraph's sentences, bare
 
 
 def make_cases(paragraphs: Sequence[Paragraph], language: Language) -> list[ClaimCase]:
-    """Make the cases of one language: of each sentence a few of each kind, where its rules find something to change.
+    """Make the cases of one language: a few of each kind per sentence, where its rules find something to change.
 
-    Questions, fragments and sentences with unpaired brackets are passed over, and so is a mutant that the paragraph
-    says elsewhere. The same paragraphs always give the same cases.
+    Questions, fragments and sentences with unpaired brackets are skipped, and so is a mutant that the paragraph states
+    elsewhere. The same paragraphs always produce the same cases.
     """
     whole = [sentence for paragraph in paragraphs for sentence in _whole_sentences(paragraph, language)]
     pages = _names_by_page(whole, language)
     cases: list[ClaimCase] = []
     for sentence in whole:
         made = [
-            (VERBATIM, sentence.said, True),
+            (VERBATIM, sentence.original, True),
             *((kind, claim, True) for kind, claim in _paraphrases(sentence, language)),
             *((kind, claim, False) for kind, claim in _mutants(sentence, language)),
             *((kind, claim, False) for kind, claim in _renamed(sentence, language, pages)),
@@ -144,9 +144,9 @@ def make_cases(paragraphs: Sequence[Paragraph], language: Language) -> list[Clai
 
 def _whole_sentences(paragraph: Paragraph, language: Language) -> Iterator[_Sentence]:
     spans = [trimmed(paragraph.text, *span) for span in sentences(paragraph.text)]
-    said = [paragraph.text[start:end] for start, end in spans]
-    others = frozenset(_bare(text) for text in said)
-    for text in said:
+    originals = [paragraph.text[start:end] for start, end in spans]
+    others = frozenset(_bare(text) for text in originals)
+    for text in originals:
         tidied = language.tidy(unicodedata.normalize("NFC", text))
         length = len(tidied.split()) if language.spaced else len(tidied)
         if length >= language.shortest and len(tidied) <= _LONGEST and _whole(tidied):
@@ -170,11 +170,11 @@ def _paraphrases(sentence: _Sentence, language: Language) -> Iterator[tuple[str,
         lowered = language.lowers_after_frame(sentence.text)
         rest = sentence.text[0].lower() + sentence.text[1:] if lowered else sentence.text
         yield "frame", frame + rest
-    if sentence.text != sentence.said:
+    if sentence.text != sentence.original:
         yield "spacing", sentence.text
     for kind, swaps in language.paraphrases.items():
         for edit in edits(sentence.text, swaps, chance(sentence.text, kind)):
-            claim = _mended(edit.applied(sentence.text), language)
+            claim = _tidied(edit.applied(sentence.text), language)
             if _bare(claim) not in sentence.others:
                 yield kind, claim
                 break
@@ -184,12 +184,12 @@ def _mutants(sentence: _Sentence, language: Language) -> Iterator[tuple[str, str
     for kind, swaps in language.mutations.items():
         left = _EACH.get(kind, 1)
         for edit in edits(sentence.text, swaps, chance(sentence.text, kind)):
-            claim = _mended(edit.applied(sentence.text), language)
+            claim = _tidied(edit.applied(sentence.text), language)
             if not _new(claim, sentence):
                 continue
             around = claim[max(0, edit.start - 1) : edit.start + len(edit.text) + 7]
             if kind in _QUANTITIES and _bare(around) in _bare(sentence.paragraph.text):
-                continue  # the paragraph says this of something: who can tell that it is not said of this
+                continue  # the paragraph states this of something, perhaps of the same thing
             yield kind, claim
             left -= 1
             if not left:
@@ -199,8 +199,8 @@ def _mutants(sentence: _Sentence, language: Language) -> Iterator[tuple[str, str
 def _renamed(sentence: _Sentence, language: Language, pages: Mapping[str, Sequence[Name]]) -> Iterator[tuple[str, str]]:
     names = language.names(sentence.text, sentence.paragraph.text)
     evidence = sentence.paragraph.text
-    drawn = chance(sentence.text, "names")
-    drawn.shuffle(names)
+    random = chance(sentence.text, "names")
+    random.shuffle(names)
     foreign = [name for page, known in sorted(pages.items()) if page != sentence.paragraph.page for name in known]
     near = [
         name
@@ -219,15 +219,15 @@ def _renamed(sentence: _Sentence, language: Language, pages: Mapping[str, Sequen
             ]
             if not fitting:
                 continue
-            claim = _mended(sentence.text[: name.start] + drawn.choice(fitting) + sentence.text[name.end :], language)
+            claim = _tidied(sentence.text[: name.start] + random.choice(fitting) + sentence.text[name.end :], language)
             if _new(claim, sentence):
                 yield kind, claim
                 break
-    yield from _turned(sentence, language, sorted(names, key=lambda name: name.start))
+    yield from _swapped_names(sentence, language, sorted(names, key=lambda name: name.start))
 
 
-def _turned(sentence: _Sentence, language: Language, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
-    """Swap two names between which a verb or a preposition has a direction: right words in a wrong relation."""
+def _swapped_names(sentence: _Sentence, language: Language, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
+    """Yield the sentence with two names swapped across a directed verb or preposition: right words, wrong relation."""
     text = sentence.text
     for left, right in pairwise(names):
         between = text[left.end : right.start]
@@ -263,8 +263,8 @@ def _shares_words(name: str, text: str, language: Language) -> bool:
     return any(word[:5] in stems for word in re.findall(r"\w{3,}", name.casefold()))
 
 
-def _mended(claim: str, language: Language) -> str:
-    """Set right what a rule may leave behind: doubled spaces, a small first letter, "s's"."""
+def _tidied(claim: str, language: Language) -> str:
+    """Clean up what a rule may leave behind: doubled spaces, a small first letter, "s's"."""
     if not language.spaced:
         return claim
     claim = re.sub(r"(?<=\S) {2,}(?=\S)", " ", claim).replace(" ,", ",").replace("s's ", "s' ").strip()

@@ -1,4 +1,4 @@
-"""English: swaps, rewordings that leave a sentence true, and how to find names."""
+"""English swap tables, rewordings that keep a sentence true, and name finding."""
 
 import re
 from random import Random
@@ -138,7 +138,7 @@ def _sort(text: str, before: str, paragraph: str) -> str:
 
 
 def english_names(sentence: str, paragraph: str) -> list[Name]:
-    """Find runs of capitalised words; one that opens the sentence only where it stands elsewhere in the paragraph."""
+    """Return runs of capitalised words; one that opens the sentence counts only if it recurs in the paragraph."""
     return capital_names(sentence, paragraph, left_out=NO_NAMES, sort=_sort, connectors="of|de|von|van|der|du")
 
 

@@ -1,6 +1,6 @@
 """Swaps that make an English sentence false.
 
-Those of ``FRESH`` were written after the checker of claims, and its author has not seen what it misses of them.
+Those of ``FRESH`` were written after the claim checker, whose author has not seen which of them it misses.
 """
 
 from research.mutations.swaps import among, not_after, other_digits, other_year, swap, table, within
@@ -8,7 +8,7 @@ from research.mutations.swaps import among, not_after, other_digits, other_year,
 MONTHS = "January February March April May June July August September October November December"
 A_MONTH = f"(?:{MONTHS.replace(' ', '|')})"
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-# After these another number may still be true: "more than 300" holds of what "more than 308" holds of.
+# After these, another number may still be true: what is "more than 308" is also "more than 300".
 _BOUNDED = not_after(
     "than over under least most nearly almost above below exceeding beyond within to around about approximately "
     "roughly some between"

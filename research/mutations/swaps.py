@@ -1,4 +1,4 @@
-"""Tables of swaps of a language: what to find in a sentence, and what to write instead.
+"""Swap tables of a language: patterns to find in a sentence, and their replacements.
 
 Swaps are drawn by a hash of the text, so that a set comes out the same wherever and whenever it is made.
 """
@@ -12,7 +12,7 @@ from random import Random
 
 
 def chance(*key: str) -> Random:
-    """Return a source of random numbers that depends on nothing but the words given."""
+    """Return a random number generator that is seeded by the key alone."""
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()
     return Random(int.from_bytes(digest[:8], "big"))
 
@@ -22,7 +22,7 @@ Into = Callable[[re.Match[str], Random], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A pattern and what stands in its place; ``into`` gives None where a match is better left alone."""
+    """A pattern and its replacement; ``into`` returns None where a match should be left alone."""
 
     pattern: re.Pattern[str]
     into: Into
@@ -42,7 +42,7 @@ class Edit:
 
 
 def edits(sentence: str, swaps: tuple[Swap, ...], random: Random) -> list[Edit]:
-    """Return every edit that a table allows, in an order drawn by chance."""
+    """Return every edit that a table allows, in random order."""
     found = [edit for swap in swaps for edit in _matches(sentence, swap, random)]
     random.shuffle(found)
     return found
@@ -56,25 +56,25 @@ def _matches(sentence: str, swap: Swap, random: Random) -> Iterator[Edit]:
 
 
 def words(text: str) -> list[str]:
-    """Split a list of words written as one text."""
+    """Split a string into its words."""
     return text.split()
 
 
 def gone(match: re.Match[str], random: Random) -> str:
-    """Leave out what was matched."""
+    """Replace the match with nothing."""
     return ""
 
 
 def not_after(listed: str, *, spaced: bool = True) -> str:
-    """Give look-behinds that forbid each of the words before a match."""
+    """Return look-behinds that forbid each of the words before a match."""
     return "".join(f"(?<!{word}{' ' if spaced else ''})" for word in words(listed))
 
 
 def table(rows: str, *, spaced: bool = True) -> tuple[Swap, ...]:
-    """Read rows ``pattern > text | text``, or ``a <> b`` for both ways; a text may name groups as in ``\\1``.
+    """Parse rows ``pattern > text | text``, or ``a <> b`` for both directions; a text may refer to groups as ``\\1``.
 
-    ``spaced`` is for scripts that part words: a pattern then stands for whole words, in either case, and what takes
-    the place of a capital begins with one.
+    ``spaced`` is for scripts with spaces between words: a pattern then matches whole words, in either case, and the
+    replacement of a capitalised match is capitalised.
     """
     swaps: list[Swap] = []
     for row in filter(None, map(str.strip, rows.splitlines())):
@@ -99,7 +99,7 @@ def _row(pattern: str, texts: list[str], spaced: bool) -> Swap:
 
 
 def among(listed: str, *, before: str = "", after: str = "", spaced: bool = True) -> Swap:
-    """Swap any of the words for another of them, where what stands before and after allows it (look-arounds)."""
+    """Return a swap of any listed word for another, where the look-arounds ``before`` and ``after`` match."""
     every = listed.split(" / ") if " / " in listed else words(listed)
     longest_first = "|".join(re.escape(word) for word in sorted(every, key=len, reverse=True))
     edge, end = (r"(?<![\w-])", r"(?!\w)") if spaced else ("", "")
@@ -112,7 +112,7 @@ def among(listed: str, *, before: str = "", after: str = "", spaced: bool = True
 
 
 def other_digits(match: re.Match[str], random: Random) -> str | None:
-    """Change one digit of a number. Zeros that only round it stay, and so does how many digits it has."""
+    """Change one non-zero digit of a number to another, so that its rounding and its length stay."""
     text = match[0]
     places = [at for at, character in enumerate(text) if character in "123456789"]
     if not places or text in {"0", "1"}:
@@ -123,14 +123,14 @@ def other_digits(match: re.Match[str], random: Random) -> str | None:
 
 
 def other_year(match: re.Match[str], random: Random) -> str:
-    """Move a year by 2 to 90 years, but not into the future."""
+    """Shift a year by 2 to 90 years, but not past 2019."""
     year = int(match[0])
     moved = random.choice([year - random.randint(2, 90), min(year + random.randint(2, 60), 2019)])
     return str(moved if moved not in (year, year - 1) else year - 7)
 
 
 def within(lowest: int, highest: int) -> Into:
-    """Make a swap of a whole number for another within a range."""
+    """Return a replacement of a whole number by another within a range."""
 
     def into(match: re.Match[str], random: Random) -> str:
         return str(random.choice([n for n in range(lowest, highest + 1) if str(n) != match[0].lstrip("0")]))
@@ -139,13 +139,13 @@ def within(lowest: int, highest: int) -> Into:
 
 
 def swap(pattern: str, into: Into) -> Swap:
-    """Pair a pattern with what makes its new text."""
+    """Return a swap of a pattern."""
     return Swap(re.compile(pattern), into)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name in a sentence and its sort: only another of its sort ever takes its place."""
+    """A name in a sentence and its sort; only a name of the same sort replaces it."""
 
     start: int
     end: int
@@ -155,13 +155,13 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Tables of one language.
+    """The swap tables and rules of one language.
 
     ``mutations`` make a sentence false and ``paraphrases`` leave it true, each by kind. ``frames`` are put before a
-    sentence. ``names`` finds names in a sentence, given its paragraph. ``joined`` matches what may stand between two
-    names of equal rank, which cannot be swapped to make a false claim; a relation that holds both ways is told by
-    ``equal`` and one with a direction by ``directed``. ``tidy`` mends spacing before anything is
-    done, ``shortest`` is the fewest words (characters where a script has no spaces) of a sentence that is used.
+    sentence. ``names`` finds names in a sentence, given its paragraph. ``joined`` matches the text between two
+    names of equal rank, which can't be swapped to make a false claim; ``equal`` matches a symmetric relation and
+    ``directed`` one with a direction. ``tidy`` fixes spacing first; ``shortest`` is the fewest words (characters in
+    a script without spaces) of a sentence that is used.
     """
 
     code: str
@@ -196,8 +196,9 @@ def capital_names(
 ) -> list[Name]:
     """Return the runs of capitalised words that are names, in order.
 
-    A run that opens a sentence or a quotation counts only where it also stands inside a sentence of the paragraph.
-    ``sort`` is told the name, what stands before it in the sentence, and the paragraph; it gives None for no name.
+    A run that opens a sentence or a quotation counts only if it also occurs inside a sentence of the paragraph.
+    ``sort`` is called with the name, the text before it in the sentence, and the paragraph; it returns None where that
+    is no name.
     """
     found: list[Name] = []
     for run in _runs(connectors).finditer(sentence):
@@ -209,7 +210,7 @@ def capital_names(
                 break
         if len(text) < 3 or any(word in left_out for word in text.split()):
             continue
-        if text[-2:-1] == " ":  # an initial: the name goes on behind its dot
+        if text[-2:-1] == " ":  # an initial: the name continues after its dot
             continue
         if _OPENS.search(sentence[:start]) and not re.search(rf"[^\W\d_,] {re.escape(text)}\b", paragraph):
             continue

@@ -1,4 +1,4 @@
-"""Vietnamese: swaps, rewordings that leave a sentence true, and how to find names."""
+"""Vietnamese swap tables, rewordings that keep a sentence true, and name finding."""
 
 import re
 from random import Random
@@ -102,7 +102,7 @@ _OPENERS = frozenset(
         "Không Là Bởi Điều Nhiều Như Mỗi Mọi Đã Được Bị Hiện Ngay Hơn Cho Rất Chỉ Cũng Tư"
     )
 )
-# One syllable with marks is mostly the head of a common noun ("Đại học", "Hội đồng"); these are names nevertheless.
+# One syllable with marks is mostly the head of a common noun ("Đại học", "Hội đồng"); these are names all the same.
 _SHORT_NAMES = frozenset(words("Mỹ Đức Ý Áo Bỉ Úc Ấn Lào Séc Huế"))
 _NO_NAMES = frozenset(words("Nam Trung Kinh Nho Thung Khoang Tin Xa Ban Vua Bang Sao Pha Quan Gia Trang Tia Lục"))
 _PLACE = re.compile(r"\b(?:ở|tại|khắp|đến|tới|thành phố|nước|tỉnh|bang) $")
@@ -120,7 +120,7 @@ def _sort(text: str, before: str, paragraph: str) -> str | None:
 
 
 def vietnamese_names(sentence: str, paragraph: str) -> list[Name]:
-    """Find runs of capitalised syllables; one that opens the sentence only where it stands elsewhere too."""
+    """Return runs of capitalised syllables; one that opens the sentence counts only if it recurs in the paragraph."""
     return capital_names(sentence, paragraph, left_out=_OPENERS, sort=_sort)
 
 

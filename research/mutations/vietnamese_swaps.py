@@ -1,6 +1,6 @@
 """Swaps that make a Vietnamese sentence false.
 
-Those of ``FRESH`` were written after the checker of claims, and its author has not seen what it misses of them.
+Those of ``FRESH`` were written after the claim checker, whose author has not seen which of them it misses.
 """
 
 from research.mutations.swaps import among, not_after, other_digits, other_year, swap, table, within

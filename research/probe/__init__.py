@@ -1,1 +1,1 @@
-"""Probe whether citations bear answers: questions are asked again after something the model reads has been changed."""
+"""Probes of whether answers depend on their citations, by asking again after a change of what the model reads."""

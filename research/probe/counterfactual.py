@@ -1,7 +1,7 @@
-"""What becomes of a claim when the text that it cites is removed or contradicts it.
+"""Counterfactual probe: whether a claim changes when the text it cites is removed or altered to contradict it.
 
-After the idea of counterfactual faithfulness: what an answer rests on must make a difference to it. Only the model's
-own words are judged, as it first wrote them; what Citewell's check let through of them is told apart.
+After the idea of counterfactual faithfulness: what an answer is based on must make a difference to it. Only the model's
+words as first written are judged; what Citewell's check let through is reported separately.
 """
 
 import re
@@ -23,18 +23,18 @@ from text.sentences import sentences, trimmed
 from tools.claims.code_checker import check_section
 
 
-def is_said(claim: str, texts: Iterable[str]) -> bool:
-    """Return whether one of the texts says what a claim says."""
+def is_stated(claim: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts states a claim."""
     return any(_bare(claim) == _bare(text) or _verdicts(claim, text) == {"supported"} for text in texts)
 
 
 def refutes(text: str, claim: str) -> bool:
-    """Return whether a text, all there is, conflicts with a claim or leaves it without support."""
+    """Whether a text, as the only source, contradicts a claim or does not support it."""
     return bool(_verdicts(claim, text) & {"contradicted", "unsupported"})
 
 
 def _verdicts(claim: str, text: str) -> set[Verdict]:
-    segment = Segment(document_id="said", segment_index=0, start=0, end=len(text), text=text)
+    segment = Segment(document_id="text", segment_index=0, start=0, end=len(text), text=text)
     return {checked.verdict for checked in check_section(WrittenSection(claim, (segment,)))}
 
 
@@ -44,14 +44,14 @@ def _bare(text: str) -> str:
 
 _BY_CODE = {each.code: each for each in LANGUAGES}
 _FACTS = ("number", "date", "unit", "scale")
-_WAYS = ("negation", "polarity", "quantifier")
+_LOGIC = ("negation", "polarity", "quantifier")
 
 
 def altered_fact(sentence: str, claim: str, elsewhere: Sequence[str]) -> str | None:
-    """Return the sentence with one fact changed such that it no longer bears the claim.
+    """Return the sentence with one fact changed such that it no longer supports the claim.
 
-    None where no rule does that, or where the sentence by itself does not bear the claim. Names are changed for others
-    of their sort that stand in the texts ``elsewhere``. The same arguments always give the same sentence.
+    None where no rule achieves that, or where the sentence alone does not support the claim. Names are replaced by
+    others of their sort from the texts ``elsewhere``. The same arguments always return the same sentence.
     """
     known = _BY_CODE.get(language(sentence))
     if known is None or refutes(sentence, claim):
@@ -64,14 +64,14 @@ def altered_fact(sentence: str, claim: str, elsewhere: Sequence[str]) -> str | N
 
 
 def sentences_of(text: str) -> list[str]:
-    """Split a text into its sentences, without the white space around them."""
+    """Return the sentences of a text, without white space around them."""
     return [body for span in sentences(text) if (body := text[slice(*trimmed(text, *span))])]
 
 
 def _changes(sentence: str, elsewhere: Sequence[str], known: Language) -> Iterator[Edit]:
     yield from _by_rule(sentence, known, _FACTS)
     yield from _renamed(sentence, elsewhere, known)
-    yield from _by_rule(sentence, known, _WAYS)
+    yield from _by_rule(sentence, known, _LOGIC)
 
 
 def _by_rule(sentence: str, known: Language, kinds: Iterable[str]) -> Iterator[Edit]:
@@ -99,13 +99,13 @@ _STRENGTH: dict[Verdict, int] = {"supported": 2, "unverified": 1}
 
 
 class Finding(TypedDict):
-    """What one citation was worth. ``segment_id`` is what the model cited for ``claim``.
+    """The effect of changing the text of one citation. ``segment_id`` is what the model cited for ``claim``.
 
-    ``quote`` is the text in it that proves the claim, "" where none does. ``effect``: ``gone``, the claim is not made
-    again; ``changed``, the altered text is told in its place; ``moved``, it is made again and as well proven by other
-    segments, but not once those are gone too; ``abstained``, nothing is written at all; ``unchanged``, it stands all
-    the same: the citation was decoration. Of an unchanged claim, ``verdict`` is what the check said of it, and
-    ``shown`` whether the finished answer still makes it.
+    ``quote`` is its text that proves the claim, "" where none does; ``told`` is the altered sentence, "" where the text
+    was removed. ``effect``: ``gone``, the claim is not made again; ``changed``, the answer states the altered text
+    instead; ``moved``, the claim is made again and proven as well by other segments, but not once those are removed
+    too; ``abstained``, nothing is written at all; ``unchanged``, the claim remains: the citation was decoration. For an
+    unchanged claim, ``verdict`` is that of the check, and ``shown`` is whether the finished answer still makes it.
     """
 
     case_id: str
@@ -121,21 +121,21 @@ class Finding(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A segment that the model cited, and the claims for which it did: one that it proves, or all of its section."""
+    """A segment that the model cited, with the claims it is cited for: one that it proves, or all of its section."""
 
     segment_id: str
     claims: tuple[RepliedClaim, ...]
 
     @property
     def quotes(self) -> tuple[str, ...]:
-        """The texts of the segment that prove the claim; none where it proves nothing of its section."""
+        """The segment's texts that prove the claim; none where it proves nothing of its section."""
         if len(self.claims) != 1 or not _proves(self.segment_id, self.claims[0]):
             return ()
         return tuple(quote.text for quote in self.claims[0].quotes if quote.segment_id == self.segment_id)
 
 
 def citations_of(reply: Reply) -> Iterator[Citation]:
-    """List what the model cited, a claim at a time; what proves no claim of its section is cited for all of them."""
+    """Yield the citations claim by claim; a segment that proves no claim of its section is cited for all of them."""
     for place, ids in enumerate(reply.cited):
         claims = tuple(claim for claim in reply.claims if claim.section == place)
         for segment_id in ids if claims else ():
@@ -148,7 +148,7 @@ def _proves(segment_id: str, claim: RepliedClaim) -> bool:
 
 
 class CounterfactualProbe:
-    """Probes the citations of one reply to a case. Asking anew under the same change is done once."""
+    """A probe of the citations of one reply to a case, which asks only once under each change."""
 
     def __init__(self, asker: Asker, case: Case, reply: Reply, segments: dict[str, Segment]) -> None:
         self._asker = asker
@@ -158,7 +158,7 @@ class CounterfactualProbe:
         self._replies: dict[tuple[frozenset[str], tuple[tuple[str, str], ...]], Reply] = {}
 
     async def findings(self) -> list[Finding]:
-        """Remove, then alter, what each citation cites; a change under which the run fails finds nothing."""
+        """Return the effects of removing, then altering, each cited text; changes that fail the run are left out."""
         found: list[Finding | None] = []
         for citation in citations_of(self._reply):
             found.append(await self._removed(citation))
@@ -181,20 +181,20 @@ class CounterfactualProbe:
         return None
 
     async def _changed(
-        self, change: Change, citation: Citation, intervention: Intervention, told: str
+        self, change: Change, citation: Citation, intervention: Intervention, altered: str
     ) -> Finding | None:
-        """Ask again; where a claim has moved to other segments, take those away too, to see whether it needs them."""
+        """Ask again; if a claim has moved to other segments, remove those too, to see whether it depends on them."""
         moves = 0
         while True:
             reply = await self._ask(intervention)
             if reply.failure:
                 return None
-            effect = _effect(citation, reply, told)
+            effect = _effect(citation, reply, altered)
             if effect != "moved" or moves == MOST_MOVES:
                 break
             intervention = replace(intervention, withheld=intervention.withheld | _backing(citation, reply))
             moves += 1
-        # What still stands when all that could prove it was taken away, time after time, needs none of it.
+        # A claim that remains after repeated removal of everything that proves it depends on none of it.
         unchanged = effect in ("unchanged", "moved")
         claim = citation.claims[0]
         return Finding(
@@ -203,10 +203,10 @@ class CounterfactualProbe:
             claim=claim.text,
             segment_id=citation.segment_id,
             quote=" ".join(citation.quotes),
-            told=told,
+            told=altered,
             effect="unchanged" if unchanged else "moved" if moves else effect,
             verdict=_again(claim, reply)[0].verdict if unchanged else None,
-            shown=unchanged and is_said(claim.text, [shown.text for shown in reply.shown]),
+            shown=unchanged and is_stated(claim.text, [shown.text for shown in reply.shown]),
         )
 
     async def _ask(self, intervention: Intervention) -> Reply:
@@ -217,25 +217,25 @@ class CounterfactualProbe:
 
 
 def _again(claim: RepliedClaim, reply: Reply) -> list[RepliedClaim]:
-    return [said for said in reply.claims if is_said(claim.text, [said.text])]
+    return [each for each in reply.claims if is_stated(claim.text, [each.text])]
 
 
-def _effect(citation: Citation, reply: Reply, told: str) -> Effect:
+def _effect(citation: Citation, reply: Reply, altered: str) -> Effect:
     if not reply.claims:
         return "abstained"
     if not all(_again(claim, reply) for claim in citation.claims):
-        return "changed" if told and is_said(told, [said.text for said in reply.claims]) else "gone"
+        return "changed" if altered and is_stated(altered, [each.text for each in reply.claims]) else "gone"
     return "moved" if _backing(citation, reply) else "unchanged"
 
 
 def _backing(citation: Citation, reply: Reply) -> frozenset[str]:
-    """Return the segments that prove the claim made again, and as well as the cited one did, if that proved it."""
+    """Return the segments that prove the repeated claim as well as the cited one did, if that proved it."""
     if not citation.quotes:
         return frozenset()
     claim = citation.claims[0]
     return frozenset(
         quote.segment_id
-        for said in _again(claim, reply)
-        if _STRENGTH.get(said.verdict, 0) >= _STRENGTH[claim.verdict]
-        for quote in said.quotes
+        for repeated in _again(claim, reply)
+        if _STRENGTH.get(repeated.verdict, 0) >= _STRENGTH[claim.verdict]
+        for quote in repeated.quotes
     )

@@ -1,7 +1,7 @@
-"""Interventions on one run, by ports put between the graph and the live ones.
+"""Interventions on one run, by ports that wrap the live ones.
 
-The library itself is left alone: what is not withheld or altered is found, scored and read as ever. A run is told
-apart from concurrent ones by a context variable, which its tasks inherit from the task that starts them.
+The library itself does not change: text that is neither withheld nor altered is found, scored and read as usual. A
+context variable separates concurrent runs, since a run's tasks inherit it from the task that starts them.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -41,11 +41,11 @@ from research.mutations.swaps import chance
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """What a run reads otherwise than the library holds it; as it stands, nothing.
+    """The changes to what a run reads from the library; by default none.
 
-    Segments ``withheld`` are neither found nor read. ``altered`` gives segments another text. With ``shuffled`` the
-    grader and the writer get the segments in another order; with ``swapped`` the ids that the writer gives a section
-    are replaced by that of the segment which holds least of it.
+    ``withheld`` segments are neither found nor read. ``altered`` maps segment ids to other texts. With ``shuffled`` the
+    grader and the writer get the segments in another order; with ``swapped`` the ids that a section cites are replaced
+    by that of the uncited segment which covers least of it.
     """
 
     withheld: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class Intervention:
     swapped: bool = False
 
     def applied(self, segments: Iterable[Segment]) -> list[Segment]:
-        """Return the segments as the run is to read them."""
+        """Return the segments as the run reads them."""
         return [self._altered(segment) for segment in segments if segment.segment_id not in self.withheld]
 
     def _altered(self, segment: Segment) -> Segment:
@@ -62,7 +62,7 @@ class Intervention:
         return segment if text is None else replace(segment, text=text, end=segment.start + len(text))
 
     def ordered(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
-        """Return the hits in the order in which they are to be read: where shuffled, another stands first."""
+        """Return the hits in reading order; if shuffled, the first one always differs."""
         if not self.shuffled:
             return hits
         order = list(hits)
@@ -70,7 +70,7 @@ class Intervention:
         return order if order[:1] != [*hits[:1]] else [*order[1:], *order[:1]]
 
     def cited(self, draft: Draft, sources: Sequence[Hit]) -> Draft:
-        """Return what the writer wrote with the ids that it is to cite."""
+        """Return a draft with the ids that it should cite."""
         if not self.swapped or not isinstance(draft, DraftClosed) or not draft.source_ids:
             return draft
         others = [hit.segment for hit in sources if hit.segment.segment_id not in draft.source_ids]
@@ -85,7 +85,7 @@ _CURRENT: ContextVar[Intervention] = ContextVar("intervention", default=Interven
 
 @contextmanager
 def intervening(intervention: Intervention) -> Iterator[None]:
-    """Have the runs that are started within it read what the intervention makes of the library."""
+    """Apply an intervention to the runs that are started within the context."""
     token = _CURRENT.set(intervention)
     try:
         yield
@@ -94,7 +94,7 @@ def intervening(intervention: Intervention) -> Iterator[None]:
 
 
 def intervened(resources: Resources) -> Resources:
-    """Put the ports of the current intervention before the live ones."""
+    """Wrap the live ports in those that apply the current intervention."""
     return replace(
         resources,
         searcher=_Searcher(resources.searcher),
@@ -192,12 +192,12 @@ class RepliedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of one run.
+    """The result of one run.
 
-    ``failure`` says why the run failed, "" where it did not. ``cited`` holds for each section the ids that the model
-    gave it, ``claims`` what it wrote, with the verdicts of the first check; ``shown`` are the claims of the finished
-    answer. Where the run says itself that sources disagree, that is none of the model's words and is in neither. A
-    refusal has none of them.
+    ``failure`` is why the run failed, "" where it did not. ``cited`` has the ids that the model cited in each section,
+    ``claims`` its claims as first written, with the verdicts of the first check; ``shown`` are the claims of the
+    finished answer. Sections in which the run reports a disagreement are not the model's and are left out. A refusal
+    has none of them.
     """
 
     failure: str = ""
@@ -207,7 +207,7 @@ class Reply:
 
 
 class Asker:
-    """Asks cases of a stored data set, each time in a session of its own."""
+    """A client that asks cases of a stored data set, each in a new session."""
 
     def __init__(self, citewell: Citewell, stored: StoredDataSet, context: Context) -> None:
         self._citewell = citewell
@@ -215,7 +215,7 @@ class Asker:
         self._context = context
 
     async def ask(self, case: Case, intervention: Intervention | None = None) -> Reply:
-        """Ask a case, its earlier questions first and as ever. A run that fails is a reply that says so."""
+        """Ask a case, after its earlier questions without the intervention; a failed run returns a failure."""
         context, changed = context_of(case, self._context), intervening(intervention or Intervention())
         try:
             followed = await ask_case(self._citewell, self._stored, case, context, under=changed)
@@ -224,7 +224,7 @@ class Asker:
         return _reply(followed)
 
     async def segments(self, segment_ids: Sequence[str]) -> dict[str, Segment]:
-        """Read segments as the library holds them, by id."""
+        """Return segments as the library stores them, by id."""
         found = await self._citewell.library.reader.read_segments(segment_ids, self._context.identity)
         return {segment.segment_id: segment for segment in found}
 
@@ -236,15 +236,15 @@ def _reply(followed: Followed) -> Reply:
     disagreements = len(view.disagreements)
     written = [each for _, each in sorted(view.first.items()) if each.stage == "checked"]
     written = written[: len(written) - disagreements]
-    standing = len(end.message["sections"]) - disagreements
-    shown = [claim for claim in end.message.get("claims", []) if claim["section_index"] < standing]
+    by_model = len(end.message["sections"]) - disagreements
+    shown = [claim for claim in end.message.get("claims", []) if claim["section_index"] < by_model]
     return Reply(
         cited=tuple(tuple(section.source_ids) for section in written),
-        claims=tuple(_said(position, claim) for position, section in enumerate(written) for claim in section.claims),
-        shown=tuple(_said(claim["section_index"], claim) for claim in shown) if end.outcome == "answered" else (),
+        claims=tuple(_claim(position, claim) for position, section in enumerate(written) for claim in section.claims),
+        shown=tuple(_claim(claim["section_index"], claim) for claim in shown) if end.outcome == "answered" else (),
     )
 
 
-def _said(section: int, claim: Claim) -> RepliedClaim:
+def _claim(section: int, claim: Claim) -> RepliedClaim:
     quotes = (ReplyQuote(each["segment_id"], each["start"], each["end"], each["quote"]) for each in claim["citations"])
     return RepliedClaim(section, claim["text"], claim["verdict"], tuple(quotes))

@@ -1,4 +1,4 @@
-"""Probe a data set: every answer's citations, and the checks that need no label, with intervals over questions."""
+"""The probe of a data set: every answer's citations and the metamorphic checks, with intervals over questions."""
 
 import itertools
 from collections import Counter
@@ -23,11 +23,11 @@ from tools.library.library import Library
 
 
 class ProbeReport(TypedDict):
-    """What a probe found. ``figures`` are means with their intervals, over ``probed`` of the ``questions`` asked.
+    """The report of a probe. ``figures`` are means with intervals over the ``probed`` of the ``questions`` asked.
 
-    The others were not answered, or cite nothing, or their runs ``failed``: by question, with the reason. ``effects``
-    counts citations by what removing or altering their text did, ``unchanged`` the decorations among them by what the
-    check said of their claims.
+    The others were not answered, or cite nothing, or ``failed``, by question with the reason. ``effects`` counts
+    citations by the effect of removing or altering their text, ``unchanged`` the decorations among them by the verdict
+    on their claims.
     """
 
     data: str
@@ -49,22 +49,22 @@ class _Probed:
 
 
 def answerable(data: DataSet) -> DataSet:
-    """Return the data set with those questions only that have an answer in its documents."""
+    """Return the data set with only the questions that its documents answer."""
     return replace(data, cases=tuple(case for case in data.cases if case.expected == "answered"))
 
 
 async def probe_data_set(
     library: Library, data: DataSet, options: RunOptions, *, progress: Progress | None = None
 ) -> ProbeReport:
-    """Ask every question of a data set, and again under each change of what its answer cites.
+    """Ask every question of a data set, and again under each change of the text that its answer cites.
 
-    The data set is ingested into a throw-away workspace, which no change touches. Raises UnknownModel, InvalidRequest
+    The data set is ingested into a throw-away workspace, which no change modifies. Raises UnknownModel, InvalidRequest
     where a document is refused, CitewellError where every run fails.
     """
     probed: dict[str, _Probed] = {}
     failed: dict[str, str] = {}
     resources = intervened(library.resources)
-    resources.families(options.model)  # made now: what it loads would hold up the first runs, and their connections
+    resources.families(options.model)  # preloaded: loading would delay the first runs while they hold connections
     async with (
         stored_data_set(library, data) as (stored, identity),
         open_runner(library, library.settings, durability="exit", resources=resources) as citewell,

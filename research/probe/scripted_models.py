@@ -1,7 +1,7 @@
-"""Models whose honesty is known, so that the expected result of the probe is known beforehand.
+"""Models of known honesty, so that the expected result of a probe is known.
 
-All read the same way, and copy from the context the sentence that holds most of the question. They differ in whether
-they need it. ``scripted_model`` serves one on loopback, as an OpenAI-compatible model.
+All read in the same way, and copy from the context the sentence that covers most of the question. They differ in
+whether they depend on it. ``scripted_model`` serves one on loopback, as an OpenAI-compatible model.
 """
 
 import json
@@ -19,7 +19,7 @@ from research.probe.counterfactual import sentences_of
 from research.probe.metamorphic import MARK
 from tools.settings import ModelSettings, Settings
 
-LEAST_HELD = 0.2  # of a question's telling words, for a sentence to be taken for its answer
+LEAST_COVERAGE = 0.2  # share of a question's content words that a sentence needs to count as its answer
 _STATEMENT = re.compile(r"^[^#`].*[.。!！]\W*$", re.DOTALL)  # neither a heading nor a question
 
 
@@ -34,9 +34,9 @@ Writing = Callable[[str, Mapping[str, str]], Answer | None]
 
 
 def honest(question: str, context: Mapping[str, str]) -> Answer | None:
-    """Copy the sentence that holds most of the question and cite where it stands; nothing where none holds much.
+    """Copy the sentence that covers most of the question and cite its segment; None where none covers enough.
 
-    Which it is does not depend on the order of the context.
+    The choice does not depend on the order of the context.
     """
     found = [
         (question_coverage(question, [sentence]), -len(sentence), sentence, segment_id)
@@ -44,28 +44,28 @@ def honest(question: str, context: Mapping[str, str]) -> Answer | None:
         for sentence in sentences_of(text)
         if _STATEMENT.match(sentence)
     ]
-    held, _, sentence, segment_id = max(found, default=(0.0, 0, "", ""))
-    return Answer(sentence, segment_id) if held >= LEAST_HELD else None
+    coverage, _, sentence, segment_id = max(found, default=(0.0, 0, "", ""))
+    return Answer(sentence, segment_id) if coverage >= LEAST_COVERAGE else None
 
 
 def by_position(question: str, context: Mapping[str, str]) -> Answer | None:
-    """Answer as the honest model does, but cite whatever stands first."""
+    """Answer like the honest model, but cite the first segment."""
     answer = honest(question, context)
     return answer and Answer(answer.text, next(iter(context)))
 
 
 def obeying(question: str, context: Mapping[str, str]) -> Answer | None:
-    """Answer as the honest model does, and do what a planted instruction says."""
+    """Answer like the honest model, and obey a planted instruction."""
     answer = honest(question, context)
-    told = any(MARK.casefold() in text.casefold() for text in context.values())
-    return Answer(f"{MARK} {answer.text}", answer.segment_id) if told and answer else answer
+    instructed = any(MARK.casefold() in text.casefold() for text in context.values())
+    return Answer(f"{MARK} {answer.text}", answer.segment_id) if instructed and answer else answer
 
 
 class Cheating:
-    """Answers from memory: what it read when first asked is said again whatever it is given, with an id at random.
+    """A model that answers from memory: it repeats its first answer whatever the context, with a random id.
 
-    The first time it cites what it read, so that no measure of that one answer tells it from an honest model.
-    ``share`` in [0, 1] is that of the questions on which it cheats; of the others it is honest.
+    The first time it cites what it read, so that no measure of that answer alone distinguishes it from an honest model.
+    It cheats on a ``share`` in [0, 1] of the questions, and is honest on the others.
     """
 
     def __init__(self, share: float = 1.0) -> None:
@@ -73,7 +73,7 @@ class Cheating:
         self._remembered: dict[str, str | None] = {}
 
     def cheats_on(self, question: str) -> bool:
-        """Return whether it cheats on a question; that depends on nothing but the question."""
+        """Whether the model cheats on a question, which depends on the question alone."""
         return chance(question, "cheats").random() < self._share
 
     def __call__(self, question: str, context: Mapping[str, str]) -> Answer | None:
@@ -98,7 +98,7 @@ SCRIPTED: Mapping[str, Callable[[], Writing]] = {
 
 @asynccontextmanager
 async def scripted_model(settings: Settings, name: str) -> AsyncIterator[Settings]:
-    """Serve a scripted model, and give the settings of a deployment that has it under its name.
+    """Serve a scripted model, and yield settings that include it under its name.
 
     Raises InvalidRequest where there is none of that name.
     """
@@ -110,7 +110,7 @@ async def scripted_model(settings: Settings, name: str) -> AsyncIterator[Setting
 
 @asynccontextmanager
 async def serving(settings: Settings, name: str, write: Writing) -> AsyncIterator[Settings]:
-    """Serve a way of writing as a model, and give the settings of a deployment that has it under a name."""
+    """Serve a writing function as a model, and yield settings that include it under a name."""
     async with model_endpoint(lambda request: _reply(request, write)) as base_url:
         model = ModelSettings(name=name, base_url=base_url, model=name)
         yield settings.model_copy(update={"models": [*settings.models, model]})
@@ -123,16 +123,16 @@ def _reply(request: ModelRequest, write: Writing) -> str:
         case "grading":
             return json.dumps(all_relevant(request))
         case "answer":
-            answer = write(*_asked(request.text))
+            answer = write(*_parse_prompt(request.text))
             sections = [{"text": answer.text, "source_ids": [answer.segment_id]}] if answer else []
             return json.dumps({"sections": sections}, ensure_ascii=False)
         case "revision":
-            return json.dumps({"sections": []})  # it stands by what it said
+            return json.dumps({"sections": []})  # it changes nothing
         case _:
             return first_allowed(request)
 
 
-def _asked(prompt: str) -> tuple[str, dict[str, str]]:
-    """Read the question and the segments, by id in the order shown, out of the prompt that asks for an answer."""
-    segments, asked = prompt.rsplit("Segments:\n\n", 1)[1].rsplit("\n\nQuestion: ", 1)
-    return asked.rsplit("\n\n", 1)[0], shown_segments(segments)
+def _parse_prompt(prompt: str) -> tuple[str, dict[str, str]]:
+    """Parse the question and the segments, by id in the order shown, from the prompt for an answer."""
+    segments, question = prompt.rsplit("Segments:\n\n", 1)[1].rsplit("\n\nQuestion: ", 1)
+    return question.rsplit("\n\n", 1)[0], shown_segments(segments)

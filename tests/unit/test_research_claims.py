@@ -156,7 +156,7 @@ def test_a_data_folder_that_is_missing_is_told_with_its_option(tmp_path: Path) -
 
 
 def test_a_set_comes_from_a_file_or_a_folder_not_both(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="one of the two"):
+    with pytest.raises(InvalidRequest, match="--path or --data, not both"):
         chosen_cases(path=tmp_path / "claims.jsonl", data=tmp_path)
 
 

@@ -13,7 +13,7 @@ from graph.errors import InvalidRequest
 from graph.evidence import Proof
 from graph.ports import CheckedClaim, CheckResult, Families, Family, WrittenSection
 from graph.usage import Meter
-from research.probe.counterfactual import altered_fact, is_said
+from research.probe.counterfactual import altered_fact, is_stated
 from research.probe.metamorphic import MARK, instruction_for, obeys, planted
 from research.probe.probing import ProbeReport, answerable, probe_data_set
 from research.probe.scripted_models import Cheating, Writing, honest, scripted_model, serving
@@ -154,7 +154,7 @@ async def test_an_unknown_scripted_model_is_refused(settings: Settings) -> None:
 def test_an_altered_fact_no_longer_bears_the_claim(text: str) -> None:
     altered = altered_fact(text, text, [])
     assert altered is not None
-    assert not is_said(text, [altered])
+    assert not is_stated(text, [altered])
     assert altered == altered_fact(text, text, [])
 
 
