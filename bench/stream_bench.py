@@ -33,11 +33,11 @@ async def run(folder: Path) -> list[Figure]:
     async with served(folder, data, *CITEWELL, "serve", "--port", "0", "--json") as server:
         at_rest = server.bytes()
         postgres = proportional_memory(postgres_of(data))
-        told = await _ask(server.url, questions)
+        timings = await _ask(server.url, questions)
         after = server.bytes()
     async with served(folder, data, "-m", "bench.scripted_floor", "idle") as server:
         bare = await _ask_bare(server.url)
-    first, text, whole = [[getattr(each, name) * 1000 for each in told] for name in ("first", "text", "whole")]
+    first, text, whole = [[getattr(each, name) * 1000 for each in timings] for name in ("first", "text", "whole")]
     floor = [each.first * 1000 for each in bare]
     return [
         figure("first event p50", percentile(first, 0.5), "ms", at_most=5),
