@@ -1,7 +1,7 @@
-"""Run the benchmarks: ``python -m bench [PART]...`` prints a table and writes it to docs/benchmarks.md.
+"""The benchmark command: ``python -m bench [PART]...`` prints tables and writes them to docs/benchmarks.md.
 
-A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``, given an
-empty folder for its data. Results of parts that are not run again stay in the file.
+A part is a module of this package, named PART_bench, with ``async def run(folder: Path) -> list[Figure]``; ``folder``
+is empty, for its data. The results of other parts stay in the file.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ PARTS = ("retrieval", "stream", "durable", "load", "model", "sessions", "page")
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named parts, or all that there are; the exit code is 1 where a figure misses its bar."""
+    """Run the named parts, or all of them; return 1 if a figure misses its bar, 2 for an unknown part."""
     console = Console()
-    there = [part for part in PARTS if (RESULTS.parent / f"{part}_bench.py").exists()]
-    unknown = set(arguments) - set(there)
+    available = [part for part in PARTS if (RESULTS.parent / f"{part}_bench.py").exists()]
+    unknown = set(arguments) - set(available)
     if unknown:
-        console.print(f"No such part: {', '.join(sorted(unknown))}. There are {', '.join(there)}.")
+        console.print(f"No such part: {', '.join(sorted(unknown))}. There are {', '.join(available)}.")
         return 2
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     missed = False
-    for part in arguments or there:
+    for part in arguments or available:
         began = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="citewell-bench-", ignore_cleanup_errors=True) as folder:
-            Path(folder).chmod(0o711)  # as root, the server's own account passes through, and its data goes with this
+            Path(folder).chmod(0o711)  # if run as root, the account of the embedded server must be able to enter
             try:
                 figures: list[Figure] = asyncio.run(import_module(f"bench.{part}_bench").run(Path(folder)))
             except NotAvailable as reason:
@@ -70,9 +70,9 @@ def _table(part: str, figures: list[Figure], seconds: float) -> Table:
         table.add_column(name, justify="right")
     for found in figures:
         style = {True: "green", False: "red", None: ""}[meets(found)]
-        beside = found.get("beside", {})
-        told = [f"{beside[name]:,.4g}" if name in beside else "" for name in others]
-        table.add_row(found["name"], f"{found['value']:,.4g}", found["unit"], bar_of(found), *told, style=style)
+        values = found.get("beside", {})
+        cells = [f"{values[name]:,.4g}" if name in values else "" for name in others]
+        table.add_row(found["name"], f"{found['value']:,.4g}", found["unit"], bar_of(found), *cells, style=style)
     return table
 
 

@@ -1,4 +1,4 @@
-"""The openai client alone: ``python -m bench.bare_openai URL`` reads streams of 200 chunks, and prints its CPU."""
+"""The openai client alone: ``python -m bench.bare_openai URL`` reads streams of 200 chunks and prints its CPU time."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ REQUESTS = 30
 
 
 async def main(base_url: str) -> None:
-    """Read thirty streams one after the other."""
+    """Read thirty streams one after another."""
     async with AsyncOpenAI(base_url=base_url, api_key="none") as client:
         for _ in range(WARM_UP):
             await _read(client)

@@ -1,6 +1,6 @@
-"""Chromium for benchmarks and tests: launch it, and read from a trace what a page costs the main thread.
+"""Chromium for benchmarks and tests: launch it, and read the main thread's cost of a page from a trace.
 
-Nothing leaves the machine: the browser resolves no name but its own, knows no proxy and asks for no updates.
+Nothing leaves the machine: the browser resolves only loopback names, uses no proxy and checks for no updates.
 """
 
 import json
@@ -40,9 +40,9 @@ QUIETLY = (
 
 @asynccontextmanager
 async def launched(home: Path, *flags: str) -> AsyncIterator[Browser]:
-    """Start the browser, with a home of its own and nothing else of the environment.
+    """Start the browser with its own home folder and a minimal environment.
 
-    It is what CHROMIUM names, or the first on the PATH. Raises NotHere where there is none.
+    The browser is the one that CHROMIUM names, or the first on the PATH. Raises NotAvailable if there is none.
     """
     found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or "", *NAMES))
     path = next((path for path in found if path is not None), None)
@@ -64,7 +64,7 @@ async def launched(home: Path, *flags: str) -> AsyncIterator[Browser]:
 
 
 class Wire:
-    """What came over the network for a page, headers among it."""
+    """The network traffic of a page, including headers."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -72,7 +72,7 @@ class Wire:
 
     @classmethod
     async def of(cls, page: Page) -> "Wire":
-        """Count from now on."""
+        """Count the traffic of a page from now on."""
         wire = cls()
         session = await page.context.new_cdp_session(page)
         session.on("Network.requestWillBeSent", lambda event: wire.urls.append(event["request"]["url"]))
@@ -86,17 +86,17 @@ class Wire:
 
 WINDOW = {"width": 1280, "height": 800}
 TRACED = ["devtools.timeline", "toplevel", "v8"]
-FRAME = "AnimationFrame"  # those of the Long Animation Frames API, but of any length
+FRAME = "AnimationFrame"  # as in the Long Animation Frames API, but of any length
 TASKS = ("ThreadControllerImpl::RunTask",)
 SCRIPTS = ("EvaluateScript", "v8.evaluateModule", "FunctionCall", "v8.callFunction", "RunMicrotasks")
-INTERSECTIONS = "IntersectionObserverController::computeIntersections"  # of content that is laid out as it comes near
+INTERSECTIONS = "IntersectionObserverController::computeIntersections"  # layout of approaching content
 DRAWING = ("UpdateLayoutTree", "Layout", "PrePaint", "Paint", "Layerize", "Commit", "HitTest", INTERSECTIONS)
-MILLISECOND = 1000  # of a trace's microseconds
+MILLISECOND = 1000  # in a trace's microseconds
 
 
 @asynccontextmanager
 async def visited(browser: Browser) -> AsyncIterator[Page]:
-    """Open a page in a context of its own, which has nothing in its cache."""
+    """Open a page in a new context with an empty cache."""
     context = await browser.new_context(viewport={"width": WINDOW["width"], "height": WINDOW["height"]}, locale="en-US")
     try:
         yield await context.new_page()
@@ -111,35 +111,35 @@ class Frames:
     scripting: list[float]
 
     def longest(self) -> float:
-        """Return the most of one frame."""
+        """Return the maximum of one frame."""
         return max(self.scripting, default=0.0)
 
     def over(self, limit: float) -> int:
-        """Count the frames with more than so much of it."""
+        """Return the number of frames with more than ``limit`` milliseconds."""
         return sum(each > limit for each in self.scripting)
 
 
 async def start_trace(browser: Browser, page: Page) -> None:
-    """Record what the page's main thread does."""
+    """Start recording the page's main thread."""
     await browser.start_tracing(page=page, categories=TRACED)
 
 
 async def stop_trace(browser: Browser) -> Frames:
-    """Read what was recorded since."""
+    """Stop recording and return the frames."""
     return frames_of(json.loads(await browser.stop_tracing())["traceEvents"])
 
 
 def frames_of(events: list[dict[str, Any]]) -> Frames:
-    """Add up each frame's scripting: all that the main thread did, but for the browser's own style, layout and paint.
+    """Return the scripting time of each frame: all main-thread work except the browser's style, layout and paint.
 
-    Reading JSON, collecting garbage and all else that has no name of its own counts as scripting, and so does a layout
-    that a script forced. Time is the thread's own: waiting for a core of a busy machine is none of it. What lies
-    between the ends of two frames belongs to the second of them.
+    JSON parsing, garbage collection and all unnamed work count as scripting, and so does a layout that a script forced.
+    Times are thread times, without waits for a core of a busy machine. Work between the ends of two frames belongs to
+    the second one.
     """
     thread = _main_thread(events)
     own = sorted((each for each in events if (each["pid"], each["tid"]) == thread), key=lambda each: each["ts"])
     ends = [each["ts"] for each in own if _ends_frame(each)]
-    busy = [0.0] * (len(ends) + 1)  # the last is what came behind every frame
+    busy = [0.0] * (len(ends) + 1)  # the last entry is work after the last frame
     for sign, spans in ((1, _outermost(own, TASKS)), (-1, _drawing(own))):
         for span in spans:
             for frame, share in _shares(ends, span):
@@ -148,9 +148,9 @@ def frames_of(events: list[dict[str, Any]]) -> Frames:
 
 
 def _main_thread(events: list[dict[str, Any]]) -> tuple[int, int]:
-    """Return the process and thread that drew the most frames: the page's own. Raises AssertionError where none did."""
+    """Return the process and thread with the most frames: the page's own. Raises AssertionError if there is none."""
     counts = Counter((each["pid"], each["tid"]) for each in events if _ends_frame(each))
-    assert counts, "the browser told of no frame"
+    assert counts, "the trace has no frame"
     [(thread, _)] = counts.most_common(1)
     return thread
 
@@ -161,7 +161,7 @@ def _ends_frame(event: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """When something ran, and how long the thread worked meanwhile."""
+    """An interval of the trace, and the thread's working time in it."""
 
     start: float
     end: float
@@ -169,7 +169,7 @@ class _Span:
 
 
 def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[_Span]:
-    """List when events of these names ran that lie in no other of them."""
+    """Return the intervals of the named events that are not nested in another of them."""
     spans: list[_Span] = []
     for each in events:
         if each["name"] in names and each["ph"] == "X" and (not spans or each["ts"] >= spans[-1].end):
@@ -178,7 +178,7 @@ def _outermost(events: list[dict[str, Any]], names: tuple[str, ...]) -> list[_Sp
 
 
 def _drawing(events: list[dict[str, Any]]) -> list[_Span]:
-    """List when the browser drew by itself, and no script made it."""
+    """Return the intervals in which the browser drew without being forced by a script."""
     scripts = _outermost(events, SCRIPTS)
     kept, at = [], 0
     for span in _outermost(events, DRAWING):
@@ -190,7 +190,7 @@ def _drawing(events: list[dict[str, Any]]) -> list[_Span]:
 
 
 def _shares(ends: list[float], span: _Span) -> Iterator[tuple[int, float]]:
-    """Share a span out to the frames that it lies in."""
+    """Distribute an interval over the frames that it overlaps."""
     start, place = span.start, bisect_right(ends, span.start)
     while start < span.end:
         until = min(span.end, ends[place]) if place < len(ends) else span.end

@@ -1,8 +1,8 @@
-"""A library to measure on: made-up prose with the word frequencies of natural text, the same for the same seed.
+"""A synthetic library to measure on: prose with the word frequencies of natural text, determined by a seed.
 
-Frequent words are those of the bundled tokenizer's vocabulary in its own order, which is roughly that of frequency;
-rare ones are joined of two of them, without end. A document draws most words by Zipf's law, and the rest from a few
-words that no other has, so that documents have subjects.
+Frequent words come from the bundled tokenizer's vocabulary in its own order, roughly that of frequency; rare ones are
+joined from two of them, an endless supply. A document draws most words by Zipf's law, and the rest from a few words
+that no other document has, so that documents have subjects.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class BenchDocument:
 
 
 class Corpus:
-    """Makes documents and questions from a seed."""
+    """A generator of documents and questions from a seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ class Corpus:
         self._cumulative = np.cumsum(frequency) / frequency.sum()
 
     def documents(self, count: int) -> Iterator[BenchDocument]:
-        """Make documents of ``SEGMENTS_PER_DOCUMENT`` segments each."""
+        """Yield documents of ``SEGMENTS_PER_DOCUMENT`` segments each."""
         for _ in range(count):
             subject = self._draw(SUBJECT_WORDS, skip=100)
             bodies = self._bodies(subject)
@@ -68,7 +68,7 @@ class Corpus:
             yield BenchDocument(document_id, " ".join(subject[:3]).title(), "".join(bodies), spans)
 
     def question(self, body: str) -> str:
-        """Ask for a segment in words of one of its sentences, common ones among them, some of them lost."""
+        """Return a question about a segment in some of the words of one of its sentences, common ones included."""
         words = max(body.lower().split(". "), key=len).split()
         start = int(self._random.integers(max(1, len(words) - 9)))
         kept = [word.strip(".") for word in words[start : start + 9] if self._random.random() > 0.2]
@@ -97,7 +97,7 @@ class Corpus:
 
 
 def workspace_sizes(segments: int = 100_000, workspaces: int = 100) -> list[int]:
-    """Share out segments in whole documents: 30 % to the first, 1 % to the second, the rest falling."""
+    """Return the segments per workspace, in whole documents: 30 % in the first, 1 % in the second, the rest falling."""
     first, second = int(segments * 0.3), int(segments * 0.01)
     shares = 1 / (np.arange(workspaces - 2) + 4.0)
     rest = shares / shares.sum() * (segments - first - second)

@@ -1,9 +1,9 @@
-"""A durable answer of 200 deltas: what it takes of time and CPU, and what the same answer takes of other stacks.
+"""Benchmark of a durable answer of 200 deltas: its time and CPU, compared with the same answer on other stacks.
 
-One scripted writer, which takes no time itself, is behind all of them. Ours is the whole: HTTP, retrieval,
-grading and checking over the database, checkpoints, the log of events, Server-Sent Events. ``langgraph dev`` serves
-the same graph with its own checkpointer, which keeps them in memory. The graph alone is streamed in process, with
-our checkpointer; the floors send the writer's deltas over HTTP and do nothing else.
+All of them use one scripted writer, which takes no time itself. Ours includes everything: HTTP, retrieval, grading and
+checking over the database, checkpoints, the event log, Server-Sent Events. ``langgraph dev`` serves the same graph
+with its own checkpointer, which keeps checkpoints in memory. The graph alone is streamed in process, with our
+checkpointer; the floors only send the writer's deltas over HTTP.
 """
 
 import json
@@ -33,7 +33,7 @@ from bench.stacks import (
 from tools.settings import load_settings
 from tools.storage.startup import open_database
 
-SLOW_WARM_UP, SLOW = 3, 18  # questions for langgraph dev, which takes about a second for each
+SLOW_WARM_UP, SLOW = 3, 18  # questions for langgraph dev, which takes about a second per question
 
 
 async def run(folder: Path) -> list[Figure]:
@@ -42,7 +42,7 @@ async def run(folder: Path) -> list[Figure]:
     settings = load_settings(data_dir=data)
     questions = await fill_small_library(settings, WARM_UP + QUESTIONS)
     found: dict[str, Mapping[str, float]] = {}
-    async with open_database(settings):  # so that PostgreSQL goes on from one stack to the next
+    async with open_database(settings):  # keeps PostgreSQL running between the stacks
         postgres = postgres_of(data)
         for stack in (BARE, PLAIN_SSE, STUDIO, OURS):
             async with serving(stack, folder, data) as server:
@@ -53,14 +53,14 @@ async def run(folder: Path) -> list[Figure]:
 
 
 def figures(ours: Answers, others: Mapping[str, Mapping[str, float]]) -> list[Figure]:
-    """Set what ours takes beside the others."""
+    """Return our figures, compared with the other stacks."""
 
-    def beside(name: str) -> dict[str, float]:
+    def values_of_others(name: str) -> dict[str, float]:
         return {stack: took[name] for stack, took in others.items() if name in took}
 
     def row(label: str, name: str, unit: str, at_most: float | None = None, *, more: bool = False) -> Figure:
         value = figure(label, getattr(ours, name), unit, at_most=at_most)
-        return compared(value, beside(name), rival=LANGGRAPH_DEV, more=more)
+        return compared(value, values_of_others(name), rival=LANGGRAPH_DEV, more=more)
 
     return [
         row("first event p50", "first", "ms", 5),
@@ -71,12 +71,12 @@ def figures(ours: Answers, others: Mapping[str, Mapping[str, float]]) -> list[Fi
         row("CPU of a run, 8 in flight", "busy_cpu", "ms"),
         row("runs per second, 8 in flight", "rate", "1/s", more=True),
         figure("CPU of PostgreSQL for a run", ours.postgres, "ms"),
-        compared(figure("frames of an answer", ours.frames, ""), beside("frames"), rival=None),
+        compared(figure("frames of an answer", ours.frames, ""), values_of_others("frames"), rival=None),
     ]
 
 
 async def _graph_alone(folder: Path, data: Path, questions: Sequence[str]) -> dict[str, Any]:
-    asked = folder / "questions.json"
-    asked.write_text(json.dumps(questions))
-    async with started(folder, data, sys.executable, "-m", "bench.graph_alone", str(asked)) as process:
+    file = folder / "questions.json"
+    file.write_text(json.dumps(questions))
+    async with started(folder, data, sys.executable, "-m", "bench.graph_alone", str(file)) as process:
         return await read_announcement(process)

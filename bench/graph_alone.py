@@ -1,6 +1,7 @@
-"""The same graph over the same writer, checkpointer and PostgreSQL, in one process without our API or our log.
+"""The same graph with the same writer, checkpointer and PostgreSQL, in one process without our API or event log.
 
-``python -m bench.graph_alone QUESTIONS`` runs a file of questions, a JSON list, and prints its figures as JSON.
+``python -m bench.graph_alone QUESTIONS`` reads a JSON list of questions from a file, runs them, and prints the figures
+as JSON.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from tools.storage.database import Pool
 
 
 async def main(questions: list[str]) -> None:
-    """Ask them one after the other, then eight at a time."""
+    """Ask the questions one after another, then eight at a time."""
     settings = load_settings()
     async with open_scripted_library(settings) as library:
         run = partial(_run, build(library.resources).compile(), library.database.pool, settings.runs.durability)
@@ -63,7 +64,7 @@ async def main(questions: list[str]) -> None:
 
 
 async def _run(graph: Any, pool: Pool, durability: Durability, question: str) -> Timing:
-    """Stream a run in a thread of its own, as our runner does."""
+    """Stream a run in its own LangGraph thread, as our runner does."""
     began = time.perf_counter()
     first = text = 0.0
     config = {"configurable": {"thread_id": str(uuid4())}}

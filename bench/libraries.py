@@ -1,7 +1,7 @@
-"""Throw-away libraries to benchmark: a large one, filled against the clock, and a small one with questions.
+"""Temporary libraries to benchmark: a large one whose filling is timed, and a small one with questions.
 
-With the scripted writer in place of the family's own, a run's ``model`` names the script; all else is what a deployment
-has.
+With the scripted writer instead of the family's own, a run's ``model`` names the script; everything else is as in a
+deployment.
 """
 
 import time
@@ -36,7 +36,7 @@ _DOCUMENTS = (
 
 @dataclass(slots=True)
 class BenchWorkspace:
-    """A filled workspace. ``embeddings`` has a row a segment, in the order of the documents."""
+    """A filled workspace. ``embeddings`` has one row per segment, in document order."""
 
     name: str
     number: int
@@ -44,7 +44,7 @@ class BenchWorkspace:
     embeddings: NDArray[np.float32]
 
     def indexed(self) -> list[IndexedDocument]:
-        """Return the documents as ``index_documents`` takes them."""
+        """Return the documents in the form that ``index_documents`` takes."""
         vectors = np.split(self.embeddings, np.cumsum([len(each.spans) for each in self.documents])[:-1])
         return [
             IndexedDocument(each.document_id, each.title, each.spans, each.text, vector)
@@ -54,7 +54,7 @@ class BenchWorkspace:
 
 @dataclass(slots=True)
 class Loaded:
-    """The library and the seconds that its making took: ``indexing`` in the database, ``embedding`` before it."""
+    """The filled workspaces, and the seconds that ``indexing`` in the database and ``embedding`` before it took."""
 
     workspaces: list[BenchWorkspace] = field(default_factory=list)
     segments: int = 0
@@ -63,7 +63,7 @@ class Loaded:
 
 
 async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: Corpus) -> Loaded:
-    """Make the workspaces and fill them, a hundred documents a transaction."""
+    """Create the workspaces and fill them, a hundred documents per transaction."""
     loaded, workspaces = Loaded(), Workspaces(database)
     for place, size in enumerate(workspace_sizes()):
         name = f"tenant-{place}"
@@ -83,7 +83,7 @@ async def load_workspaces(database: Database, embedder: StaticEmbedder, corpus: 
 
 
 async def fill_workspace(conn: Connection, workspace: BenchWorkspace) -> None:
-    """Index the documents of a workspace with everything that search needs."""
+    """Index a workspace's documents with everything that search needs."""
     indexed = workspace.indexed()
     for start in range(0, len(indexed), BATCH_DOCUMENTS):
         batch = indexed[start : start + BATCH_DOCUMENTS]
@@ -100,7 +100,7 @@ DOCUMENTS = 50
 
 
 async def fill_small_library(settings: Settings, questions: int) -> list[str]:
-    """Ingest the documents, and make so many questions, for each of which grading keeps three sources or more."""
+    """Ingest the documents, and return this many questions for which grading keeps at least three sources."""
     corpus = Corpus(SMALL_SEED)
     documents = list(corpus.documents(DOCUMENTS))
     new = [NewDocument(document_id=each.document_id, title=each.title, text=each.text) for each in documents]
@@ -126,7 +126,7 @@ async def _sources(library: Library, question: str) -> int:
 
 @asynccontextmanager
 async def open_scripted_library(settings: Settings) -> AsyncIterator[Library]:
-    """Open the library of the settings with the scripted families.
+    """Open a deployment's library with the scripted families.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
@@ -135,7 +135,7 @@ async def open_scripted_library(settings: Settings) -> AsyncIterator[Library]:
 
 
 def scripted(families: Families) -> Families:
-    """Return the default family with the writer that a model name means."""
+    """Return families that are the default one with the scripted writer that the model names."""
     default = families("")
 
     def by_script(model: str, *, thinking: bool = False) -> Family:

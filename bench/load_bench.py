@@ -1,6 +1,6 @@
-"""Many streams at once: the memory of one that waits, 500 written at a reading pace, and how long text is held.
+"""Benchmark of many concurrent streams: memory of an idle one, 500 at reading pace, and the delay of text.
 
-The client is one process next to the server and PostgreSQL, and has to share the machine's cores with them.
+The client is one process next to the server and PostgreSQL, and shares the machine's cores with them.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ async def run(folder: Path) -> list[Figure]:
             async with serving(stack, folder, data, settings=MANY_RUNS, jobs=IDLE_STREAMS) as server:
                 idle[stack.name], reader = await _idle_memory(stack, server, questions)
             async with serving(stack, folder, data, settings=MANY_RUNS, jobs=PACED_STREAMS) as server:
-                held = await _held(server, questions) if stack is OURS else []
+                delays = await _delays(server, questions) if stack is OURS else []
                 paced[stack.name] = await _paced(stack, server, questions)
     return [
         _row("memory of an idle stream, its run included", "KiB", idle, at_most=80),
@@ -47,8 +47,8 @@ async def run(folder: Path) -> list[Figure]:
         _row("500 paced streams: first event p50", "ms", _each(paced, lambda streams: _first(streams, 0.5))),
         _row("500 paced streams: first event p95", "ms", _each(paced, lambda streams: _first(streams, 0.95))),
         _row("500 paced streams: the last one ends", "s", _each(paced, _last)),
-        figure("text held, 100 deltas a second, p50", percentile(held, 0.5), "ms"),
-        figure("text held, 100 deltas a second, p99", percentile(held, 0.99), "ms", at_most=30),
+        figure("text held, 100 deltas a second, p50", percentile(delays, 0.5), "ms"),
+        figure("text held, 100 deltas a second, p99", percentile(delays, 0.99), "ms", at_most=30),
     ]
 
 
@@ -59,8 +59,8 @@ def _row(
     return compared(figure(name, found[CITEWELL], unit, at_most=at_most), others, rival=rival)
 
 
-def _each(paced: dict[str, list[CheckedStream]], told: Callable[[list[CheckedStream]], float]) -> dict[str, float]:
-    return {stack: told(streams) for stack, streams in paced.items()}
+def _each(paced: dict[str, list[CheckedStream]], measure: Callable[[list[CheckedStream]], float]) -> dict[str, float]:
+    return {stack: measure(streams) for stack, streams in paced.items()}
 
 
 def _faults(streams: list[CheckedStream]) -> float:
@@ -76,9 +76,10 @@ def _last(streams: list[CheckedStream]) -> float:
 
 
 async def _idle_memory(stack: Stack, server: Served, questions: Sequence[str]) -> tuple[float, float]:
-    """Open streams whose writer waits after its first word; give what each adds, and what a second reader of each adds.
+    """Return the KiB of memory that an idle stream adds, and that a second reader of it adds.
 
-    Only ours can be read twice; of the others the second figure says nothing.
+    The writer of an idle stream waits after its first word. Only our streams can be read twice; for others the second
+    figure has no meaning.
     """
     connection = await Connection.open(server.url)
     for question in questions:
@@ -86,22 +87,22 @@ async def _idle_memory(stack: Stack, server: Served, questions: Sequence[str]) -
     connection.close()
     before = server.bytes()
     readers: list[CheckedStream] = []
-    while len(readers) < IDLE_STREAMS:  # a few at a time, since it is not the rush that is measured
+    while len(readers) < IDLE_STREAMS:  # a few at a time, to measure idle streams rather than the rush
         readers += await _waiting(await _open(stack, server, questions, "waiting", AT_A_TIME))
     opened = server.bytes()
-    again: list[CheckedStream] = []
+    second_readers: list[CheckedStream] = []
     for first in readers if stack is OURS else ():
-        again.append(await CheckedStream.open(server.url))
-        again[-1].follow(f"/api/runs/{first.run_id}/stream")
-        await _waiting(again[-1:])
+        second_readers.append(await CheckedStream.open(server.url))
+        second_readers[-1].follow(f"/api/runs/{first.run_id}/stream")
+        await _waiting(second_readers[-1:])
     reread = server.bytes()
-    for each in (*again, *readers):
+    for each in (*second_readers, *readers):
         each.close()
     return (opened - before) / IDLE_STREAMS / KIBIBYTE, (reread - opened) / IDLE_STREAMS / KIBIBYTE
 
 
 async def _waiting(streams: list[CheckedStream]) -> list[CheckedStream]:
-    """Wait for the first word of each. Raises AssertionError where one has ended."""
+    """Wait for the first word of each stream. Raises AssertionError if one has ended."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         await asyncio.gather(*(each.has_text for each in streams))
     assert not any(each.over.done() for each in streams), "a stream that should wait has ended"
@@ -109,7 +110,7 @@ async def _waiting(streams: list[CheckedStream]) -> list[CheckedStream]:
 
 
 async def _paced(stack: Stack, server: Served, questions: Sequence[str]) -> list[CheckedStream]:
-    """Open all streams at once and read each to its end; one that brings no text or no end counts as a fault."""
+    """Open all streams at once and read each to its end; a stream without text or without an end counts as a fault."""
     readers = await _open(stack, server, questions, "paced", PACED_STREAMS)
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -121,8 +122,8 @@ async def _paced(stack: Stack, server: Served, questions: Sequence[str]) -> list
     return readers
 
 
-async def _held(server: Served, questions: Sequence[str]) -> list[float]:
-    """Return the milliseconds from when the writer wrote each delta to when it reached the client."""
+async def _delays(server: Served, questions: Sequence[str]) -> list[float]:
+    """Return for each delta the milliseconds from the writer to the client."""
     readers = await _open(OURS, server, questions, "stamped", 1)
     await readers[0].over
     stamps = [(at, stamp) for at, delta in readers[0].arrivals for stamp in delta.split() if stamp.isdigit()]
@@ -130,7 +131,7 @@ async def _held(server: Served, questions: Sequence[str]) -> list[float]:
 
 
 async def _open(stack: Stack, server: Served, questions: Sequence[str], script: str, count: int) -> list[CheckedStream]:
-    """Connect all readers first, then let all ask at once."""
+    """Connect all readers first, then send all questions at once."""
     connection = await Connection.open(server.url)
     paths = [await stack.conversation(connection) for _ in range(count)]
     connection.close()

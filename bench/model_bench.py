@@ -1,7 +1,7 @@
-"""The same answer through langchain-openai from a loopback model, and how soon a model notices a lost client.
+"""Benchmark of the same answer from a loopback model through langchain-openai, and of cancelling a model call.
 
-The server is ``citewell serve`` as it is; the model is in the bench's process. Its CPU is compared with that of the
-openai client alone for the same 200 chunks, which is the floor of any service that speaks to a model through it.
+The server is an unmodified ``citewell serve``; the model runs in the benchmark's process. The server's CPU is compared
+with that of the openai client alone for the same 200 chunks, the floor of any service that uses that client.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _SEGMENT = re.compile(r"^\[SEG=([^\]]+)\] (.+)$", re.MULTILINE)
 
 
 class LoopbackModel:
-    """What the model replies. ``left`` gets, for each request that stalls, when its client left, in nanoseconds."""
+    """A scripted model. ``left`` receives, for each stalled request, when its client disconnected, in nanoseconds."""
 
     base_url = ""
 
@@ -39,7 +39,7 @@ class LoopbackModel:
         self.left: asyncio.Queue[int] = asyncio.Queue()
 
     def respond(self, request: ModelRequest) -> Reply:
-        """Return the whole reply, or half of an answer from the model that stalls."""
+        """Return the whole reply, or half of an answer from the stalling model."""
         steps: list[Step] = [Say(piece) for piece in _pieces(_reply_to(request))]
         if request.body["model"] == "stalling" and request.prompt == "generate_answer":
             request.left.add_done_callback(self._note_left)
@@ -52,7 +52,7 @@ class LoopbackModel:
 
 @asynccontextmanager
 async def loopback_model() -> AsyncIterator[LoopbackModel]:
-    """Listen on a free port until left."""
+    """Serve the scripted model on a free port until the context exits."""
     model = LoopbackModel()
     async with scripted_endpoint(model.respond, keep_alive=True) as endpoint:
         model.base_url = endpoint.base_url
@@ -80,7 +80,7 @@ TRIES = 30
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Ask the model for answers, then leave in the middle of some."""
+    """Measure answers of the model, then disconnect in the middle of some."""
     data = folder / "data"
     questions = await fill_small_library(load_settings(data_dir=data), WARM_UP + QUESTIONS)
     async with loopback_model() as model:
@@ -105,13 +105,13 @@ async def run(folder: Path) -> list[Figure]:
 
 def _settings(model: LoopbackModel) -> dict[str, str]:
     models = [{"name": name, "base_url": model.base_url, "model": name} for name in ("instant", "stalling")]
-    # Titles are beside an answer and would be calls of their own.
+    # Titles are not part of an answer and would add model calls.
     titles = {"CITEWELL_AUTO_TITLE": "false"}
     return {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_DEFAULT_MODEL": "instant", **titles}
 
 
 async def _leave(server: Served, questions: Sequence[str], model: LoopbackModel) -> list[float]:
-    """Close the connection in the middle of each answer; give the milliseconds until the model's client has gone."""
+    """Disconnect in the middle of each answer; return the milliseconds until the model call was cancelled."""
     connection = await Connection.open(server.url)
     took = []
     for question in questions[:TRIES]:

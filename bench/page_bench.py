@@ -1,7 +1,7 @@
-"""What the page costs a browser: the first load, a session of 200 sections and a document of two megabytes.
+"""Benchmark of the page in a browser: the first load, a session of 200 sections and a document of two megabytes.
 
-The machine's own Chromium opens each and scrolls it from top to bottom by the wheel. Every figure is the median of
-some runs, each in a separate browser context.
+The machine's own Chromium opens each and scrolls it from top to bottom with the wheel. Every figure is the median of
+several runs, each in a separate browser context.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ DOCUMENT_BYTES = 2_000_000
 TURNS = 50
 LOADS = 7
 RUNS = 3
-WHEEL = 1200  # CSS pixels of a turn
-WHEEL_TURNS = 10  # before it is asked whether the bottom is reached
+WHEEL = 1200  # CSS pixels per turn
+WHEEL_TURNS = 10  # between two checks for the bottom
 LONG = 50  # milliseconds
 KILOBYTE = 1e3
 PATIENCE = 120  # seconds
 
-# Tells, once a frame, how long the last one was, and when what is waited for is in sight.
+# Records the duration of each frame, and the time of the last click.
 WATCH = """
 const times = (globalThis.benchFrames = []);
 let last = performance.now();
@@ -48,7 +48,7 @@ requestAnimationFrame(function tick() {
 });
 addEventListener("click", (event) => (globalThis.benchClick = event.timeStamp), true);
 """
-# Asked once a frame: the milliseconds since the page was asked for, or since the click; nothing as long as it waits.
+# Evaluated once per frame: the milliseconds since the navigation or since the click; 0 until the content is visible.
 SESSION_SEEN = """() => {
   const sections = document.querySelectorAll(".turn .section");
   const last = sections[sections.length - 1];
@@ -62,7 +62,7 @@ QUOTE_SEEN = """() => {
 }"""
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 AT_TOP = '() => (document.querySelector("[data-bench]").scrollTop === 0 ? 1 : 0)'
-# Playwright's own wait for a condition is nothing that the page's policy lets run.
+# The page's content security policy blocks Playwright's own wait for a condition.
 WAIT = "new Promise((seen) => (function ask() { const at = (%s)(); at ? seen(at) : requestAnimationFrame(ask); })())"
 MARK_SCROLLER = """(element) => {
   const ways = /auto|scroll/;
@@ -75,7 +75,7 @@ MARK_SCROLLER = """(element) => {
 
 @dataclass(frozen=True, slots=True)
 class Scrolled:
-    """One run: milliseconds until it could be read, frames as it opened, frames and their times as it was scrolled."""
+    """One run: milliseconds until readable, frames while opening, frames and their times while scrolling."""
 
     seen: float
     opening: Frames
@@ -84,7 +84,7 @@ class Scrolled:
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Measure the three. Raises NotHere where there is no browser."""
+    """Measure the first load, the session and the document. Raises NotAvailable if there is no browser."""
     async with launched(folder) as browser:
         data = folder / "data"
         questions, size = await _fill(load_settings(data_dir=data))
@@ -126,7 +126,7 @@ def _figures(name: str, runs: list[Scrolled]) -> list[Figure]:
 
 
 async def _load(browser: Browser, url: str) -> tuple[Wire, float]:
-    """Open the page as one who never did; gives what came, and the milliseconds to the first content painted."""
+    """Open the page with an empty cache; return its traffic and the milliseconds to the first contentful paint."""
     async with visited(browser) as page:
         wire = await Wire.of(page)
         await page.goto(url, wait_until="networkidle")
@@ -148,7 +148,7 @@ async def _open_session(browser: Browser, page: Page, address: str) -> Scrolled:
 
 
 async def _open_document(browser: Browser, page: Page, address: str) -> Scrolled:
-    """Open the document by a marker of the last answer, whose first quote stands near its end."""
+    """Open the document with a marker of the last answer, whose first quote is near the document's end."""
     await page.goto(address)
     await _seen(page, SESSION_SEEN % (TURNS * SECTIONS))
     marker = page.locator(".turn").last.locator("button.marker").first
@@ -166,7 +166,7 @@ async def _seen(page: Page, condition: str) -> float:
 
 
 async def _scroll(browser: Browser, page: Page, inside: str, seen: float, opening: Frames) -> Scrolled:
-    """Turn the wheel over what scrolls around an element, from its top to its bottom."""
+    """Scroll the scrollable ancestor of an element with the wheel from top to bottom."""
     await page.locator(inside).first.evaluate(MARK_SCROLLER)
     scroller = page.locator("[data-bench]")
     await _seen(page, AT_TOP)
@@ -186,31 +186,31 @@ async def _scroll(browser: Browser, page: Page, inside: str, seen: float, openin
 
 
 async def _fill(settings: Settings) -> tuple[list[str], int]:
-    """Ingest the document, and make a question for each turn of some segment, of the last one last; gives its bytes."""
+    """Ingest the document; return a question per turn, the last one about the last segment, and the size in bytes."""
     corpus = Corpus(SEED)
     parts: list[str] = []
     bodies: list[str] = []
     while sum(map(len, parts)) < DOCUMENT_BYTES:
-        [made] = corpus.documents(1)
-        parts.append(made.text)
-        bodies.extend(made.bodies())
+        [document] = corpus.documents(1)
+        parts.append(document.text)
+        bodies.extend(document.bodies())
     text = "\n\n".join(parts)
     async with open_library(settings) as library:
         await library.ingestor.ingest(Identity(), NewDocument(document_id=DOCUMENT, title="Two megabytes", text=text))
-    asked = bodies[:: -(len(bodies) // TURNS)][:TURNS][::-1]
-    return [corpus.question(body) for body in asked], len(text.encode())
+    chosen = bodies[:: -(len(bodies) // TURNS)][:TURNS][::-1]
+    return [corpus.question(body) for body in chosen], len(text.encode())
 
 
 async def _converse(url: str, questions: list[str]) -> str:
-    """Ask the questions in one session; raises AssertionError unless each answer has all its sections."""
+    """Ask the questions in one session; return its id. Raises AssertionError if an answer lacks sections."""
     connection = await Connection.open(url)
     session_id = str(json.loads(await connection.post("/api/sessions", {}))["session_id"])
     for question in questions:
         await connection.stream(
             f"/api/sessions/{session_id}/runs", {"question": question, "search": "always", "min_score": 0}
         )
-    told = json.loads(await connection.get(f"/api/sessions/{session_id}?limit=100"))
+    session = json.loads(await connection.get(f"/api/sessions/{session_id}?limit=100"))
     connection.close()
-    sections = sum(len(message["sections"]) for message in told["messages"])
+    sections = sum(len(message["sections"]) for message in session["messages"])
     assert sections == TURNS * SECTIONS, f"{sections} sections"
     return session_id

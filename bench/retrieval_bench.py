@@ -1,6 +1,6 @@
-"""Benchmark retrieval over 100,000 segments in 100 uneven workspaces: speed, recall, ingestion, size.
+"""Benchmark of retrieval over 100,000 segments in 100 uneven workspaces: speed, recall, ingestion, size.
 
-Recall is against exact search; a changed document's replacement is timed in the largest workspace.
+Recall is measured against exact search; replacing a changed document is timed in the largest workspace.
 """
 
 import time
@@ -33,7 +33,7 @@ REPLACEMENTS = 30
 async def replacement_seconds(
     conn: Connection, workspace: BenchWorkspace, corpus: Corpus, embedder: StaticEmbedder
 ) -> list[float]:
-    """Replace documents by new ones, embedded beforehand, and put the old ones back. Returns seconds, one each."""
+    """Replace documents with new ones, embedded beforehand, and restore the old ones; return the seconds of each."""
     seconds = []
     vectors = workspace.indexed()
     for old, new in zip(vectors[:REPLACEMENTS], corpus.documents(REPLACEMENTS), strict=True):
@@ -65,20 +65,22 @@ WHERE relkind = 'r' AND (relname ~ '^segment(s|_vectors)_[0-9]+$'
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Fill a library in an embedded server of its own, and measure."""
+    """Fill a library in its own embedded server, and measure."""
     settings = Settings(data_dir=folder, database_url=None)
     async with open_database(settings) as database:
         embedder = await StaticEmbedder.load(settings.embedding.dimension)
         corpus = Corpus(SEED)
         loaded = await load_workspaces(database, embedder, corpus)
-        asked = [_questions(corpus, workspace, QUESTIONS) for workspace in loaded.workspaces[:2]]
+        questions_of = [_questions(corpus, workspace, QUESTIONS) for workspace in loaded.workspaces[:2]]
         figures = await _ingestion(database, loaded, corpus, embedder)
         workspaces = Workspaces(database)
         searcher = HybridSearcher(database, workspaces, embedder)
         async with database.connection() as conn:
-            figures += _times("floor: select 1", await _timed(lambda _: conn.execute("SELECT 1"), asked[0]))
+            figures += _times("floor: select 1", await _timed(lambda _: conn.execute("SELECT 1"), questions_of[0]))
         bars = ((12.0, 20.0), (5.0, 10.0))
-        for workspace, questions, share, limits in zip(loaded.workspaces, asked, ("30 %", "1 %"), bars, strict=False):
+        for workspace, questions, share, limits in zip(
+            loaded.workspaces, questions_of, ("30 %", "1 %"), bars, strict=False
+        ):
             times = await _timed(partial(_search, searcher, workspace.name), questions)
             figures += _times(f"hybrid, {share} workspace", times, limits)
             async with library_vector_store(database, workspaces, embedder, workspace.name) as store:
@@ -161,7 +163,7 @@ async def _recall(
 
 async def _dense_recall(conn: Connection, workspace: BenchWorkspace, vector: NDArray[np.float32]) -> float:
     similar = workspace.embeddings.astype(np.float16).astype(np.float32) @ vector
-    least = np.sort(similar)[-TOP] - 1e-3  # halves round: what ties with the tenth is as good
+    least = np.sort(similar)[-TOP] - 1e-3  # tolerance for half-precision rounding: a tie with the tenth counts
     async with conn.transaction():
         await conn.execute(f"SET LOCAL hnsw.ef_search = {EXPLORED}")
         found = await conn.execute(
@@ -175,7 +177,7 @@ async def _dense_recall(conn: Connection, workspace: BenchWorkspace, vector: NDA
 
 
 async def _agreement(searcher: HybridSearcher, workspace: BenchWorkspace, question: str) -> float:
-    """Share of the exact top ten that a search brings; exact reads every segment, as a search within documents does."""
+    """Return the share of the exact top ten that a search finds; a search within all documents is exact."""
     query = SearchQuery(question, Identity(workspace.name), top_k=TOP, min_score=0.0, expand=0)
     everything = tuple(document.document_id for document in workspace.documents)
     exact = await searcher.search(
@@ -190,7 +192,7 @@ def _ids(hits: Sequence[Hit]) -> set[str]:
 
 
 class _Blind:
-    """An embedder that knows no language, so that search goes by words alone."""
+    """An embedder that covers no text, so that search is lexical only."""
 
     def __init__(self, embedder: StaticEmbedder) -> None:
         self.model, self.dimension = embedder.model, embedder.dimension

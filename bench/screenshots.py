@@ -1,7 +1,7 @@
-"""Take the manual's pictures of the page: ``python -m bench.screenshots`` writes ``pictures/*.png``.
+"""The manual's pictures of the page: ``python -m bench.screenshots`` writes ``pictures/*.png``.
 
-A separate server serves the manual and the demo's documents by the extractive family, so that everything on them is
-real and the same wherever they are taken; the machine's Chromium visits it, light and dark, wide and narrow.
+A separate server serves the manual and the demo's documents with the extractive family, so that the content is real
+and the same on every machine; the machine's Chromium visits it, light and dark, wide and narrow.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ VIETNAMESE = "Ngày phép chưa dùng hết phải dùng trước ngày nào?"
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture to take: what is done on the page before."""
+    """A picture to take; ``scene`` prepares the page."""
 
     name: str
     scheme: Literal["light", "dark"]
@@ -42,10 +42,10 @@ class Picture:
 
 
 def main() -> None:
-    """Take them all."""
+    """Take all pictures."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="citewell-pictures-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)  # as root, the server's own account passes through
+        Path(folder).chmod(0o711)  # if run as root, the account of the embedded server must be able to enter
         asyncio.run(_take_all(Path(folder)))
 
 
@@ -102,14 +102,14 @@ async def proof(page: Page) -> None:
 
 
 async def touched(page: Page) -> None:
-    """Show the proof of a claim on a telephone."""
+    """Show the proof of a claim on a phone."""
     await _ask(page, TWO_DOCUMENTS)
     await page.locator(".turn .marker").first.tap()
     await expect(page.locator(".proof")).to_be_visible()
 
 
 async def account(page: Page) -> None:
-    """Show how an answer came about."""
+    """Show the steps of an answer's run."""
     await _ask(page, NOT_THERE)
     await page.locator(".turn .run summary").first.click()
     await page.locator(".turn").first.scroll_into_view_if_needed()

@@ -1,7 +1,7 @@
-"""The floors under an answer: the scripted writer's deltas as they come, over HTTP and nothing else.
+"""Floors to compare an answer with: servers that only send the scripted writer's deltas over HTTP.
 
 ``python -m bench.scripted_floor asgi`` sends them from a bare ASGI application, ``sse`` through sse-starlette, and
-``idle`` has no writer either: two events at once, through FastAPI and sse-starlette.
+``idle`` has no writer: it sends two events at once through FastAPI and sse-starlette.
 """
 
 import asyncio
@@ -50,31 +50,31 @@ async def deltas(model: str) -> AsyncIterator[str]:
 
 
 async def bare(scope: Scope, receive: Receive, send: Send) -> None:
-    """Send a frame a delta, with nothing between the writer and the socket."""
+    """Send one frame per delta, with nothing between the writer and the socket."""
     if scope["type"] != "http":
         return
-    asked = json.loads((await receive())["body"])
+    question = json.loads((await receive())["body"])
     head = [(b"content-type", b"text/event-stream")]
     await send({"type": "http.response.start", "status": 200, "headers": head})
-    async for delta in deltas(asked["model"]):
+    async for delta in deltas(question["model"]):
         frame = b"event: text_delta\ndata: " + json.dumps({"delta": delta}).encode() + b"\n\n"
         await send({"type": "http.response.body", "body": frame, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
 
 async def plain(request: Request) -> EventSourceResponse:
-    """Send a frame a delta through sse-starlette."""
-    asked = await request.json()
+    """Send one frame per delta through sse-starlette."""
+    question = await request.json()
 
     async def frames() -> AsyncIterator[dict[str, str]]:
-        async for delta in deltas(asked["model"]):
+        async for delta in deltas(question["model"]):
             yield {"event": "text_delta", "data": json.dumps({"delta": delta})}
 
     return EventSourceResponse(frames(), sep="\n")
 
 
 class Question(BaseModel):
-    """What is asked."""
+    """The body of a request."""
 
     question: str
 
@@ -101,7 +101,7 @@ FLOORS: dict[str, ASGIApp] = {
 
 
 def main() -> None:
-    """Serve on a free port of loopback, and say where."""
+    """Serve on a free loopback port, and print the URL."""
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listening:
         print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
         server = uvicorn.Server(uvicorn.Config(FLOORS[sys.argv[1]], log_level="warning", lifespan="off"))

@@ -1,4 +1,4 @@
-"""The same graph over the same writer for ``langgraph dev``, whose langgraph.json names this module."""
+"""The same graph with the same writer for ``langgraph dev``, whose langgraph.json names this module."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,6 +1,6 @@
-"""Our API over a scripted writer, on a free port of loopback: ``python -m bench.scripted_server [page]``.
+"""Our API over a scripted writer, on a free loopback port: ``python -m bench.scripted_server [page]``.
 
-With ``page`` each answer quotes four sources, for whoever looks at the page; else a run's ``model`` names the script.
+With ``page`` each answer quotes four sources, for the page's benchmark; else a run's ``model`` names the script.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from tools.library.library import Library, open_library
 from tools.settings import Settings, load_settings
 
 BACKLOG = 2048
-SECTIONS = 4  # of an answer on the page
-SENTENCES = 4  # of a section
+SECTIONS = 4  # per answer on the page
+SENTENCES = 4  # per section
 _SENTENCE = re.compile(r"[A-Z][^.]+\.")
 
 
 async def quote(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
-    """Quote some sentences of each of the best sources, a section each; where they are too few, quote them again."""
+    """Quote some sentences of each of the best sources, one section each; repeat sources if there are too few."""
     for hit in islice(cycle(sources), SECTIONS):
         said = " ".join(_SENTENCE.findall(hit.segment.text)[:SENTENCES])
         yield DraftOpened()
@@ -43,16 +43,16 @@ async def quote(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
 
 
 class KeepingGrader:
-    """RelevanceGrader that keeps whatever a search brings, so that no answer lacks its sections."""
+    """RelevanceGrader that keeps every search result, so that no answer lacks sections."""
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Keep them all."""
+        """Keep all candidates."""
         return Grading(tuple((hit.segment.segment_id, hit.score) for hit in candidates))
 
 
 @asynccontextmanager
 async def open_quoting_library(settings: Settings) -> AsyncIterator[Library]:
-    """Open the library of the settings with a family that quotes what it is shown."""
+    """Open a deployment's library with a family that quotes its sources."""
     async with open_library(settings) as library:
         family = replace(library.families(""), writer=ScriptedWriter(quote), grader=KeepingGrader())
 
@@ -63,14 +63,14 @@ async def open_quoting_library(settings: Settings) -> AsyncIterator[Library]:
 
 
 async def main(*, for_page: bool) -> None:
-    """Serve until a signal comes, as ``citewell serve`` does."""
+    """Serve until a signal arrives, as ``citewell serve`` does."""
     settings = load_settings()
     opening = open_quoting_library if for_page else open_scripted_library
     async with opening(settings) as library, open_runner(library, settings) as citewell:
         await library.workspaces.ensure(settings.workspace)
         app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        gc.collect()  # this and what follows as citewell serve does
+        gc.collect()  # from here on as citewell serve does
         gc.freeze()
         gc.set_threshold(10_000)
         with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listening:

@@ -1,7 +1,7 @@
 """An AnswerWriter that takes no time: it quotes its sources in a fixed number of deltas.
 
-What a server takes for an answer is then what surrounds the writer. Its other scripts keep time: a paced one for
-many streams at once, one that says when it wrote each delta, and one that waits as a slow model would.
+A server's time for an answer is then that of everything around the writer. The other scripts take time: a paced one
+for many concurrent streams, one that writes the time of each delta, and one that waits like a slow model.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from graph.state import Turn
 from graph.usage import Meter
 
 DELTAS = 200
-SECTIONS = 3  # of 67 words each, then
+SECTIONS = 3  # of 67 words each
 PACED_DELTAS = 100
 PACE_SECONDS = 0.05
 STAMPED_DELTAS = 200
@@ -27,25 +27,25 @@ Script = Callable[[Sequence[Hit]], AsyncIterator[Draft]]
 
 
 class ScriptedWriter:
-    """AnswerWriter that follows a script and mends nothing."""
+    """AnswerWriter that follows a script and revises nothing."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
 
     def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
-        """Write as the script says."""
+        """Write according to the script."""
         return self._script(sources)
 
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Leave every section as it is."""
+        """Leave every section unchanged."""
         return []
 
     def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Write as the script does without sources, which is nothing."""
+        """Write according to the script without sources, which is nothing."""
         return self._script(())
 
 
@@ -56,7 +56,7 @@ async def instant(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
 
 
 async def paced(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
-    """Quote in 100 deltas at 20 a second, as a hosted model may."""
+    """Quote in 100 deltas at 20 per second, like a hosted model."""
     for draft in _quoted(sources, PACED_DELTAS):
         if isinstance(draft, DraftText):
             await asyncio.sleep(PACE_SECONDS)
@@ -64,7 +64,7 @@ async def paced(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
 
 
 async def stamped(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
-    """Say 200 times, a hundred times a second, what the clock says: microseconds of the machine's monotonic clock."""
+    """Write the machine's monotonic clock in microseconds, 200 times at 100 per second."""
     yield DraftOpened()
     said = []
     for _ in range(STAMPED_DELTAS):
@@ -75,7 +75,7 @@ async def stamped(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
 
 
 async def waiting(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
-    """Write a word and wait for ever."""
+    """Write a word and wait forever."""
     yield DraftOpened()
     yield DraftText("It ")
     await asyncio.Event().wait()
@@ -85,12 +85,12 @@ SCRIPTS: dict[str, Script] = {"": instant, "paced": paced, "stamped": stamped, "
 
 
 def writer(name: str) -> AnswerWriter:
-    """Make the writer of a script; "" is the one that does not wait. Raises KeyError."""
+    """Return the writer of a script; "" is the one that does not wait. Raises KeyError."""
     return ScriptedWriter(SCRIPTS[name])
 
 
 def _quoted(sources: Sequence[Hit], deltas: int) -> Iterator[Draft]:
-    """Quote whole sentences of the best sources, a section each, in so many deltas of one word or two."""
+    """Quote whole sentences of the best sources, one section each, in ``deltas`` deltas of one or two words."""
     texts = [(hit.segment.text, hit.segment.segment_id) for hit in sources[:SECTIONS]]
     for place, (source, segment_id) in enumerate(texts):
         count = deltas * (place + 1) // len(texts) - deltas * place // len(texts)
@@ -102,7 +102,7 @@ def _quoted(sources: Sequence[Hit], deltas: int) -> Iterator[Draft]:
 
 
 def _sentences(text: str, words: int) -> str:
-    """Give whole sentences of so many words or just more. Raises AssertionError where there are fewer."""
+    """Return whole sentences of at least ``words`` words. Raises AssertionError if the text has fewer."""
     kept = ""
     for sentence in _SENTENCE.finditer(text):
         kept += sentence[0]

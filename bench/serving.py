@@ -1,4 +1,4 @@
-"""Servers to measure, each a separate process, and what such a process has used so far."""
+"""Servers to measure, each a separate process, and the CPU and memory of a process."""
 
 import asyncio
 import json
@@ -26,11 +26,11 @@ class Served:
     process: psutil.Process
 
     def cpu(self) -> float:
-        """Return the seconds of CPU that it has used, children included."""
+        """Return the seconds of CPU used so far, children included."""
         return cpu_of(self.process)
 
     def bytes(self) -> int:
-        """Return the memory that it holds."""
+        """Return its memory in bytes, children included."""
         return sum(each.memory_info().rss for each in [self.process, *self.process.children(recursive=True)])
 
 
@@ -38,7 +38,7 @@ class Served:
 async def served(
     folder: Path, data: Path, *command: str, settings: Mapping[str, str] | None = None
 ) -> AsyncIterator[Served]:
-    """Start a Python program that says its address as JSON on its first line, and stop it."""
+    """Start a Python program that prints its address as JSON on its first line; stop it on exit."""
     async with started(folder, data, sys.executable, *command, settings=settings) as process:
         yield Served(str((await read_announcement(process))["url"]), psutil.Process(process.pid))
 
@@ -47,7 +47,7 @@ async def served(
 async def started(
     folder: Path, data: Path, *command: str, settings: Mapping[str, str] | None = None, out: int | IO[bytes] = PIPE
 ) -> AsyncIterator[Process]:
-    """Start a program over a data folder, with none of the caller's own settings, and stop it."""
+    """Start a program over a data folder, without the caller's own settings; stop it on exit."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CITEWELL_", "OPENAI_"))}
     ours = {"CITEWELL_DATA_DIR": str(data), "CITEWELL_LOG_LEVEL": "warning", "PYTHONPATH": str(ROOT)}
     process = await asyncio.create_subprocess_exec(
@@ -64,12 +64,12 @@ async def started(
 
 
 async def read_announcement(process: Process) -> dict[str, Any]:
-    """Read the JSON object that a program prints first."""
+    """Read the JSON object that a program prints on its first line."""
     assert process.stdout is not None
     text = b""
     while not text.rstrip().endswith(b"}"):
         line = await process.stdout.readline()
-        assert line, "the program ended before it said anything"
+        assert line, "the program ended without printing anything"
         text += line
     found: dict[str, Any] = json.loads(text)
     return found
@@ -86,7 +86,7 @@ async def _stop(process: Process) -> None:
 
 
 def cpu_of(process: psutil.Process) -> float:
-    """Add up the seconds of CPU of a process and of its children, those that have ended among them."""
+    """Return the seconds of CPU of a process and its children, ended ones included."""
     own = process.cpu_times()
     used = own.user + own.system + own.children_user + own.children_system
     for child in process.children(recursive=True):
@@ -104,5 +104,5 @@ def postgres_of(data: Path) -> psutil.Process:
 
 
 def proportional_memory(process: psutil.Process) -> int:
-    """Add up the memory of a process and its children, shared pages counted once."""
+    """Return the memory of a process and its children, shared pages counted once."""
     return sum(int(each.memory_full_info().pss) for each in [process, *process.children(recursive=True)])

@@ -1,4 +1,4 @@
-"""A long session read back: a hundred messages with their citations, each of them checked against today's documents."""
+"""Benchmark of reading a long session: a hundred messages, each citation checked against the current documents."""
 
 import json
 import time

@@ -1,6 +1,6 @@
-"""Cheap clients of event streams: one connection with timings, and a reader that checks order and loss.
+"""Lightweight clients of event streams: one connection with timings, and a reader that checks order and loss.
 
-Times are taken from the last byte of the request; connections are HTTP/1.1 and kept.
+Times count from the last byte of the request; connections are HTTP/1.1 and kept alive.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds from the request to the first event, the first text, and the end of the stream of so many frames."""
+    """Seconds from the request to the first event, the first text and the end of the stream, and its frames."""
 
     first: float
     text: float
@@ -25,7 +25,7 @@ class Timing:
 
 
 class Connection:
-    """A kept connection; one request at a time."""
+    """A keep-alive connection for one request at a time."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str) -> None:
         self._reader = reader
@@ -40,22 +40,22 @@ class Connection:
         return cls(reader, writer, address.netloc)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._writer.close()
 
     async def post(self, path: str, body: dict[str, Any]) -> bytes:
-        """Post JSON and give the whole reply. Raises AssertionError unless it is a success."""
+        """Post JSON and return the whole reply. Raises AssertionError unless it is a success."""
         headers = await self._send(path, body)
         return await self._reader.readexactly(int(headers["content-length"]))
 
     async def get(self, path: str) -> bytes:
-        """Get the whole reply. Raises AssertionError unless it is a success."""
+        """Get a path and return the whole reply. Raises AssertionError unless it is a success."""
         self._writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
         headers = await self._headers()
         return await self._reader.readexactly(int(headers["content-length"]))
 
     async def stream(self, path: str, body: dict[str, Any], *, text_in: bytes = b"event: text_delta\n") -> Timing:
-        """Post JSON and read the stream of events to its end; what holds ``text_in`` brings text of the answer."""
+        """Post JSON and read the event stream to its end; a frame that contains ``text_in`` counts as text."""
         began = time.perf_counter()
         headers = await self._send(path, body)
         assert headers["transfer-encoding"] == "chunked"
@@ -87,11 +87,11 @@ HEAD_END = b"\r\n\r\n"
 
 
 class CheckedStream(asyncio.Protocol):
-    """Reads chunked Server-Sent Events that hold our events, numbered (``id: RUN:SEQ``) or not.
+    """Reader of chunked Server-Sent Events that hold our events, numbered (``id: RUN:SEQ``) or not.
 
-    ``first``, ``text`` and ``ended`` are when these came, by ``time.monotonic_ns()``; 0 where they have not. ``faults``
-    counts events out of their order and sections whose deltas do not join to their text. ``arrivals`` pairs each delta
-    with when it came.
+    ``first``, ``text`` and ``ended`` are arrival times by ``time.monotonic_ns()``; 0 until then. ``faults`` counts
+    events out of order and sections whose deltas do not join to their text. ``arrivals`` pairs each delta with its
+    arrival time.
     """
 
     def __init__(self, host: str) -> None:
@@ -121,7 +121,7 @@ class CheckedStream(asyncio.Protocol):
         self._send(f"POST {path}", f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n", content)
 
     def follow(self, path: str) -> None:
-        """Ask for a stream that somebody else has opened."""
+        """Request the stream of a run that another client started."""
         self._send(f"GET {path}", "", b"")
 
     def _send(self, line: str, headers: str, content: bytes) -> None:
@@ -129,19 +129,19 @@ class CheckedStream(asyncio.Protocol):
         self._transport.write(f"{line} HTTP/1.1\r\nHost: {self._host}\r\n{headers}\r\n".encode() + content)
 
     def close(self) -> None:
-        """Leave, whether the stream is over or not."""
+        """Close the connection, even in the middle of the stream."""
         self._transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Store the transport."""
         self._transport = cast(asyncio.WriteTransport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that nothing more comes."""
+        """Record the end of the stream."""
         self._end()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came apart into frames."""
+        """Split the received bytes into frames."""
         self._held += data
         while self._reads():
             pass
@@ -186,16 +186,16 @@ class CheckedStream(asyncio.Protocol):
             self._seq = int(seq)
         if b"text_delta" not in frame and b"section_finished" not in frame:
             return
-        told = from_json(fields[b"data"])
-        section = told.get("section_index", 0)
-        if "delta" in told:
-            self._sections[section] = self._sections.get(section, "") + told["delta"]
-            self.arrivals.append((now, told["delta"]))
+        event = from_json(fields[b"data"])
+        section = event.get("section_index", 0)
+        if "delta" in event:
+            self._sections[section] = self._sections.get(section, "") + event["delta"]
+            self.arrivals.append((now, event["delta"]))
             self.text = self.text or now
             if not self.has_text.done():
                 self.has_text.set_result(None)
-        elif told.get("type") == "section_finished":
-            self.faults += self._sections.get(section) != told["text"]
+        elif event.get("type") == "section_finished":
+            self.faults += self._sections.get(section) != event["text"]
 
     def _end(self) -> None:
         self.ended = self.ended or time.monotonic_ns()

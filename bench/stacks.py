@@ -1,4 +1,4 @@
-"""Servers that stream the scripted answer: how to start and ask each on its wire, and what an answer takes."""
+"""Servers that stream the scripted answer: how to start each and ask it in its wire format, and its timings."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ STARTUP_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A wire: where a conversation is made, where it is asked, and what text looks like in the reply."""
+    """A wire format: where a conversation is created, where questions go, and how a reply marks text."""
 
     name: str
     new: str | None
@@ -35,14 +35,14 @@ class Stack:
     text_in: bytes
 
     async def conversation(self, connection: Connection) -> str:
-        """Make a conversation, where the server has such a thing, and give the path to ask it at."""
+        """Create a conversation, if the server has them, and return the path for its questions."""
         if self.new is None:
             return self.run
         made: dict[str, Any] = json.loads(await connection.post(self.new, {}))
         return self.run.format(made.get("session_id") or made["thread_id"])
 
     def asking(self, question: str, script: str = "") -> dict[str, Any]:
-        """Return the request for a question, answered by a script."""
+        """Return the request body of a question; ``script`` names the script that answers it."""
         if self.name != LANGGRAPH_DEV:
             return {"question": question, "model": script}
         return {
@@ -53,7 +53,7 @@ class Stack:
         }
 
     async def ask(self, connection: Connection, path: str, question: str) -> Timing:
-        """Ask, and read the answer to its end."""
+        """Ask a question, and read the answer to its end."""
         return await connection.stream(path, self.asking(question), text_in=self.text_in)
 
 
@@ -67,7 +67,7 @@ BARE = Stack(BARE_ASGI, None, "/run", b"event: text_delta\n")
 async def serving(
     stack: Stack, folder: Path, data: Path, *, settings: Mapping[str, str] | None = None, jobs: int = 10
 ) -> AsyncIterator[Served]:
-    """Start the server of a stack; ``jobs`` bounds the runs that ``langgraph dev`` works on at once."""
+    """Start a stack's server; ``jobs`` bounds the concurrent runs of ``langgraph dev``."""
     if stack is STUDIO:
         async with langgraph_dev(folder, data, jobs, settings or {}) as server:
             yield server
@@ -80,7 +80,7 @@ async def serving(
 
 @asynccontextmanager
 async def langgraph_dev(folder: Path, data: Path, jobs: int, settings: Mapping[str, str]) -> AsyncIterator[Served]:
-    """Start the LangGraph development server on the graph; what it writes goes with its folder."""
+    """Start the LangGraph development server on the graph; its files are deleted with its folder."""
     home = folder / "langgraph"
     home.mkdir(exist_ok=True)
     (home / "langgraph.json").write_text(json.dumps(CONFIGURATION))
@@ -120,7 +120,7 @@ ROUNDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Medians in milliseconds of one at a time, CPU in milliseconds a run, and runs a second of eight at a time."""
+    """Medians in milliseconds of runs one at a time, CPU milliseconds per run, and runs per second at eight at once."""
 
     first: float
     first_p95: float
@@ -136,7 +136,7 @@ class Answers:
 async def measure(
     stack: Stack, server: Served, questions: Sequence[str], postgres: psutil.Process, *, warm_up: int = WARM_UP
 ) -> Answers:
-    """Ask each question in a conversation of its own, made beforehand; the first ones only warm the server up."""
+    """Ask each question in its own conversation, created beforehand; the first ones only warm up the server."""
     connection = await Connection.open(server.url)
     paths = [await stack.conversation(connection) for _ in questions]
     asked = list(zip(paths, questions, strict=True))
@@ -164,7 +164,7 @@ async def measure(
 async def _at_once(
     stack: Stack, server: Served, questions: Sequence[str], connection: Connection
 ) -> tuple[float, float]:
-    """Keep eight runs in flight; give runs a second, and seconds of CPU a run."""
+    """Keep eight runs in flight; return the runs per second, and the seconds of CPU per run."""
     waiting = [(await stack.conversation(connection), question) for _ in range(ROUNDS) for question in questions]
     count = len(waiting)
 

@@ -1,7 +1,7 @@
-"""Time to the first event and the first text of an answer, as a client sees it, and what a server at rest takes.
+"""Benchmark of a client's time to the first event and first text, and of a server's memory at rest.
 
-The server is ``citewell serve`` in a separate process, over a small library, and answers by the extractive family.
-The floor is measured too: the same uvicorn over a bare sse-starlette endpoint that has nothing to do.
+The server is ``citewell serve`` in a separate process, over a small library, and answers with the extractive family.
+The floor is measured too: the same uvicorn over a bare sse-starlette endpoint that does no work.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ MEGABYTE = 1e6
 
 
 async def run(folder: Path) -> list[Figure]:
-    """Ask fifty questions, each in a session of its own, and the floor as often."""
-    # As root, the embedded server's own account passes through.
+    """Ask fifty questions, each in its own session, and the floor as many times."""
+    # If run as root, the account of the embedded server must be able to enter.
     await asyncio.to_thread(folder.chmod, 0o711)
     data = folder / "data"
     questions = await _fill(load_settings(data_dir=data))
     async with served(folder, data, *CITEWELL, "serve", "--port", "0", "--json") as server:
         at_rest = server.bytes()
         postgres = proportional_memory(postgres_of(data))
-        told = await _ask(server.url, questions)
+        timings = await _ask(server.url, questions)
         after = server.bytes()
     async with served(folder, data, "-m", "bench.scripted_floor", "idle") as server:
         bare = await _ask_bare(server.url)
-    first, text, whole = [[getattr(each, name) * 1000 for each in told] for name in ("first", "text", "whole")]
+    first, text, whole = [[getattr(each, name) * 1000 for each in timings] for name in ("first", "text", "whole")]
     floor = [each.first * 1000 for each in bare]
     return [
         figure("first event p50", percentile(first, 0.5), "ms", at_most=5),
@@ -53,7 +53,7 @@ async def run(folder: Path) -> list[Figure]:
 
 
 async def _fill(settings: Settings) -> list[str]:
-    """Ingest a small library, and make questions for some of its segments."""
+    """Ingest a small library, and return questions about some of its segments."""
     corpus = Corpus(7)
     documents = list(corpus.documents(DOCUMENTS))
     new = [NewDocument(document_id=each.document_id, title=each.title, text=each.text) for each in documents]
@@ -66,7 +66,7 @@ async def _fill(settings: Settings) -> list[str]:
 
 
 async def _ask(url: str, questions: Sequence[str]) -> list[Timing]:
-    """Time the questions but for those that warm the server up."""
+    """Return the timings of the questions, except those that warm up the server."""
     connection = await Connection.open(url)
     timings = []
     for question in questions:

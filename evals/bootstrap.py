@@ -2,9 +2,9 @@
 
 Intervals are percentile intervals over questions (Efron 1979).
 
-A question may yield several observations, such as one for each of its citations, or one with its evidence in the
-library and one without. They are drawn together: questions are independent of each other, the observations of one
-question are not.
+A question may yield several observations, for example one per citation, or one with its evidence in the library and
+one without. They are resampled together: questions are independent of each other, the observations of one question
+are not.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 RESAMPLES = 1000
 LEVEL = 0.95
 
-Observations = Sequence[Sequence[float]]  # for each question, what it gave; nothing where a measure does not apply
+Observations = Sequence[Sequence[float]]  # per question; empty where a measure does not apply
 Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A mean, or a quantile, with the bounds that hold it in 95 of 100 samples; ``n`` questions gave something."""
+    """A mean or a quantile with its 95% interval; ``n`` is the number of questions with observations."""
 
     mean: float
     low: float
@@ -31,39 +31,39 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: Sequence[float], *, seed: int = 0) -> Interval:
-    """Return the mean of one value a question. Raises ValueError where there is none."""
+    """Return the mean of one value per question. Raises ValueError if there are none."""
     return interval([[value] for value in values], seed=seed)
 
 
 def interval(observations: Observations, *, quantile: float | None = None, seed: int = 0) -> Interval:
-    """Return the mean over all observations, or a quantile in [0, 1] of them, resampling questions.
+    """Return the mean of all observations, or their quantile in [0, 1], resampling questions.
 
-    Raises ValueError where there is no observation.
+    Raises ValueError if there are no observations.
     """
     return balanced_interval([observations], quantile=quantile, seed=seed)
 
 
 def balanced_interval(strata: Sequence[Observations], *, quantile: float | None = None, seed: int = 0) -> Interval:
-    """Return the mean of the strata's means, as of a balanced accuracy, or that of their quantiles.
+    """Return the mean of the strata's means, as for a balanced accuracy, or of their quantiles.
 
-    ``strata[s][i]`` is what question i gave in stratum s: a question may be in several, and is resampled whole. Raises
-    ValueError where a stratum has no observation.
+    ``strata[s][i]`` holds the observations of question i in stratum s: a question may be in several strata, and is
+    resampled as a whole. Raises ValueError if a stratum has no observation.
     """
-    giving = [i for i, of_question in enumerate(zip(*strata, strict=True)) if any(map(len, of_question))]
-    kept = [[stratum[i] for i in giving] for stratum in strata]
-    found = _statistic(kept, _once(len(giving)), quantile)[0]
-    low, high = _bounds(_statistic(kept, _draws(len(giving), seed), quantile))
-    return Interval(float(found), low, high, len(giving))
+    observed = [i for i, of_question in enumerate(zip(*strata, strict=True)) if any(map(len, of_question))]
+    kept = [[stratum[i] for i in observed] for stratum in strata]
+    found = _statistic(kept, _once(len(observed)), quantile)[0]
+    low, high = _bounds(_statistic(kept, _draws(len(observed), seed), quantile))
+    return Interval(float(found), low, high, len(observed))
 
 
 def balanced_difference(
     before: Sequence[Observations], after: Sequence[Observations], *, quantile: float | None = None, seed: int = 0
 ) -> tuple[Interval, float]:
-    """Give the change of a figure between two runs over the same questions, and how likely chance alone is to give it.
+    """Return the change of a figure between two runs over the same questions, and its two-sided p-value.
 
-    Questions are resampled in pairs: ``before[s][i]`` and ``after[s][i]`` are of question i. The second number is the
-    two-sided p-value: twice the share of resamples whose change is not on the side of most, at least 1/1000. Raises
-    ValueError where a stratum of either run has no observation, or the runs have other questions.
+    Questions are resampled in pairs: ``before[s][i]`` and ``after[s][i]`` are of question i. The p-value is twice the
+    share of resamples whose change is not on the majority's side, at least 1/1000. Raises ValueError if a stratum of
+    either run has no observation, or the runs have different questions.
     """
     questions = {len(stratum) for stratum in (*before, *after)}
     if len(questions) != 1:
@@ -84,13 +84,13 @@ def _bounds(resampled: Floats) -> tuple[float, float]:
 
 
 def _once(questions: int) -> Floats:
-    """Count every question once: the sample itself."""
+    """Return counts of 1 for every question: the sample itself."""
     return np.ones((1, questions))
 
 
 @lru_cache(maxsize=4)
 def _draws(questions: int, seed: int) -> Floats:
-    """Count how often each question is drawn in each resample: (resamples, questions). Measures share the draws."""
+    """Return how often each resample draws each question: (resamples, questions). Measures share the draws."""
     if not questions:
         raise ValueError("There is nothing to take a mean of.")
     drawn = np.random.default_rng(seed).integers(0, questions, size=(RESAMPLES, questions))
@@ -100,13 +100,13 @@ def _draws(questions: int, seed: int) -> Floats:
 
 
 def _statistic(strata: Sequence[Observations], counts: Floats, quantile: float | None) -> Floats:
-    """Return the figure of each row of counts, the mean over strata."""
-    of_one = [_mean(each, counts) if quantile is None else _quantile(each, counts, quantile) for each in strata]
-    return np.asarray(np.mean(of_one, axis=0), dtype=np.float64)
+    """Return the figure of each row of counts: the mean over strata."""
+    by_stratum = [_mean(each, counts) if quantile is None else _quantile(each, counts, quantile) for each in strata]
+    return np.asarray(np.mean(by_stratum, axis=0), dtype=np.float64)
 
 
 def _mean(observations: Observations, counts: Floats) -> Floats:
-    """Return the mean of each resample; one that has drawn no observation has the sample's."""
+    """Return the mean of each resample; a resample without observations gets the sample's mean."""
     sums = np.array([float(sum(each)) for each in observations])
     sizes = np.array([len(each) for each in observations], dtype=np.float64)
     if not sizes.sum():
@@ -117,7 +117,7 @@ def _mean(observations: Observations, counts: Floats) -> Floats:
 
 
 def _quantile(observations: Observations, counts: Floats, quantile: float) -> Floats:
-    """Return the smallest value that so large a share of each resample does not exceed; without any, the sample's."""
+    """Return the quantile of each resample; a resample without observations gets the sample's."""
     owner = np.repeat(np.arange(len(observations)), [len(each) for each in observations])
     values = np.array([value for each in observations for value in each])
     if not values.size:
@@ -130,7 +130,7 @@ def _quantile(observations: Observations, counts: Floats, quantile: float) -> Fl
 
 
 def false_discovery_adjusted(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values by the step-up procedure of Benjamini and Hochberg, in the order given; none exceeds 1."""
+    """Return p-values corrected by the step-up procedure of Benjamini and Hochberg, in the same order, at most 1."""
     count, smallest = len(p_values), 1.0
     adjusted = [0.0] * count
     for rank, place in sorted(enumerate(sorted(range(count), key=lambda i: p_values[i]), 1), reverse=True):
@@ -140,11 +140,11 @@ def false_discovery_adjusted(p_values: Sequence[float]) -> list[float]:
 
 
 def auc(yes: Floats, no: Floats) -> float:
-    """Return the area under the ROC curve: the chance that one of ``yes`` scores above one of ``no``, ties half."""
+    """Return the area under the ROC curve: the chance that a ``yes`` scores above a ``no``; ties count half."""
     above = (yes[:, None] > no[None, :]).mean() + (yes[:, None] == no[None, :]).mean() / 2
     return round(float(above), 4)
 
 
 def balanced_accuracy(yes: Floats, no: Floats, threshold: float) -> float:
-    """Return the mean of the share of ``yes`` at or above a threshold and of ``no`` below it."""
+    """Return the mean of two shares: of ``yes`` at or above a threshold, and of ``no`` below it."""
     return round((float((yes >= threshold).mean()) + float((no < threshold).mean())) / 2, 4)

@@ -1,4 +1,4 @@
-"""Ask one case of a stored data set in a session by itself, and collect the events of its runs."""
+"""Ask one case of a stored data set in its own session, and collect the events of its run."""
 
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -16,8 +16,8 @@ from tools.runs.runner import Runner
 
 
 @dataclass(slots=True)
-class Followed:
-    """What evals record of a run's events; ``view`` is what holds of the answer after all of them."""
+class FollowedRun:
+    """What evals record of a run's events; ``view`` is the state of the answer after all of them."""
 
     family: str = ""
     model: str = ""
@@ -29,7 +29,7 @@ class Followed:
     first_text_ms: float | None = None
 
     def feed(self, event: AnyEvent) -> None:
-        """Read the next event."""
+        """Record the next event."""
         self.view.feed(event)
         match event:
             case RetrievalDecided():
@@ -42,21 +42,21 @@ class Followed:
                 pass
 
 
-async def follow(runner: Runner, session_id: str, request: RunRequest) -> Followed:
-    """Ask a question in a session and follow its run to the end, be it an answer or a failure.
+async def follow(runner: Runner, session_id: str, request: RunRequest) -> FollowedRun:
+    """Ask a question in a session and follow its run to the end, an answer or a failure.
 
-    Raises CitewellError where the run can't be started or its log can't be read.
+    Raises CitewellError if the run can't be started or its log can't be read.
     """
     began = time.perf_counter()
     run = await runner.start(session_id, request)
-    followed = Followed(family=run.family, model=run.model, standalone_question=request.question)
+    followed = FollowedRun(family=run.family, model=run.model, standalone_question=request.question)
     async for envelope in run.events():
         if followed.first_text_ms is None and isinstance(envelope.event, TextDelta):
             followed.first_text_ms = _ms_since(began)
         followed.feed(envelope.event)
     followed.ms = _ms_since(began)
     if followed.view.end is None:
-        raise CitewellError("A run's log ended without its end.")
+        raise CitewellError("The run's log ended without a terminal event.")
     return followed
 
 
@@ -71,11 +71,11 @@ async def ask_case(
     context: Context,
     *,
     under: AbstractContextManager[None] | None = None,
-) -> Followed:
+) -> FollowedRun:
     """Ask a case, its earlier questions first, and follow its run to the end.
 
-    ``under`` is what the case's own run is started within; the earlier ones are not. Raises CitewellError where a run
-    can't be started or followed.
+    ``under`` is a context manager around the case's own run, not around the earlier ones. Raises CitewellError if a
+    run can't be started or followed.
     """
     runner = citewell.runner
     session = await citewell.library.sessions.create(context.identity, ephemeral=True)
@@ -87,5 +87,5 @@ async def ask_case(
 
 
 def context_of(case: Case, context: Context) -> Context:
-    """Return the context of a case's runs."""
+    """Return the run context of a case."""
     return replace(context, only_selected_pages=True) if case.only_selected_pages else context

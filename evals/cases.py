@@ -1,6 +1,6 @@
 """Evaluation cases: documents, questions with their gold evidence in whole sentences, and data sets of both.
 
-Every data set is brought to this form by a loader of ``evals.sets``.
+The loaders of ``evals.sets`` convert every data set to this form.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from text.sentences import sentences
 
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
-    """Precision, recall and F1 of a set of sentences with the reference that it matches best; 0 for an empty set."""
+    """Precision, recall and F1 of a set of sentences against its best matching reference; 0 for an empty set."""
 
     precision: float
     recall: float
@@ -22,7 +22,7 @@ class SentenceMatch:
 
 
 def sentence_spans(text: str, sentences: Iterable[str]) -> list[tuple[int, int]]:
-    """Find sentences, given in order, in their text. Raises ValueError where one is not there."""
+    """Return the spans of sentences, listed in order, in their text. Raises ValueError if one is missing."""
     spans: list[tuple[int, int]] = []
     at = 0
     for sentence in sentences:
@@ -33,7 +33,7 @@ def sentence_spans(text: str, sentences: Iterable[str]) -> list[tuple[int, int]]
 
 
 def sentences_in(start: int, end: int, spans: Sequence[tuple[int, int]]) -> frozenset[int]:
-    """Return which sentences a quote holds: they share more than half of the shorter of the two."""
+    """Return the sentences that a quote covers: the overlap exceeds half of the shorter of the two."""
     return frozenset(
         index
         for index, (first, last) in enumerate(spans)
@@ -42,7 +42,7 @@ def sentences_in(start: int, end: int, spans: Sequence[tuple[int, int]]) -> froz
 
 
 def best_match(quoted: frozenset[int], references: Iterable[frozenset[int]]) -> SentenceMatch:
-    """Score a set against each reference and keep the best by F1."""
+    """Return the match with the best reference by F1."""
     matches = [SentenceMatch(0.0, 0.0, 0.0)]
     for reference in references:
         shared = len(quoted & reference)
@@ -58,7 +58,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, order=True, slots=True)
 class Sentence:
-    """A sentence of a data set: the name of its document, and its place among the sentences of it, from 0."""
+    """A sentence of a data set: its document's name and its index in the document, from 0."""
 
     document: str
     index: int
@@ -66,11 +66,11 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Document:
-    """A document of a data set. ``text`` is its canonical text; offsets count code points of it.
+    """A document of a data set. ``text`` is its canonical text, in which offsets count code points.
 
-    ``data`` is the file that it was read from, where it is one whose ``file_name`` tells the format; the file is then
-    ingested in the text's place. ``given`` holds the spans of the sentences that the data set itself tells, in order;
-    without them Citewell's own splitter says where sentences are.
+    ``data`` is the file that it was read from, if any; it is then ingested instead of the text, and ``file_name``
+    shows its format. ``given`` holds the sentence spans that the data set defines, in order; without them Citewell's
+    own splitter finds the sentences.
     """
 
     name: str
@@ -82,13 +82,13 @@ class Document:
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
-        """The spans of its sentences, white space around them left out."""
+        """The spans of its sentences, without surrounding white space."""
         return (
             self.given if self.given is not None else tuple(_trimmed(self.text, *span) for span in sentences(self.text))
         )
 
     def sentences_in(self, start: int, end: int) -> tuple[Sentence, ...]:
-        """Return which sentences a span holds: they share more than half of the shorter of the two."""
+        """Return the sentences that a span covers: the overlap exceeds half of the shorter of the two."""
         return tuple(Sentence(self.name, index) for index in sorted(sentences_in(start, end, self.spans)))
 
     def sentence_text(self, sentence: Sentence) -> str:
@@ -103,13 +103,13 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One question of a data set, with what a right answer looks like.
+    """One question of a data set, with the description of a right answer.
 
-    ``evidence`` lists alternative sets of sentences: an answer is right in citing any one of them whole. ``accepted``
-    sentences may be cited besides and need not be. ``answers`` are strings of which any makes an answer right.
-    ``before`` are questions asked first, in the same session. ``pages`` names documents that are selected. ``removal``
-    names the documents without which the question can't be answered; where it is empty the question has no
-    unanswerable twin. ``tags`` are for grouping figures, such as ``language`` and ``kind``.
+    ``evidence`` lists alternative sets of sentences: citing all sentences of any one set is right. ``accepted``
+    sentences may be cited too, but need not be. ``answers`` are strings any of which makes an answer right.
+    ``before`` lists questions asked first, in the same session. ``pages`` names the selected documents. ``removal``
+    names the documents without which the question can't be answered; if it is empty, the question has no unanswerable
+    twin. ``tags`` group figures, such as ``language`` and ``kind``.
     """
 
     case_id: str
@@ -132,7 +132,7 @@ class Case:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Documents and the questions asked of all of them as one library. Raises InvalidRequest where names clash."""
+    """Documents, and the questions asked of them as one library. Raises InvalidRequest if names clash."""
 
     name: str
     documents: tuple[Document, ...]
@@ -144,17 +144,17 @@ class DataSet:
             ("questions", [case.case_id for case in self.cases]),
         ):
             if twice := _first_repeated(names):
-                raise InvalidRequest(f"{self.name}: two {what} are called {twice!r}; each needs a name of its own.")
+                raise InvalidRequest(f"{self.name}: two {what} are called {twice!r}; names must be unique.")
         known = {document.name for document in self.documents}
         for case in self.cases:
             named = {*case.pages, *case.removal, *(s.document for chosen in case.evidence for s in chosen)}
             if missing := sorted(named - known):
                 raise InvalidRequest(
-                    f"{self.name}: question {case.case_id} names {missing[0]!r}, which is no document."
+                    f"{self.name}: question {case.case_id} names {missing[0]!r}, which is not a document."
                 )
 
     def sample(self, most: int) -> "DataSet":
-        """Return the same library with at most so many of the questions, spread evenly over the set."""
+        """Return the same library with at most ``most`` questions, spread evenly over the set."""
         count = len(self.cases)
         if count <= most:
             return self

@@ -1,7 +1,6 @@
-"""A data set ingested into a temporary workspace, under document ids that depend on names alone.
+"""A data set ingested into a temporary workspace, under document ids that depend only on names.
 
-Documents can be taken out for a while, so that a question that cannot be answered is asked of a library that never
-had them.
+Documents can be removed temporarily, so that an unanswerable question is asked of a library that never had them.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ _TEXT_NAMESPACE = UUID("6f0a3a52-5d0c-4f0e-9a55-3d2f0a9b7c11")
 
 @asynccontextmanager
 async def throwaway_workspace(library: Library, name: str) -> AsyncIterator[Identity]:
-    """Make a workspace of its own for a measurement, and delete it with all it holds, whatever happens."""
+    """Create a workspace for a measurement, and always delete it with its contents on exit."""
     identity = Identity(workspace=f"eval-{name}-{uuid4().hex[:12]}", user="eval")
     await library.workspaces.create(identity.workspace)
     try:
@@ -30,7 +29,7 @@ async def throwaway_workspace(library: Library, name: str) -> AsyncIterator[Iden
 
 
 async def ingest_texts(library: Library, identity: Identity, texts: Sequence[str], titles: Sequence[str]) -> list[str]:
-    """Store each text as a document and give their ids, in order. Raises InvalidRequest where one is refused."""
+    """Store each text as a document; return the ids in order. Raises InvalidRequest if one is refused."""
     documents = [
         NewDocument(text=text, title=title, document_id=str(uuid5(_TEXT_NAMESPACE, f"{identity.workspace}/{index}")))
         for index, (text, title) in enumerate(zip(texts, titles, strict=True))
@@ -40,7 +39,7 @@ async def ingest_texts(library: Library, identity: Identity, texts: Sequence[str
 
 
 async def ingest(library: Library, identity: Identity, documents: Sequence[NewDocument]) -> None:
-    """Store documents of a data set. Raises InvalidRequest where one is refused."""
+    """Store documents of a data set. Raises InvalidRequest if one is refused."""
     async for report in library.ingestor.ingest_many(identity, documents):
         if not isinstance(report, Ingested):
             raise InvalidRequest(f"{report.name or 'A document'} of the data set was refused: {report.reason}")
@@ -50,10 +49,10 @@ async def ingest(library: Library, identity: Identity, documents: Sequence[NewDo
 async def without_documents(
     library: Library, identity: Identity, documents: Sequence[NewDocument]
 ) -> AsyncIterator[None]:
-    """Take documents out of the library with all of their statistics, and put them back in the end.
+    """Remove documents with their statistics from the library, and ingest them again on exit.
 
-    A document that is only deleted still counts among the statistics until it is purged, which would tell on it.
-    Raises CitewellError where one can't be taken out or put back.
+    A deleted document still counts in the search statistics until it is purged, which would skew the measurement.
+    Raises CitewellError if one can't be removed or ingested again.
     """
     for document in documents:
         await library.documents.delete(identity, str(document.document_id))
@@ -69,7 +68,7 @@ _DATA_SET_NAMESPACE = UUID("b3f8a1de-5a0e-4a53-9a83-0c5a3f2d7e64")
 
 @dataclass(frozen=True)
 class StoredDataSet:
-    """A data set in a library: its documents' ids there, and their names by those ids."""
+    """A data set in a library, with the document ids by name and the names by id."""
 
     data: DataSet
     ids: Mapping[str, str]
@@ -79,15 +78,15 @@ class StoredDataSet:
         return {document_id: name for name, document_id in self.ids.items()}
 
     def to_store(self, names: Iterable[str]) -> list[NewDocument]:
-        """Give documents as they are to be ingested."""
+        """Return the named documents in the form for ingestion."""
         return [_new_document(self.data.by_name[name], self.ids[name]) for name in names]
 
 
 @asynccontextmanager
 async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tuple[StoredDataSet, Identity]]:
-    """Ingest a data set's documents into a throw-away workspace.
+    """Ingest a data set's documents into a temporary workspace.
 
-    Raises InvalidRequest where a document is refused, or is stored with another text than the data set has of it.
+    Raises InvalidRequest if a document is refused, or its stored text differs from the data set's.
     """
     async with throwaway_workspace(library, data.name) as identity:
         stored = StoredDataSet(data, document_ids(data))
@@ -96,12 +95,12 @@ async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tupl
         for page in pages:
             name = stored.names[page.document_id]
             if "".join(segment.text for segment in page.segments) != data.by_name[name].text:
-                raise InvalidRequest(f"{data.name}: {name} is stored with another text than its loader gave.")
+                raise InvalidRequest(f"{data.name}: the stored text of {name} differs from its loader's.")
         yield stored, identity
 
 
 def document_ids(data: DataSet) -> dict[str, str]:
-    """Return the ids under which a data set's documents are stored, by their names."""
+    """Return the ids of a data set's stored documents, by name."""
     return {name: str(uuid5(_DATA_SET_NAMESPACE, f"{data.name}/{name}")) for name in data.by_name}
 
 

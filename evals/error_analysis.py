@@ -1,4 +1,4 @@
-"""What is wrong with one record, in words, for reports and comparisons."""
+"""The errors of one record, in words, for reports and comparisons."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ ErrorKind = Literal[
     "first_quote_not_gold",
     "answer_not_contained",
 ]
-KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)  # the gravest first
+KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)  # the most severe first
 
 TITLES: dict[ErrorKind, str] = {
     "run_failed": "The run failed",
     "refused": "Refused, though it can be answered",
     "answered_without_evidence": "Answered, though the library has no answer",
-    "citation_not_exact": "A quote is not the text it names",
-    "citation_not_offered": "A segment was cited that the run never offered",
+    "citation_not_exact": "A quote differs from the text at its offsets",
+    "citation_not_offered": "A cited segment was not among the run's sources",
     "no_gold_quoted": "No quote holds gold evidence",
     "claim_failed": "A claim failed its check",
     "id_invented": "An id was invented, and dropped",
@@ -38,38 +38,38 @@ TITLES: dict[ErrorKind, str] = {
     "answer_not_contained": "The gold answer is not in the answer",
 }
 
-_WRONG = frozenset(KINDS[: KINDS.index("no_gold_quoted") + 1])  # the others leave a record right, with a blemish
+_WRONG = frozenset(KINDS[: KINDS.index("no_gold_quoted") + 1])  # a record with other errors is still right
 
 
 @dataclass(frozen=True, slots=True)
 class RecordError:
-    """One thing that is wrong, and the sentence that says what exactly."""
+    """One error: its kind, and a sentence with the details."""
 
     kind: ErrorKind
     why: str
 
 
 def errors_of(record: Record) -> list[RecordError]:
-    """List what is wrong with a record, the gravest first."""
-    found = [mistake for look in _LOOKS for mistake in look(record)]
+    """Return the errors of a record, the most severe first."""
+    found = [mistake for find in _FINDERS for mistake in find(record)]
     return sorted(found, key=lambda mistake: KINDS.index(mistake.kind))
 
 
 def is_right(record: Record) -> bool:
-    """Return whether the outcome is the expected one, and where it is an answer, whether gold evidence proves it.
+    """Return whether the outcome is as expected and, for an answer, whether gold evidence proves it.
 
-    Citations must be exact and offered. Without known evidence an answer that should be given is right.
+    Citations must be exact and name a source of the run. If no evidence is known, an expected answer is right.
     """
     return not any(mistake.kind in _WRONG for mistake in errors_of(record))
 
 
 def is_gold(record: Record, citation: CitationRecord) -> bool:
-    """Return whether a quote holds a sentence of the gold evidence, or one that is accepted besides."""
-    welcome = {(s["document"], s["index"]) for s in _welcome(record)}
-    return any((citation["document"], index) in welcome for index in citation["sentences"])
+    """Return whether a quote holds a sentence of the gold evidence or an accepted one."""
+    gold = {(s["document"], s["index"]) for s in _gold_and_accepted(record)}
+    return any((citation["document"], index) in gold for index in citation["sentences"])
 
 
-def _welcome(record: Record) -> Iterator[GoldSentence]:
+def _gold_and_accepted(record: Record) -> Iterator[GoldSentence]:
     for chosen in record["evidence"]:
         yield from chosen
     yield from record["accepted"]
@@ -100,7 +100,7 @@ def _where_gold_ranked(record: Record) -> str:
     ranked = ranked_documents(record["retrieved"])
     best = [ranked.index(d) + 1 for d in frozenset[str]().union(*gold_documents(record)) if d in ranked]
     if not best:
-        return "The search had not brought a gold document."
+        return "The search had not returned a gold document."
     return f"The search had ranked a gold document {min(best)} of {len(ranked)}."
 
 
@@ -114,7 +114,7 @@ def _citations(record: Record) -> Iterator[RecordError]:
             yield RecordError("citation_not_offered", f"{citation['segment_id']} is not among the sources of the run.")
     unknown = sum(section["unknown_ids"] for section in record["sections"])
     if unknown:
-        yield RecordError("id_invented", f"{unknown} of the ids that the answer was written with name no source.")
+        yield RecordError("id_invented", f"{unknown} of the ids in the written answer name no source.")
 
 
 def _gold_quoted(record: Record) -> Iterator[RecordError]:
@@ -149,7 +149,7 @@ def _retrieval(record: Record) -> Iterator[RecordError]:
     if missing:
         names = ", ".join(sorted(missing))
         yield RecordError(
-            "gold_not_retrieved", f"{names}: not among the {len(ranked)} documents that the search brought."
+            "gold_not_retrieved", f"{names}: not among the {len(ranked)} documents that the search returned."
         )
 
 
@@ -167,7 +167,7 @@ def _words(reason: str) -> str:
     return reason.replace("_", " ")
 
 
-_LOOKS: tuple[Callable[[Record], Iterator[RecordError]], ...] = (
+_FINDERS: tuple[Callable[[Record], Iterator[RecordError]], ...] = (
     _outcome,
     _citations,
     _gold_quoted,

@@ -1,4 +1,4 @@
-"""Evaluate a data set into a run folder: ask every question of the real graph, compute every figure, write the page."""
+"""Evaluation of a data set into a run folder: ask every question, compute every figure, write the report."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,13 +28,13 @@ async def evaluate(
     baseline: Baseline | None = None,
     progress: Progress | None = None,
 ) -> Mapping[str, Any]:
-    """Run what the folder does not hold yet, then write and give the figures of all of it.
+    """Run what the folder does not hold yet, then write and return the figures of the whole run.
 
-    A question whose run failed for a reason that may pass is asked again. The report shows the figures beside the
-    ``baseline``, if there is one. Raises UnknownModel, InvalidRequest where the folder holds another run, and as
-    ``run_data_set`` does.
+    A question whose run failed for a temporary reason is asked again. The report compares the figures with the
+    ``baseline``, if there is one. Raises UnknownModel, InvalidRequest if the folder holds another run, and what
+    ``run_data_set`` raises.
     """
-    citewell.library.families(options.model)  # made now: what it loads would hold up the first runs
+    citewell.library.families(options.model)  # load the model now, so that the first runs do not wait for it
     records = folder.begin(configuration_of(data, options, citewell.library.settings))
     done = frozenset(record_key(record) for record in records if not may_pass(record))
     await run_data_set(citewell, data, options, folder.append, done=done, progress=progress)
@@ -42,9 +42,9 @@ async def evaluate(
 
 
 def write_figures(folder: RunFolder, baseline: Baseline | None = None) -> Mapping[str, Any]:
-    """Take the figures of all that a run has recorded; write and give them, and write its report.
+    """Compute, write and return the figures of all recorded results, and write the report.
 
-    Raises InvalidRequest where the folder holds no run, or one without results.
+    Raises InvalidRequest if the folder holds no run, or one without results.
     """
     folder.configuration()
     records = folder.records()
@@ -59,11 +59,11 @@ def write_figures(folder: RunFolder, baseline: Baseline | None = None) -> Mappin
 
 
 def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
-    """Take every measure of all records, and of those that share the value of a tag.
+    """Return every measure over all records, and over those that share a tag's value.
 
-    ``support`` names the function that ALCE's measures rest on, and how well it agrees with people.
+    ``support`` names the function that ALCE's measures use, and how well it agrees with people.
     """
-    ordered = sorted(records, key=record_key)  # concurrency must not change which resamples are drawn
+    ordered = sorted(records, key=record_key)  # concurrency must not change the resamples
     groups = {tag: by_tag(ordered, METRICS, tag) for tag in TAGS}
     return {
         "questions": len(ordered),
@@ -73,22 +73,22 @@ def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
     }
 
 
-Keep = Callable[[Record], None]
+OnRecord = Callable[[Record], None]
 
 
 async def run_data_set(
     citewell: Citewell,
     data: DataSet,
     options: RunOptions,
-    keep: Keep,
+    on_record: OnRecord,
     *,
     done: frozenset[tuple[str, Variant]] = frozenset(),
     progress: Progress | None = None,
 ) -> None:
-    """Ask every question that is not ``done``, and hand each record to ``keep`` as soon as it is there.
+    """Ask every question that is not ``done``, and pass each record to ``on_record`` when it is complete.
 
-    The library is a workspace of its own and goes with the run. Runs that fail are recorded and do not end it.
-    Raises InvalidRequest where a document is refused, CitewellError where the library can't be read.
+    The library is a temporary workspace, deleted after the run. A failed run is recorded, and the others continue.
+    Raises InvalidRequest if a document is refused, CitewellError if the library can't be read.
     """
     wanted = [("asked", case) for case in data.cases] + [
         ("removed", case) for case in data.cases if options.removed and case.removal
@@ -98,24 +98,26 @@ async def run_data_set(
     if progress is not None:
         progress(finished, len(wanted))
 
-    def keep_and_tell(record: Record) -> None:
+    def record_done(record: Record) -> None:
         nonlocal finished
-        keep(record)
+        on_record(record)
         finished += 1
         if progress is not None:
             progress(finished, len(wanted))
 
     async with stored_data_set(citewell.library, data) as (stored, identity):
         recorder = Recorder(citewell, stored, options.context(identity))
-        await _ask_all(recorder, [c for v, c in left if v == "asked"], "asked", options.concurrency, keep_and_tell)
+        await _ask_all(recorder, [c for v, c in left if v == "asked"], "asked", options.concurrency, record_done)
         for names, cases in _by_removal([c for v, c in left if v == "removed"]).items():
             async with without_documents(citewell.library, identity, stored.to_store(names)):
-                await _ask_all(recorder, cases, "removed", options.concurrency, keep_and_tell)
+                await _ask_all(recorder, cases, "removed", options.concurrency, record_done)
 
 
-async def _ask_all(recorder: Recorder, cases: Sequence[Case], variant: Variant, at_once: int, keep: Keep) -> None:
+async def _ask_all(
+    recorder: Recorder, cases: Sequence[Case], variant: Variant, at_once: int, on_record: OnRecord
+) -> None:
     async def ask(case: Case) -> None:
-        keep(await recorder.ask(case, variant))
+        on_record(await recorder.ask(case, variant))
 
     await for_each_concurrently(cases, ask, at_once=at_once)
 

@@ -1,8 +1,8 @@
-"""Export a run for LangSmith: examples of a data set, or a whole experiment with its scores.
+"""Export of a run for LangSmith: examples of a data set, or a whole experiment with its scores.
 
-The examples are those of ``Client.create_examples``, one JSON object a line. The experiment is the body of
+The examples are those of ``Client.create_examples``, one JSON object per line. The experiment is the body of
 LangSmith's ``datasets/upload-experiment`` route for experiments that were run elsewhere. Nothing is sent, and no
-client is made.
+client is created.
 """
 
 import json
@@ -26,7 +26,7 @@ _NAMES = UUID("6a7c2f0e-0b5d-4f0c-9d0e-52f1f3a0c6b1")
 
 
 class Example(TypedDict):
-    """A question with what is right. ``id`` depends on the data set and the question alone."""
+    """A question with the expected answer. ``id`` depends only on the data set and the question."""
 
     id: str
     inputs: dict[str, Any]
@@ -36,7 +36,7 @@ class Example(TypedDict):
 
 
 class Feedback(TypedDict):
-    """A score of one row, or of the whole experiment. Shares are in [0, 1]."""
+    """A score of one row or of the whole experiment. Shares are in [0, 1]."""
 
     key: str
     score: float
@@ -60,7 +60,7 @@ class ExperimentRow(TypedDict):
 
 
 class Experiment(TypedDict):
-    """A whole run."""
+    """A run as a LangSmith experiment."""
 
     experiment_name: str
     experiment_description: str
@@ -74,7 +74,7 @@ class Experiment(TypedDict):
 
 
 def write_langsmith(folder: RunFolder, file: Path, format_: Format) -> int:
-    """Write a run for LangSmith and give how many questions it has. Raises InvalidRequest where the folder has none."""
+    """Write a run for LangSmith; return its number of questions. Raises InvalidRequest if the folder holds no run."""
     configuration = folder.configuration()
     ended, records = folder.ended(), sorted(folder.records(), key=record_key)
     if format_ == "langsmith":
@@ -109,8 +109,8 @@ def example_of(record: Record, configuration: Configuration) -> Example:
 def experiment_of(name: str, configuration: Configuration, records: Sequence[Record], ended: datetime) -> Experiment:
     """Return a run as an experiment.
 
-    A record tells how long its run took and not when, so all rows begin with the experiment: as long before ``ended``
-    as the slowest took.
+    A record holds its run's duration but not its start, so all rows start with the experiment: the duration of the
+    slowest run before ``ended``.
     """
     slowest = max((record["ms"] for record in records), default=0.0)
     started = ended - timedelta(milliseconds=slowest)
@@ -166,7 +166,7 @@ def _proof(citation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scores(record: Record) -> list[Feedback]:
-    """Score a row by each measure that applies to it alone; those of the whole run only are in the summary."""
+    """Return a row's scores by the measures that apply to single rows; the summary has those of the whole run."""
     return [
         _feedback(metric, sum(observed) / len(observed))
         for metric in METRICS

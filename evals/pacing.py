@@ -1,4 +1,4 @@
-"""How many items of an evaluation run at once, how long one waits for a connection, and how progress is reported."""
+"""Pacing of an evaluation: bounded concurrency, the wait for a connection, and progress reports."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -6,15 +6,15 @@ from typing import TypeVar
 
 from tools.settings import Settings
 
-Progress = Callable[[int, int], None]  # what is done, of how much
+Progress = Callable[[int, int], None]  # done, total
 
 Item = TypeVar("Item")
 
 
 async def for_each_concurrently(items: Iterable[Item], do: Callable[[Item], Awaitable[None]], *, at_once: int) -> None:
-    """Do something with each item, in order, with so many of them in flight.
+    """Process the items in order, at most ``at_once`` of them at a time.
 
-    Where one fails the others are cancelled, and its exception is raised.
+    If one fails, the others are cancelled and its exception is raised.
     """
     waiting = iter(items)
 
@@ -30,9 +30,9 @@ async def for_each_concurrently(items: Iterable[Item], do: Callable[[Item], Awai
         raise failed.exceptions[0] from failed
 
 
-POOL_TIMEOUT_SECONDS = 30.0  # seconds; a deployment tells its callers sooner that it is too busy
+POOL_TIMEOUT_SECONDS = 30.0  # a deployment reports sooner that it is overloaded
 
 
 def with_long_pool_timeout(settings: Settings) -> Settings:
-    """Return the settings with which a question waits its turn for a connection to the database."""
+    """Return the settings with a long timeout, so that a question waits for a database connection."""
     return settings.model_copy(update={"pool_timeout_seconds": POOL_TIMEOUT_SECONDS})

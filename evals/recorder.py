@@ -1,9 +1,9 @@
-"""Run cases through the real graph and record the outcome in the data set's own names."""
+"""Recorder of cases run through the real graph, with the data set's own document names."""
 
 from collections.abc import Iterable, Mapping
 
 from answers.standing import RunView, SectionView
-from evals.case_run import Followed, ask_case, context_of
+from evals.case_run import FollowedRun, ask_case, context_of
 from evals.cases import Case, Document, Sentence
 from evals.dataset_store import StoredDataSet
 from evals.records import (
@@ -26,7 +26,7 @@ from graph.ports import SearchQuery
 
 
 class Recorder:
-    """Asks cases of a stored data set, each in a session of its own, and makes records of them."""
+    """Asks cases of a stored data set, each in its own session, and records the outcomes."""
 
     def __init__(self, citewell: Citewell, stored: StoredDataSet, context: Context) -> None:
         self._citewell = citewell
@@ -35,7 +35,7 @@ class Recorder:
         self._documents = {stored.ids[name]: document for name, document in stored.data.by_name.items()}
 
     async def ask(self, case: Case, variant: Variant = "asked") -> Record:
-        """Ask a case, its earlier questions first. A run that fails gives a record that says why."""
+        """Ask a case, its earlier questions first; the record of a failed run holds the error."""
         context = context_of(case, self._context)
         try:
             followed = await ask_case(self._citewell, self._stored, case, context)
@@ -43,10 +43,10 @@ class Recorder:
             failure = RunFailed(
                 code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
             )
-            followed = Followed(view=RunView(end=failure), standalone_question=case.question)
+            followed = FollowedRun(view=RunView(end=failure), standalone_question=case.question)
         return await self._record(case, variant, context, followed)
 
-    async def _record(self, case: Case, variant: Variant, context: Context, followed: Followed) -> Record:
+    async def _record(self, case: Case, variant: Variant, context: Context, followed: FollowedRun) -> Record:
         standalone = followed.standalone_question
         retrieved = await self._retrieved(context, standalone)
         as_asked = (
@@ -115,7 +115,7 @@ class Recorder:
         ]
         if end.outcome == "answered":
             written = [_section(each) for each in view.written]
-            # A section whose sources were found by matching its text has its ids in the message alone.
+            # If a section's sources were found by matching its text, only the message has their ids.
             for section, final in zip(written, message["sections"], strict=False):
                 section["source_ids"] = final["source_ids"]
             record["sections"] = written

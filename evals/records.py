@@ -1,7 +1,7 @@
-"""Records of asked questions: one JSON object a line of a run folder's ``results.jsonl``.
+"""Records of asked questions: the lines of a run folder's ``results.jsonl``, one JSON object each.
 
-A record holds the gold evidence together with the outcome, so that every figure, report and comparison is made of
-records alone, without the data set or the library.
+A record holds the gold evidence together with the outcome, so that every figure, report and comparison needs only
+records, not the data set or the library.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ class GoldSentence(TypedDict):
 
 
 class RetrievedSegment(TypedDict):
-    """A segment that the run's first search brought, best first; ``document`` is the data set's own name."""
+    """A segment returned by the run's first search, best first; ``document`` is its name in the data set."""
 
     segment_id: str
     document: str
@@ -36,7 +36,7 @@ class RetrievedSegment(TypedDict):
 
 
 class SourceText(TypedDict):
-    """A segment that grading kept, as the writer saw it."""
+    """A segment that grading kept, as shown to the writer."""
 
     segment_id: str
     document: str
@@ -47,11 +47,11 @@ class SourceText(TypedDict):
 
 
 class CitationRecord(TypedDict):
-    """A citation as it was shown.
+    """A citation of an answer.
 
-    ``sentences`` are the places of the document's sentences that the quote holds, ``segment_sentences`` of those that
-    the cited segment holds, none where it was never offered; ``exact`` whether the quote is the slice of canonical
-    text that it names; ``offered`` whether its segment is among the run's sources.
+    ``sentences`` are the indices of the document's sentences that the quote covers; ``segment_sentences`` those that
+    the cited segment covers, empty if it is not among the run's sources; ``exact`` is whether the quote equals the
+    canonical text at its offsets; ``offered`` whether its segment is among the run's sources.
     """
 
     segment_id: str
@@ -67,7 +67,7 @@ class CitationRecord(TypedDict):
 
 
 class ClaimRecord(TypedDict):
-    """A claim with its verdict and its proofs. ``section`` is the place of its section in the list beside it."""
+    """A claim with its verdict and citations. ``section`` is the index of its section in the record's matching list."""
 
     section: int
     text: str
@@ -77,9 +77,9 @@ class ClaimRecord(TypedDict):
 
 
 class SectionRecord(TypedDict):
-    """A section with the ids it cites; ``unknown_ids`` counts those given that the run never offered.
+    """A section with the ids it cites; ``unknown_ids`` counts cited ids that are not among the run's sources.
 
-    A section that was written again has 0 of them: what its new version invented is dropped untold.
+    A section that was written again has 0 of them: ids invented by its new version are dropped without a report.
     """
 
     text: str
@@ -88,7 +88,7 @@ class SectionRecord(TypedDict):
 
 
 class PageRecord(TypedDict):
-    """A selected page: how many of its segments were read, of how many."""
+    """A selected page: the number of its segments that were read, and the total."""
 
     document: str
     read: int
@@ -98,11 +98,12 @@ class PageRecord(TypedDict):
 class Record(TypedDict):
     """One question asked once.
 
-    ``written`` and ``first_claims`` are the sections as first written and as first checked; ``sections`` and ``claims``
-    what the finished answer shows. The last of them may be the run's own: one for each of ``disagreements``, or in
-    ``written`` a refusal. ``retrieved`` is of the standalone question, ``retrieved_as_asked`` of the words
-    asked where a follow-up was made standalone, else null. A failed run has ``error`` and neither text nor citations.
-    ``ms`` is the whole run's time, ``first_text_ms`` that to the first text of the answer.
+    ``written`` and ``first_claims`` are the sections as first written and the claims as first checked; ``sections``
+    and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
+    ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
+    ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
+    ``error`` and neither text nor citations. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the
+    first text of the answer.
     """
 
     case_id: str
@@ -139,22 +140,22 @@ class Record(TypedDict):
 
 
 def record_key(record: Record) -> tuple[str, Variant]:
-    """Return what tells a record apart from the others of its run."""
+    """Return the key that identifies a record within its run."""
     return record["case_id"], record["variant"]
 
 
 def citations_of(record: Record) -> list[CitationRecord]:
-    """List the citations of the finished answer, in the order shown."""
+    """Return the citations of the finished answer, in the order shown."""
     return [citation for claim in record["claims"] for citation in claim["citations"]]
 
 
 def claims_by_writer(record: Record) -> list[ClaimRecord]:
-    """List the claims of the finished answer without those in which the run says itself that sources disagree."""
+    """Return the claims of the finished answer, without the run's own statements that sources disagree."""
     return _by_writer(record["claims"], len(record["sections"]), record)
 
 
 def first_claims_by_writer(record: Record) -> list[ClaimRecord]:
-    """List the claims of the answer as first checked, without those that the run makes itself."""
+    """Return the claims of the answer as first checked, without the run's own statements."""
     return _by_writer(record["first_claims"], len(record["written"]), record)
 
 
@@ -164,7 +165,7 @@ def _by_writer(claims: Sequence[ClaimRecord], sections: int, record: Record) -> 
 
 
 def may_pass(record: Record) -> bool:
-    """Return whether a run failed for a reason that may have passed since, so that it is worth asking again."""
+    """Return whether a run failed for a temporary reason, so that asking again may succeed."""
     return record["error"] is not None and record["error"]["code"] in _RETRYABLE
 
 

@@ -1,4 +1,4 @@
-"""What a data set is searched with, our hybrid search or LangChain's vector store, and how much either finds."""
+"""Retrievers for evaluations, our hybrid search and LangChain's vector store, and their measurement."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 RetrieverName = Literal["ours", "langchain"]
-# A cosine is not calibrated, and LangChain's own retriever drops nothing by default.
+# A cosine similarity is not calibrated, and LangChain's own retriever drops nothing by default.
 LEAST_SCORES: Mapping[RetrieverName, float] = {"ours": 0.3, "langchain": 0.0}
 
 
@@ -49,7 +49,7 @@ class VectorStoreSearcher:
     async def search(self, query: SearchQuery) -> SearchResult:
         """Return the segments closest to the question; see ``graph.ports.SegmentSearcher``.
 
-        Raises InvalidRequest for a query of some spaces alone, which the store has no column for.
+        Raises InvalidRequest for a query limited to spaces, for which the store has no column.
         """
         if query.spaces:
             raise InvalidRequest("LangChain's vector store cannot be searched by space.")
@@ -72,7 +72,7 @@ class VectorStoreSearcher:
 
 @asynccontextmanager
 async def open_searcher(library: Library, retriever: RetrieverName) -> AsyncIterator[SegmentSearcher]:
-    """Open the searcher of a retriever over a library."""
+    """Open a retriever's searcher over a library."""
     async with AsyncExitStack() as stores:
         yield library.searcher if retriever == "ours" else VectorStoreSearcher(library, stores)
 
@@ -81,7 +81,7 @@ async def open_searcher(library: Library, retriever: RetrieverName) -> AsyncIter
 async def open_with_retriever(
     settings: Settings, retriever: RetrieverName, *, durability: Durability | None = None
 ) -> AsyncIterator[Citewell]:
-    """Open Citewell with a retriever in place of its own search.
+    """Open Citewell with a retriever instead of its own search.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
@@ -93,19 +93,19 @@ async def open_with_retriever(
         yield citewell
 
 
-SEGMENTS = 30  # so that ten documents are among them where one brings several
+SEGMENTS = 30  # enough for ten documents even if some yield several segments
 _DEPTHS = (1, 3, 5, 10)
 
 
 class RetrieverFigures(TypedDict):
-    """Figures of all questions that have evidence, and of those that share the value of a tag, by tag and value."""
+    """Figures of all questions that have evidence, and of those that share a tag's value, by tag and value."""
 
     all: Figures
     by: dict[str, dict[str, Figures]]
 
 
 class RetrievalReport(RetrieverFigures):
-    """The figures of a retriever; ``beside`` has those of ours on the same questions where another was asked for."""
+    """The figures of a retriever; for another than ours, ``beside`` has those of ours on the same questions."""
 
     retriever: RetrieverName
     documents: int
@@ -122,25 +122,25 @@ class _Searched:
 async def run_retrieval(
     library: Library, data: DataSet, *, retriever: RetrieverName = "ours", progress: Progress | None = None
 ) -> RetrievalReport:
-    """Search all documents of a set for each question that has gold evidence, by the question's own words.
+    """Search all documents of a set for each question that has gold evidence, with the question as written.
 
-    Pages that a question would select are not: everything is searched. No score is too low. Ranks are of documents,
-    and each measure is that of ``evals.metrics.retrieval_metrics`` by the same name. Raises InvalidRequest where no
-    question has evidence or a document is refused, CitewellError where the library can't be read.
+    A question's selected pages are ignored: everything is searched, without a minimum score. Ranks are of documents,
+    and each measure is the one of the same name in ``evals.metrics.retrieval_metrics``. Raises InvalidRequest if no
+    question has evidence or a document is refused, CitewellError if the library can't be read.
     """
     cases = [case for case in data.cases if case.evidence]
     if not cases:
         raise InvalidRequest(f"{data.name} has no question with evidence to search for.")
-    asked: list[RetrieverName] = ["ours"] if retriever == "ours" else ["ours", retriever]
+    retrievers: list[RetrieverName] = ["ours"] if retriever == "ours" else ["ours", retriever]
     figures: dict[RetrieverName, RetrieverFigures] = {}
     async with stored_data_set(library, data) as (stored, identity):
-        for turn, name in enumerate(asked):
+        for turn, name in enumerate(retrievers):
             searched: list[_Searched] = []
             async with open_searcher(library, name) as searcher:
                 for case in cases:
                     searched.append(await _search(searcher, stored.names, case, identity))
                     if progress is not None:
-                        progress(turn * len(cases) + len(searched), len(asked) * len(cases))
+                        progress(turn * len(cases) + len(searched), len(retrievers) * len(cases))
             figures[name] = _all_figures(searched)
     report = RetrievalReport(
         retriever=retriever,

@@ -1,10 +1,9 @@
-"""Compare two runs over the questions that both asked: their configurations, each measure, and every question.
+"""Comparison of two runs over the questions that both asked: configurations, measures and questions.
 
 A measure's change is bootstrapped in pairs, question by question. Dozens of measures are compared at once, so their
-p-values are corrected for the rate of false discoveries (Benjamini and Hochberg 1995), which holds for measures that
-rise and fall together (Benjamini and Yekutieli 2001). A correction of the familywise rate, such as Holm's, would
-find nothing at all with so many measures and a smallest p-value of 1/1000. Intervals are of one measure each,
-uncorrected.
+p-values are corrected for the rate of false discoveries (Benjamini and Hochberg 1995), which is valid for positively
+dependent measures (Benjamini and Yekutieli 2001). A correction of the familywise rate, such as Holm's, would
+find nothing with so many measures and a smallest p-value of 1/1000. Intervals are of one measure each, uncorrected.
 """
 
 from collections.abc import Sequence
@@ -29,8 +28,8 @@ Turn = Literal["right to wrong", "wrong to right", "other outcome", "other citat
 class MetricChange:
     """A measure of both runs over the shared questions, and the change from the first to the second.
 
-    ``p_value`` is two-sided, of this measure alone; ``adjusted`` the same corrected for all that were compared. A
-    measure of which neither way is better is ``changed`` where its change is significant.
+    ``p_value`` is two-sided, for this measure alone; ``adjusted`` is corrected for all measures compared. A measure
+    for which neither direction is better is ``changed`` if its change is significant.
     """
 
     name: str
@@ -45,13 +44,13 @@ class MetricChange:
 
     @property
     def moved(self) -> bool:
-        """Whether any question moved it: not so where the change is nothing in every resample."""
+        """Whether any question changed it: False if the change is zero in every resample."""
         return any(self.difference[end] for end in ("mean", "low", "high"))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionChange:
-    """A question that came out otherwise. ``why`` says what is wrong with the second run's record, if anything."""
+    """A question with a different outcome. ``why`` lists the errors of the second run's record, if any."""
 
     case_id: str
     variant: Variant
@@ -64,9 +63,9 @@ class QuestionChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between two runs. ``only_before`` and ``only_after`` name questions that one run alone has.
+    """The differences of two runs. ``only_before`` and ``only_after`` name the questions of only one run.
 
-    ``otherwise`` names questions that both have, but with other words or other evidence; they are not compared.
+    ``otherwise`` names questions of both runs whose words or evidence differ; they are not compared.
     """
 
     before: str
@@ -82,14 +81,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The records of both runs for the same questions, in one order."""
+    """The records of both runs for the same questions, in the same order."""
 
     before: list[Record]
     after: list[Record]
 
 
 def compare_runs(before: RunFolder, after: RunFolder) -> Comparison:
-    """Compare two runs' folders. Raises InvalidRequest where one holds no run, or they share no question."""
+    """Compare the runs of two folders. Raises InvalidRequest if one holds no run, or they share no question."""
     configuration = differences(before.configuration(), after.configuration())
     return compare(before.records(), after.records(), names=(before.name, after.name), configuration=configuration)
 
@@ -97,11 +96,11 @@ def compare_runs(before: RunFolder, after: RunFolder) -> Comparison:
 def compare(
     before: Sequence[Record], after: Sequence[Record], *, names: tuple[str, str], configuration: list[str]
 ) -> Comparison:
-    """Compare the records of two runs. Raises InvalidRequest where they share no question."""
+    """Compare the records of two runs. Raises InvalidRequest if they share no question."""
     old = {record_key(record): record for record in before}
     new = {record_key(record): record for record in after}
     both = sorted(old.keys() & new.keys())
-    shared = [key for key in both if _asks(old[key]) == _asks(new[key])]
+    shared = [key for key in both if _identity(old[key]) == _identity(new[key])]
     if not shared:
         raise InvalidRequest(f"{names[0]} and {names[1]} have no question in common, so there is nothing to compare.")
     pairs = Pairs([old[key] for key in shared], [new[key] for key in shared])
@@ -118,8 +117,8 @@ def compare(
     )
 
 
-def _asks(record: Record) -> tuple[object, ...]:
-    """Return what makes a question the same one: what is asked, of what, and what is right."""
+def _identity(record: Record) -> tuple[object, ...]:
+    """Return what identifies a question: its words, its earlier questions, its pages, and what is right."""
     return record["question"], record["before"], record["pages"], record["expected"], record["evidence"]
 
 
@@ -128,7 +127,7 @@ def _named(keys: set[tuple[str, Variant]]) -> list[str]:
 
 
 def metric_changes(pairs: Pairs, metrics: Sequence[Metric]) -> list[MetricChange]:
-    """Compare each measure that applies to both runs, in the order given."""
+    """Compare each measure that applies to both runs, in the order of ``metrics``."""
     taken = [
         (metric, old, new, change)
         for metric in metrics
@@ -162,7 +161,7 @@ def _judged(metric: Metric, difference: Interval, adjusted: float) -> Judgement:
 
 
 def question_changes(pairs: Pairs) -> list[QuestionChange]:
-    """List the questions that came out otherwise: first those that turned wrong, then those that turned right."""
+    """Return the questions with a different outcome: first those that turned wrong, then those that turned right."""
     order: tuple[Turn, ...] = ("right to wrong", "wrong to right", "other outcome", "other citations")
     found = [
         QuestionChange(
@@ -190,12 +189,12 @@ def _turn(old: Record, new: Record) -> Turn | None:
 
 
 def _cited(record: Record) -> list[tuple[str, int, int]]:
-    """Return what is cited, in order; segments may be cut otherwise and quotes still be the same."""
+    """Return the quoted spans in order; they can be the same even if segments are cut differently."""
     return [(citation["document"], citation["start"], citation["end"]) for citation in citations_of(record)]
 
 
 def _outcome(record: Record) -> str:
-    """Say in a few words how a question came out."""
+    """Describe a question's outcome in a few words."""
     if record["outcome"] != "answered":
         return record["outcome"]
     count = len(citations_of(record))

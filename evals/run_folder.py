@@ -2,7 +2,7 @@
 
 The configuration holds enough to repeat the run, and to distinguish two runs.
 
-Results are appended a line at a time, so that a run which was stopped goes on where it stopped.
+Results are appended one line at a time, so that a stopped run can be resumed.
 """
 
 import hashlib
@@ -33,10 +33,10 @@ _WHERE_NOT_WHAT = {"database_url", "data_dir", "host", "port", "log_level", "wor
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a data set is run.
+    """Options for running a data set.
 
-    ``removed`` also asks each question that has an unanswerable twin of the library without the documents it needs.
-    ``concurrency`` is how many questions are in flight. ``retriever`` names what the Citewell that is asked was opened
+    With ``removed``, each question that has an unanswerable twin is also asked without the documents it needs.
+    ``concurrency`` is how many questions are in flight. ``retriever`` names the retriever that Citewell was opened
     with. The rest configure each run.
     """
 
@@ -51,7 +51,7 @@ class RunOptions:
     retriever: RetrieverName = "ours"
 
     def context(self, identity: Identity) -> Context:
-        """Return the knobs of one run; its seconds are not capped, since how long it takes is a figure."""
+        """Return the configuration of one run, without a time limit, since its duration is a figure."""
         return Context(
             workspace=identity.workspace,
             user=identity.user,
@@ -66,7 +66,7 @@ class RunOptions:
 
 
 class DataDescription(TypedDict):
-    """A data set by its name, sizes, and a digest of all documents and questions."""
+    """A data set's name, sizes, and digest of all documents and questions."""
 
     name: str
     digest: str
@@ -75,7 +75,7 @@ class DataDescription(TypedDict):
 
 
 class Configuration(TypedDict):
-    """A run's data, options, settings without secrets and places, versions, and the hashes of all prompts."""
+    """A run's data, options, settings without secrets and locations, versions, and the hashes of all prompts."""
 
     data: DataDescription
     options: dict[str, Any]
@@ -85,7 +85,7 @@ class Configuration(TypedDict):
 
 
 def configuration_of(data: DataSet, options: RunOptions, settings: Settings) -> Configuration:
-    """Describe a run before it starts."""
+    """Return the configuration of a run before it starts."""
     return Configuration(
         data=DataDescription(
             name=data.name, digest=_digest(data), documents=len(data.documents), questions=len(data.cases)
@@ -98,7 +98,7 @@ def configuration_of(data: DataSet, options: RunOptions, settings: Settings) -> 
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any], of: str = "") -> list[str]:
-    """Name the entries in which two configurations differ, each with both values."""
+    """Return the entries in which two configurations differ, each with both values."""
     found: list[str] = []
     for key in sorted({*one, *other}):
         mine, theirs = one.get(key), other.get(key)
@@ -143,9 +143,9 @@ class RunFolder:
         return self.path / "report.html"
 
     def begin(self, configuration: Configuration) -> list[Record]:
-        """Make the folder, or open that of a run that was stopped, and give what it has recorded already.
+        """Create the folder, or open that of a stopped run; return the records it already holds.
 
-        Raises InvalidRequest where it holds a run of another configuration, naming what differs.
+        Raises InvalidRequest if it holds a run of another configuration, naming the differences.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         file = self.path / "configuration.json"
@@ -155,30 +155,30 @@ class RunFolder:
         found = differences(self.configuration(), json.loads(json.dumps(configuration)))
         if found:
             raise InvalidRequest(
-                f"{self.path} holds a run that was made otherwise: {'; '.join(found[:3])}.",
+                f"{self.path} holds a run with another configuration: {'; '.join(found[:3])}.",
                 suggestion="Name another folder with --out, or delete this one.",
             )
         self._drop_torn_line()
         return self.records()
 
     def append(self, record: Record) -> None:
-        """Add a record, whole or not at all as far as a reader can tell."""
+        """Append a record; readers see it complete or not at all."""
         with (self.path / "results.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def configuration(self) -> Configuration:
-        """Read what the run was made with. Raises InvalidRequest where the folder holds no run."""
+        """Read the run's configuration. Raises InvalidRequest if the folder holds no run."""
         file = self.path / "configuration.json"
         try:
             found: Configuration = json.loads(file.read_text(encoding="utf-8"))
         except OSError as error:
             raise InvalidRequest(f"{self.path} holds no run: {file.name} cannot be read.") from error
         except ValueError as error:
-            raise InvalidRequest(f"{file} is no JSON.") from error
+            raise InvalidRequest(f"{file} is not JSON.") from error
         return found
 
     def records(self) -> list[Record]:
-        """Read what was recorded, each question and variant once. Raises InvalidRequest naming the line at fault."""
+        """Read the records, each question and variant once. Raises InvalidRequest naming the invalid line."""
         file = self.path / "results.jsonl"
         if not file.exists():
             return []
@@ -190,19 +190,19 @@ class RunFolder:
         return list(found.values())
 
     def ended(self) -> datetime:
-        """Return when the last result was written, in UTC. Raises InvalidRequest where there is none."""
+        """Return when the last result was written, in UTC. Raises InvalidRequest if there is none."""
         try:
             return datetime.fromtimestamp((self.path / "results.jsonl").stat().st_mtime, UTC)
         except OSError as error:
             raise InvalidRequest(f"{self.path} holds no results.") from error
 
     def metrics(self) -> Mapping[str, Any]:
-        """Read the figures. Raises InvalidRequest where the run has none yet."""
+        """Read the figures. Raises InvalidRequest if the run has none yet."""
         file = self.path / "metrics.json"
         try:
             found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise InvalidRequest(f"{self.path} has no figures yet: run it to its end.") from error
+            raise InvalidRequest(f"{self.path} has no figures yet: finish the run first.") from error
         return found
 
     def write_metrics(self, metrics: Mapping[str, Any]) -> None:
@@ -210,7 +210,7 @@ class RunFolder:
         _write(self.path / "metrics.json", metrics)
 
     def _drop_torn_line(self) -> None:
-        """Cut off what a run that was killed had written of its last line."""
+        """Remove the incomplete last line of a killed run."""
         file = self.path / "results.jsonl"
         if file.exists():
             data = file.read_bytes()
@@ -226,7 +226,7 @@ def _read(line: str, where: str) -> Record:
         field = ".".join(str(part) for part in first["loc"]) or "the line"
         raise InvalidRequest(
             f"{where}: {field}: {first['msg']}.",
-            suggestion="The run was recorded by another version of Citewell, or changed since: make it again.",
+            suggestion="Another version of Citewell recorded this run, or it was edited. Run it again.",
         ) from error
 
 

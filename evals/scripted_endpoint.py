@@ -1,11 +1,11 @@
-"""An OpenAI-compatible endpoint on loopback whose replies are scripted, over real HTTP and real SSE.
+"""An OpenAI-compatible endpoint on loopback with scripted replies, over real HTTP and real SSE.
 
     async with scripted_endpoint(lambda request: say("Paris.")) as endpoint:
         ModelSettings(name="scripted", base_url=endpoint.base_url, model="any")
 
-It answers chat completions, streamed and whole, embeddings, and the list of models, and fails as servers do where a
-reply says so: with a status, with broken bytes, in the middle of a stream, or never. A requested schema is not
-enforced. ``evals.scripted_replies`` holds what scripted models say.
+It serves chat completions, streamed and whole, embeddings, and the list of models. A reply can fail as real servers
+do: with a status, with broken bytes, in the middle of a stream, or by hanging. A requested schema is not enforced.
+``evals.scripted_replies`` holds the replies of scripted models.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from importlib.resources import files
 from typing import Any
 
 _PIECE = 64  # characters
-_HOLD_SECONDS = 20.0  # that a caller waits for what must happen
+_HOLD_SECONDS = 20.0  # timeout of a caller's wait
 
 
 @dataclass(frozen=True)
@@ -39,32 +39,32 @@ class Think:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes as they are, in the place of an SSE frame."""
+    """Raw bytes sent instead of an SSE frame."""
 
     data: bytes
 
 
 @dataclass(frozen=True)
 class Fail:
-    """An error object in mid-stream; the stream then ends as usual."""
+    """An error object in mid-stream, after which the stream ends as usual."""
 
     message: str = "the model fell over"
 
 
 @dataclass(frozen=True)
 class Break:
-    """Reset the connection."""
+    """A reset of the connection."""
 
 
 class Hold:
-    """Hold the stream until it is released, or the client goes away. Other threads may wait for it and release it."""
+    """A pause of the stream until it is released or the client disconnects; usable from other threads."""
 
     def __init__(self) -> None:
         self._reached: Future[None] = Future()
         self._released: Future[None] = Future()
 
     def wait_reached(self) -> None:
-        """Wait until all that comes before the hold was sent."""
+        """Wait until everything before the hold was sent."""
         self._reached.result(_HOLD_SECONDS)
 
     def release(self) -> None:
@@ -72,7 +72,7 @@ class Hold:
         self._released.set_result(None)
 
     async def pass_through(self) -> None:
-        """Report that the hold is reached, and wait for its release."""
+        """Signal that the hold is reached, and wait for its release."""
         self._reached.set_result(None)
         await asyncio.wrap_future(self._released)
 
@@ -82,35 +82,35 @@ Step = Say | Think | Raw | Fail | Break | Hold
 
 @dataclass(frozen=True)
 class Reply:
-    """A scripted reply. ``finish_reason`` None and ``done`` False leave those frames out."""
+    """A scripted reply; with ``finish_reason`` None or ``done`` False those frames are omitted."""
 
     steps: Sequence[Step] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    error: Mapping[str, Any] | None = None  # the body's ``error`` where the status is not 200
+    error: Mapping[str, Any] | None = None  # the body's ``error`` if the status is not 200
     finish_reason: str | None = "stop"
     done: bool = True
     tokens: int | None = 42
-    body: bytes | None = None  # the whole body as it is, in place of all of this but the status and the headers
+    body: bytes | None = None  # the raw body; replaces all of this except the status and the headers
 
 
 def say(*deltas: str, **reply: Any) -> Reply:
-    """Script a reply of these deltas."""
+    """Return a reply of these deltas."""
     return Reply(steps=[Say(delta) for delta in deltas], **reply)
 
 
 def answer(*sections: Mapping[str, Any], cut: int = 7, **reply: Any) -> Reply:
-    """Script an answer in sections, its JSON sent ``cut`` characters at a time."""
+    """Return an answer in sections, its JSON sent ``cut`` characters at a time."""
     return say(*in_pieces(json.dumps({"sections": sections}, ensure_ascii=False), cut), **reply)
 
 
 def status(http: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: Any) -> Reply:
-    """Script a refusal with an HTTP status."""
+    """Return a reply that fails with an HTTP status."""
     return Reply(status=http, headers=headers or {}, error={"message": message, "type": "error", **error})
 
 
 def embeddings(vectors: Iterable[Sequence[Any]]) -> Reply:
-    """Script the embeddings of the texts that are asked for, in their order."""
+    """Return a reply with the embeddings of the requested texts, in order."""
     data = [{"object": "embedding", "index": index, "embedding": list(row)} for index, row in enumerate(vectors)]
     return Reply(
         body=json.dumps({"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1}}).encode()
@@ -118,38 +118,38 @@ def embeddings(vectors: Iterable[Sequence[Any]]) -> Reply:
 
 
 def in_pieces(text: str, size: int = _PIECE) -> list[str]:
-    """Cut a reply into pieces of one size."""
+    """Split a reply into pieces of one size."""
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 @dataclass
 class ModelRequest:
-    """A request as it came, and whether its client left before the reply was over."""
+    """A received request, and whether its client disconnected before the reply was complete."""
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
     path: str = "/v1/chat/completions"
-    left: "Future[bool]" = field(default_factory=Future)  # whether the client ended the exchange, once it is over
+    left: "Future[bool]" = field(default_factory=Future)  # whether the client disconnected, once the exchange is over
 
     @cached_property
     def text(self) -> str:
-        """All messages as one text."""
+        """All messages joined into one text."""
         return "\n".join(str(message["content"]) for message in self.body.get("messages", []))
 
     @cached_property
     def prompt(self) -> str | None:
-        """The name of the prompt that the request is made with; None for one that is not ours."""
+        """The name of the prompt in the request; None if it is not one of ours."""
         return _prompt_names().get(self.text.split("\n", 1)[0])
 
     @property
     def schema_name(self) -> str:
-        """The name of the schema asked for, as ``tools.llm.reply_schemas`` has it; "" for plain text."""
+        """The name of the requested schema, as in ``tools.llm.reply_schemas``; "" for plain text."""
         name: str = self._form.get("name", "")
         return name
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The schema asked for, empty for plain text."""
+        """The requested schema, empty for plain text."""
         schema: Mapping[str, Any] = self._form.get("schema", {})
         return schema
 
@@ -159,7 +159,7 @@ class ModelRequest:
         return form
 
     def wait_disconnected(self) -> bool:
-        """Wait for the exchange to end, from another thread; return whether the client ended it."""
+        """Wait for the end of the exchange, from another thread; return whether the client disconnected."""
         return self.left.result(_HOLD_SECONDS)
 
 
@@ -167,9 +167,9 @@ Respond = Callable[[ModelRequest], Reply]
 
 
 class ScriptedEndpoint:
-    """A server that asks ``respond`` for the reply to each request.
+    """A server that calls ``respond`` for the reply to each request.
 
-    Connections are closed after a reply, unless ``keep_alive``: clients then send their next request on the same one.
+    Connections are closed after a reply, unless ``keep_alive`` is set.
     """
 
     def __init__(self, respond: Respond, *, keep_alive: bool = False) -> None:
@@ -184,12 +184,12 @@ class ScriptedEndpoint:
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Close the port and cut every connection."""
+        """Close the port and every connection."""
         self._server.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # let the transports report that they are closed
+        await asyncio.sleep(0)  # let the transports report their close
 
     @property
     def base_url(self) -> str:
@@ -200,18 +200,20 @@ class ScriptedEndpoint:
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        ahead = b""
+        buffered = b""
         try:
-            while (begun := await self._exchange(ahead, reader, writer)) is not None:
-                ahead = begun
+            while (rest := await self._exchange(buffered, reader, writer)) is not None:
+                buffered = rest
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client has left; the request knows
+            pass  # the client disconnected; the request records it
         finally:
             writer.close()
 
-    async def _exchange(self, ahead: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes | None:
-        """Answer one request; return what has come of the next one, None where the connection ends with this one."""
-        head = (ahead + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    async def _exchange(
+        self, buffered: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bytes | None:
+        """Answer one request; return the first bytes of the next one, or None if the connection ends."""
+        head = (buffered + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         method, path, _ = head[0].split(" ", 2)
@@ -222,13 +224,13 @@ class ScriptedEndpoint:
         request = ModelRequest(json.loads(raw), headers, path)
         self.requests.append(request)
         reply = self.respond(request)
-        begun = await _unless_left(_send(reply, request, writer, connection), reader, request.left)
-        return begun if self._keep_alive and not request.left.result() else None
+        rest = await _send_until_disconnected(_send(reply, request, writer, connection), reader, request.left)
+        return rest if self._keep_alive and not request.left.result() else None
 
 
 @asynccontextmanager
 async def scripted_endpoint(respond: Respond, *, keep_alive: bool = False) -> AsyncIterator[ScriptedEndpoint]:
-    """Serve scripted replies until left."""
+    """Serve scripted replies until the context exits."""
     endpoint = ScriptedEndpoint(respond, keep_alive=keep_alive)
     await endpoint.start()
     try:
@@ -241,13 +243,15 @@ async def scripted_endpoint(respond: Respond, *, keep_alive: bool = False) -> As
 async def model_endpoint(
     reply: Callable[[ModelRequest], str], *, cut: Callable[[str], Iterable[str]] = in_pieces
 ) -> AsyncIterator[str]:
-    """Serve a function as a model and yield its base URL. ``cut`` makes the pieces in which a reply is streamed."""
+    """Serve a function as a model and yield its base URL. ``cut`` splits a reply into the streamed pieces."""
     async with scripted_endpoint(lambda request: say(*cut(reply(request)), tokens=None)) as endpoint:
         yield endpoint.base_url
 
 
-async def _unless_left(sending: Awaitable[None], reader: asyncio.StreamReader, left: "Future[bool]") -> bytes:
-    """Send a reply until the client leaves, which ``left`` then says; return what came after the request."""
+async def _send_until_disconnected(
+    sending: Awaitable[None], reader: asyncio.StreamReader, left: "Future[bool]"
+) -> bytes:
+    """Send a reply unless the client disconnects; set ``left`` accordingly, and return bytes after the request."""
     sent = asyncio.ensure_future(sending)
     leaving = asyncio.ensure_future(reader.read(1))
     try:

@@ -1,4 +1,4 @@
-"""What scripted models say: the parts that they share, and a sensible reply to each of our prompts."""
+"""Replies of scripted models: shared parts, and a sensible reply to each of our prompts."""
 
 import json
 import re
@@ -14,29 +14,29 @@ _NUMBER = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
 
 
 def last_message(request: ModelRequest) -> str:
-    """Read the message that is to be prepared."""
+    """Return the message to prepare from a request."""
     return request.text.rsplit("Last message:\n", 1)[-1].strip()
 
 
 def shown_segments(context: str) -> dict[str, str]:
-    """Read the texts of the segments shown, by id in the order shown."""
+    """Return the texts of the segments in a prompt, by id and in their order."""
     _, *parts = _TAG.split(context)
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def prepared(standalone_question: str) -> dict[str, Any]:
-    """Decide that a question is to be answered from the library."""
+    """Return the decision that a question needs the library."""
     decided = {"intent": "content_query", "standalone_question": standalone_question, "needs_retrieval": True}
     return {**decided, "reason": "as told"}
 
 
 def all_relevant(request: ModelRequest) -> dict[str, Any]:
-    """Keep every segment that is to be graded."""
+    """Return a grading that keeps every segment."""
     return {"relevant": request.schema["properties"]["relevant"]["items"]["enum"]}
 
 
 def first_allowed(request: ModelRequest) -> str:
-    """Return the first reply that the schema asked for allows, as JSON."""
+    """Return the first reply that the requested schema allows, as JSON."""
     return json.dumps(_first_value(request.schema))
 
 
@@ -59,53 +59,53 @@ def _first_value(schema: Mapping[str, Any]) -> Any:
 def sensible(request: ModelRequest) -> str:
     """Return a sensible reply to a request made with one of our prompts, and a greeting to any other.
 
-    Greetings and thanks are small talk, any other question stays as it is, every passage is kept, the answer quotes the
-    first segment, and so does every section that is corrected; a query is worded anew each time, every claim is the
-    same as its quote, every answer scores 7 of 10, and a title is the question itself.
+    Greetings and thanks are small talk, any other question stays unchanged, every passage is kept, the answer and
+    every corrected section quote the first segment; a rewritten query differs each time, every claim is the same as
+    its quote, every answer scores 7 of 10, and a title is the question itself.
     """
     if request.prompt not in _SENSIBLE:
         return "Hello."
     return json.dumps(_SENSIBLE[request.prompt](request.text), ensure_ascii=False)
 
 
-def _as_is(asked: str) -> Mapping[str, Any]:
-    question = asked.rsplit("Last message:\n", 1)[1].strip()
+def _as_is(prompt: str) -> Mapping[str, Any]:
+    question = prompt.rsplit("Last message:\n", 1)[1].strip()
     chat = _SMALL_TALK.match(question) is not None
     decided = {"intent": "small_talk" if chat else "content_query", "needs_retrieval": not chat, "reason": "scripted"}
     return {"standalone_question": question, **decided}
 
 
-def _all_kept(asked: str) -> Mapping[str, Any]:
-    return {"relevant": [int(number) for number in _NUMBER.findall(asked)]}
+def _all_kept(prompt: str) -> Mapping[str, Any]:
+    return {"relevant": [int(number) for number in _NUMBER.findall(prompt)]}
 
 
-def _first_segment(asked: str) -> Mapping[str, Any]:
-    tag = _TAGGED_LINE.search(asked)
+def _first_segment(prompt: str) -> Mapping[str, Any]:
+    tag = _TAGGED_LINE.search(prompt)
     return {"sections": [{"text": tag[2], "source_ids": [tag[1]]}] if tag else []}
 
 
-def _first_segment_again(asked: str) -> Mapping[str, Any]:
-    tag = _TAGGED_LINE.search(asked)
-    numbers = _NUMBER.findall(asked.rsplit("Sections to correct:", 1)[1])
+def _first_segment_again(prompt: str) -> Mapping[str, Any]:
+    tag = _TAGGED_LINE.search(prompt)
+    numbers = _NUMBER.findall(prompt.rsplit("Sections to correct:", 1)[1])
     return {"sections": [{"section": int(n), "text": tag[2], "source_ids": [tag[1]]} for n in numbers] if tag else []}
 
 
-def _another_query(asked: str) -> Mapping[str, Any]:
-    question, tried = asked.rsplit("Question: ", 1)[1].split("\n\nTried:\n", 1)
+def _another_query(prompt: str) -> Mapping[str, Any]:
+    question, tried = prompt.rsplit("Question: ", 1)[1].split("\n\nTried:\n", 1)
     return {"query": f"wording {1 + len(re.findall(r'^- ', tried, re.MULTILINE))} of {question}", "reason": "scripted"}
 
 
-def _all_the_same(asked: str) -> Mapping[str, Any]:
-    numbers = re.findall(r"^\[(\d+)\] Claim:", asked.rsplit("under its number.", 1)[1], re.MULTILINE)
+def _all_the_same(prompt: str) -> Mapping[str, Any]:
+    numbers = re.findall(r"^\[(\d+)\] Claim:", prompt.rsplit("under its number.", 1)[1], re.MULTILINE)
     return {number: {"claimed": "it", "quoted": "it", "verdict": "same"} for number in numbers}
 
 
-def _useful(asked: str) -> Mapping[str, Any]:
+def _useful(prompt: str) -> Mapping[str, Any]:
     return {"utility": 7}
 
 
-def _question_again(asked: str) -> Mapping[str, Any]:
-    return {"title": asked.rsplit("First message:\n", 1)[1].strip()}
+def _question_again(prompt: str) -> Mapping[str, Any]:
+    return {"title": prompt.rsplit("First message:\n", 1)[1].strip()}
 
 
 _SENSIBLE: Mapping[str | None, Callable[[str], Mapping[str, Any]]] = {

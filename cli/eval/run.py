@@ -84,7 +84,7 @@ async def _run_set(
     data = load_data_set(data_set, path)
     if most is not None:
         data = data.sample(most)
-    beside = None if baseline is None else read_baseline(baseline)
+    compared_with = None if baseline is None else read_baseline(baseline)
     folder = RunFolder(out or new_run_path(data.name, model))
     settings = with_long_pool_timeout(settings_for())
     if refuse_below is not None:
@@ -101,7 +101,7 @@ async def _run_set(
         progress_console().print(f"Writing to {folder.path}; to resume after a stop, pass it as --out.")
     async with open_with_retriever(settings, retriever.value, durability="exit") as citewell:
         with progress_bar() as progress:
-            metrics = await evaluate(citewell, data, options, folder, baseline=beside, progress=progress)
+            metrics = await evaluate(citewell, data, options, folder, baseline=compared_with, progress=progress)
     if as_json:
         print_json({"run": str(folder.path), **metrics})
     else:

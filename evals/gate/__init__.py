@@ -1,1 +1,1 @@
-"""The gate: the golden set by both families, held to committed thresholds and a baseline."""
+"""The gate: both families on the golden set, against committed thresholds and a baseline."""

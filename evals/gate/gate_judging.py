@@ -1,10 +1,10 @@
-"""Judge a run of the gate by the committed thresholds and by what the same questions gave in the baseline.
+"""Judgement of a gate run by the committed thresholds and by the baseline of the same questions.
 
-A measure has regressed where the paired bootstrap finds its change for the worse significant (p < 0.01, two-sided)
-and it is larger than 0.01. Nothing here is random but the resampling, whose seed is fixed: a change that alters no
-answer moves no figure. One that alters answers without making them worse is tested by some thirty measures at once;
-at this level fewer than one in six such changes fails by chance even if measures were independent, and most of them
-are of the same citations. Holding the whole family to 0.01 would cost the power to see a regression in one language.
+A measure has regressed if the paired bootstrap finds its change for the worse significant (p < 0.01, two-sided) and
+larger than 0.01. Only the resampling is random, and its seed is fixed: a change that alters no answer moves no figure.
+A change that alters answers without making them worse is tested by some thirty measures at once; at this level fewer
+than one in six such changes would fail by chance even if the measures were independent, and most of them measure the
+same citations. Holding the whole family to 0.01 would cost the power to see a regression in one language.
 """
 
 import json
@@ -22,25 +22,25 @@ from evals.metrics import Metric, has_all
 from evals.records import Record
 from evals.sets.set_files import rows_of_lines
 
-Observed = Sequence[Sequence[float]]  # of one question: what it gave in each stratum of a measure
+Observed = Sequence[Sequence[float]]  # the observations of one question, by stratum of a measure
 ByQuestion = Mapping[str, Observed]
 
 
 def observed(metric: Metric, records: Sequence[Record]) -> dict[str, Observed]:
-    """Return what each question gave of a measure, in the order of their ids."""
+    """Return each question's observations of a measure, ordered by question id."""
     chosen = sorted(records if metric.among is None else metric.among(records), key=lambda record: record["case_id"])
     names = dict.fromkeys(record["case_id"] for record in chosen)
     return dict(zip(names, zip(*metric.parted(chosen), strict=True), strict=True))
 
 
 def figure_of(metric: Metric, questions: ByQuestion) -> Interval | None:
-    """Take the figure with its interval; None where a stratum has no observation."""
+    """Return the figure with its interval; None if a stratum has no observation."""
     parts = _parts(questions.values())
     return balanced_interval(parts, quantile=metric.quantile) if has_all(parts) else None
 
 
 def change_of(metric: Metric, before: ByQuestion, after: ByQuestion) -> tuple[Interval, float] | None:
-    """Return the change over the questions that both have, with its p-value; None where nothing can be compared."""
+    """Return the change over the shared questions, with its p-value; None if nothing can be compared."""
     shared = [name for name in after if name in before]
     old, new = _parts(before[name] for name in shared), _parts(after[name] for name in shared)
     return balanced_difference(old, new, quantile=metric.quantile) if has_all(old) and has_all(new) else None
@@ -57,7 +57,7 @@ GateBaseline = Mapping[str, Mapping[str, ByQuestion]]  # by run, by measure
 
 
 class BaselineLine(BaseModel, extra="forbid"):
-    """What one question gave in one run: for each measure its observations, stratum by stratum."""
+    """One question's observations in one run: by measure, then by stratum."""
 
     run: str
     question: str
@@ -65,7 +65,7 @@ class BaselineLine(BaseModel, extra="forbid"):
 
 
 def load_baseline(file: Path = FILE) -> GateBaseline:
-    """Read the baseline. Raises InvalidRequest naming the line at fault."""
+    """Read the baseline. Raises InvalidRequest naming the invalid line."""
     by_run: dict[str, list[BaselineLine]] = defaultdict(list)
     for _, line in rows_of_lines(file, BaselineLine):
         by_run[line.run].append(line)
@@ -73,7 +73,7 @@ def load_baseline(file: Path = FILE) -> GateBaseline:
 
 
 def _by_measure(lines: Sequence[BaselineLine]) -> dict[str, ByQuestion]:
-    """Turn lines about; a question that gave nothing of a measure has as many empty strata as the others have."""
+    """Return the lines grouped by measure; a question without observations gets the same number of empty strata."""
     strata = {measure: len(parts) for line in lines for measure, parts in line.observed.items()}
     return {
         measure: {line.question: line.observed.get(measure, [[]] * count) for line in lines}
@@ -102,10 +102,10 @@ def _short(value: float) -> float:
 
 
 class Threshold(BaseModel, extra="forbid", frozen=True):
-    """What a figure and its 95% interval must keep; without any bound the baseline alone holds the measure.
+    """Bounds of a figure and its 95% interval; without any bound the measure is only compared with the baseline.
 
-    ``figure`` is the least that the figure itself may be, ``least`` its lower bound, and ``most`` the highest that its
-    upper bound may be.
+    ``figure`` is the minimum of the figure itself, ``least`` the minimum of its lower bound, and ``most`` the maximum
+    of its upper bound.
     """
 
     figure: float | None = None
@@ -113,7 +113,7 @@ class Threshold(BaseModel, extra="forbid", frozen=True):
     most: float | None = None
 
     def broken(self, found: Interval) -> list[str]:
-        """Say in a few words how an interval breaks it; nothing where it does not."""
+        """Return in a few words how an interval breaks the bounds; empty if it does not."""
         faults = []
         if self.figure is not None and found.mean < self.figure:
             faults.append(f"figure below {self.figure:g}")
@@ -146,7 +146,7 @@ MARGIN = 0.01
 
 @dataclass(frozen=True, slots=True)
 class GateJudgement:
-    """A measure of a run: its figure, that of the baseline, and in ``faults`` every reason to fail it."""
+    """The judgement of one measure of a run: its figure, the baseline's, and in ``faults`` every reason to fail it."""
 
     run: str
     metric: Metric
@@ -163,7 +163,7 @@ def judge(
     thresholds: Mapping[str, Threshold],
     baseline: Mapping[str, ByQuestion],
 ) -> list[GateJudgement]:
-    """Judge each measure that has a threshold, be it an empty one, in their order."""
+    """Judge each measure that has a threshold, even an empty one, in the order of the thresholds."""
     return [
         _judgement(run, metrics[name], measured[name], threshold, baseline.get(name, {}))
         for name, threshold in thresholds.items()
@@ -171,7 +171,7 @@ def judge(
 
 
 def regression(metric: Metric, before: ByQuestion, after: ByQuestion) -> str:
-    """Say in a few words how a measure is worse than before over the questions of both; "" where it is not."""
+    """Return in a few words how a measure got worse over the shared questions; "" if it did not."""
     change = change_of(metric, before, after)
     if change is None:
         return ""
@@ -188,8 +188,8 @@ def _judgement(
     figure = figure_of(metric, questions)
     before = figure_of(metric, baseline)
     if figure is None:
-        asked_again = {name: baseline[name] for name in questions if name in baseline}
-        missed = threshold != Threshold() or figure_of(metric, asked_again) is not None
+        shared = {name: baseline[name] for name in questions if name in baseline}
+        missed = threshold != Threshold() or figure_of(metric, shared) is not None
         faults = ["nothing to measure"] if missed else []
     else:
         worse = regression(metric, baseline, questions)

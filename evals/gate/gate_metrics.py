@@ -1,8 +1,8 @@
 """Metrics of the gate: whether a quote is the right slice of its segment, and whether wrong sections are caught.
 
-A section with a wrong id is caught where the id was dropped; any other where a claim of it was found contradicted or
-unsupported as it was first checked. ``unverified`` does not count: such a section is shown with that verdict.
-Sections that the scripted writer left out, since it was not shown what they quote, are in none of these measures.
+A section with an unknown id is caught if the id was dropped; any other if the first check found one of its claims
+contradicted or unsupported. ``unverified`` does not count: the section is then shown with that verdict. Sections that
+the scripted writer left out, since it was not shown what they quote, are in none of these measures.
 """
 
 from collections import Counter
@@ -36,32 +36,32 @@ def _own_words(record: Record) -> list[float]:
 
 
 def _share_quoted(claim: ClaimRecord) -> float:
-    said = Counter(words(claim["text"]))
+    claimed = Counter(words(claim["text"]))
     quoted = Counter(words(" ".join(citation["quote"] for citation in claim["citations"])))
-    return (said & quoted).total() / max(1, said.total())
+    return (claimed & quoted).total() / max(1, claimed.total())
 
 
 QUOTES = (
     Metric(
         name="whole_quotes",
         title="Quotes whole",
-        means="citations of gold evidence that begin and end where its sentences do",
+        means="citations of gold evidence that start and end at sentence boundaries",
         observe=_whole,
     ),
     Metric(
         name="claims_in_own_quotes",
         title="Claims in their own quotes",
-        means="words of a supported claim that stand in the quotes it cites itself",
+        means="words of a supported claim that occur in its own quotes",
         observe=_own_words,
     ),
 )
 
 _Replies = Mapping[str, RecordedReply]
-_Tell = Callable[[RecordedSection, int, Record], bool]  # of a section, its place among those written, and the record
+_Predicate = Callable[[RecordedSection, int, Record], bool]  # a section, its index among those written, the record
 
 
 def caught_metrics(replies: _Replies) -> tuple[Metric, ...]:
-    """Return the measures of a run that the scripted writer wrote."""
+    """Return the measures of the scripted writer's run."""
     of_fault = tuple(
         _metric(
             replies, f"caught_{fault}", f"Caught: {fault.replace('_', ' ')}", _MEANS[fault], _is_caught, faults=(fault,)
@@ -119,7 +119,7 @@ def _metric(
     name: str,
     title: str,
     means: str,
-    tell: _Tell,
+    predicate: _Predicate,
     *,
     faults: tuple[RecordedFault | None, ...] = RECORDED_FAULTS,
     better: Better = "higher",
@@ -129,7 +129,7 @@ def _metric(
         if reply is None:
             return []
         return [
-            float(tell(section, place, record))
+            float(predicate(section, place, record))
             for section in reply.sections
             if section.fault in faults and (place := _place(section, record)) is not None
         ]
@@ -138,7 +138,7 @@ def _metric(
 
 
 def _place(section: RecordedSection, record: Record) -> int | None:
-    """Find a recorded section among those written."""
+    """Return the index of a recorded section among those written; None if it is missing."""
     texts = [written["text"] for written in record["written"]]
     return texts.index(section.text) if section.text in texts else None
 

@@ -1,11 +1,11 @@
-"""A scripted language model for the golden set: it keeps every passage, and writes the replies recorded for it.
+"""A scripted language model for the golden set: it keeps every passage and writes recorded replies.
 
 Half of the recorded sections are wrong, in four known ways.
 
-What a reply quotes it cites by the id shown with the quote among the segments offered. It quotes nothing that it was
-not offered: a section is left out where a segment that it cites was not offered, so that the search's misses are not
-counted as the checker's. Ids that no segment has are cited as recorded; the schema's list of ids binds no model
-here. Asked to correct a section it repeats it, so that what is wrong can only be withdrawn.
+A reply cites each quote by the id of the offered segment that contains it. It quotes only offered segments: a section
+is left out if one of its segments was not offered, so that the search's misses are not counted as the checker's. Ids
+that no segment has are cited as recorded; the schema's list of ids is not enforced here. When asked to correct a
+section, the model repeats it, so that a wrong one can only be withdrawn.
 """
 
 import json
@@ -29,7 +29,7 @@ RECORDED_FAULTS: tuple[RecordedFault, ...] = ("wrong_number", "invented", "wrong
 
 
 class Cite(BaseModel, extra="forbid"):
-    """What a section cites: the segment that holds a quote of a document, or an id that no segment has."""
+    """A citation of a section: the segment with a quote of a document, or an id that no segment has."""
 
     document: str = ""
     quote: str = ""
@@ -37,7 +37,7 @@ class Cite(BaseModel, extra="forbid"):
 
 
 class RecordedSection(BaseModel, extra="forbid"):
-    """A section of one sentence. ``fault`` is what is wrong with it, None where it is right."""
+    """A section of one sentence. ``fault`` is its error, None if it is right."""
 
     text: str
     cites: tuple[Cite, ...]
@@ -45,14 +45,14 @@ class RecordedSection(BaseModel, extra="forbid"):
 
 
 class RecordedReply(BaseModel, extra="forbid"):
-    """The reply to the question with this id."""
+    """The recorded reply to a question; ``id`` is the question's."""
 
     id: str
     sections: tuple[RecordedSection, ...]
 
 
 def load_replies() -> dict[str, RecordedReply]:
-    """Read the recorded replies by the ids of their questions. Raises InvalidRequest naming the line at fault."""
+    """Read the recorded replies by question id. Raises InvalidRequest naming the invalid line."""
     files = sorted(FOLDER.glob("replies.*.jsonl"))
     return {reply.id: reply for file in files for _, reply in rows_of_lines(file, RecordedReply)}
 
@@ -63,7 +63,7 @@ Offered = Mapping[str, str]  # the segments of a request: their text by id
 
 
 class RecordedModel:
-    """Replies to the requests of the llm family about one data set. ``evals.scripted_endpoint`` serves it."""
+    """A model that replies to the llm family's requests about one data set; ``evals.scripted_endpoint`` serves it."""
 
     def __init__(self, data: DataSet, replies: Mapping[str, RecordedReply]) -> None:
         self._ids = document_ids(data)
@@ -79,23 +79,23 @@ class RecordedModel:
         match request.schema_name:
             case "preparation":
                 question = last_message(request)
-                said = prepared(self._standalone.get(_line(question), question))
+                reply = prepared(self._standalone.get(_line(question), question))
             case "grading":
-                said = all_relevant(request)
+                reply = all_relevant(request)
             case "answer":
-                said = {"sections": self._write(request.text)}
+                reply = {"sections": self._write(request.text)}
             case "revision":
-                said = {"sections": self._repeat(request.text)}
+                reply = {"sections": self._repeat(request.text)}
             case _:
                 return first_allowed(request)
-        return json.dumps(said, ensure_ascii=False)
+        return json.dumps(reply, ensure_ascii=False)
 
-    def _write(self, asked: str) -> list[Mapping[str, Any]]:
-        """Write the recorded sections; an honest no to a question that has none, as the first ones of a session."""
-        context, _, rest = asked.rpartition("\n\nQuestion: ")
+    def _write(self, prompt: str) -> list[Mapping[str, Any]]:
+        """Return the recorded sections; none for a question without any, such as the first ones of a session."""
+        context, _, rest = prompt.rpartition("\n\nQuestion: ")
         offered = _offered(context)
         replies = self._replies.get(_line(rest.rpartition("\n\nAnswer in ")[0]), ())
-        # The same question is asked of two selected pages: the reply is the one to the page that was read.
+        # The same question is asked with different selected pages; choose the reply for the page that was read.
         return max((self._sections(reply, offered) for reply in replies), key=len, default=[])
 
     def _sections(self, reply: RecordedReply, offered: Offered) -> list[Mapping[str, Any]]:
@@ -105,8 +105,8 @@ class RecordedModel:
             if (ids := self._cited(section, offered))
         ]
 
-    def _repeat(self, asked: str) -> list[Mapping[str, Any]]:
-        context, _, rest = asked.partition("\n\nSections to correct:\n")
+    def _repeat(self, prompt: str) -> list[Mapping[str, Any]]:
+        context, _, rest = prompt.partition("\n\nSections to correct:\n")
         offered = _offered(context)
         recorded = {_line(s.text): s for replies in self._replies.values() for reply in replies for s in reply.sections}
         return [
@@ -116,7 +116,7 @@ class RecordedModel:
         ]
 
     def _cited(self, section: RecordedSection, offered: Offered) -> list[str]:
-        """Return the ids of a section, none where one of its quotes was not offered."""
+        """Return the ids that a section cites; none if one of its quotes was not offered."""
         ids = [self._segment_id(cite, offered) for cite in section.cites]
         return ids if all(ids) else []
 
@@ -129,9 +129,9 @@ class RecordedModel:
 
 
 def _standalone(case: Case) -> str:
-    """Return a follow-up with the question before it, since no wording of its own is recorded."""
-    leans = case.before and case.tags.get("topic") != "changed"
-    return f"{case.before[-1]} {case.question}" if leans else case.question
+    """Return a follow-up joined to the previous question, since no standalone wording is recorded."""
+    is_follow_up = case.before and case.tags.get("topic") != "changed"
+    return f"{case.before[-1]} {case.question}" if is_follow_up else case.question
 
 
 def _offered(context: str) -> Offered:
@@ -139,5 +139,5 @@ def _offered(context: str) -> Offered:
 
 
 def _line(text: str) -> str:
-    """Bring a text to the form in which requests show it, in one line."""
+    """Return a text sanitized as in requests, on one line."""
     return " ".join(sanitize(text).split())

@@ -1,6 +1,6 @@
-"""Run the gate: both families over the golden set through the real graph, judged, or written as a new baseline.
+"""The gate's runs: both families over the golden set through the real graph, judged or saved as a new baseline.
 
-Extraction alone is precise by construction, so the second run is of a scripted model that is wrong half the time.
+Extraction is precise by construction, so the second run uses a scripted model that is wrong half the time.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -28,24 +28,24 @@ from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 SCRIPTED = "scripted"
 RUNS = (EXTRACTIVE, SCRIPTED)
-_CONTEXT_TOKENS = 32_768  # room for all that the search brings
+_CONTEXT_TOKENS = 32_768  # room for everything that the search returns
 
 
 @dataclass(frozen=True)
 class Golden:
-    """The golden set, the questions of each run, and what the scripted model replies to them."""
+    """The golden set with the scripted model's replies, and the questions and metrics of each run."""
 
     data: DataSet
     replies: Mapping[str, RecordedReply]
 
     def of_run(self, run: str) -> DataSet:
-        """Return the questions of a run: all of them, or those with a recorded reply."""
+        """Return the questions of a run: all of them, or for the scripted model those with a recorded reply."""
         if run == EXTRACTIVE:
             return self.data
         return replace(self.data, cases=tuple(case for case in self.data.cases if case.case_id in self.replies))
 
     def metrics(self) -> Mapping[str, Metric]:
-        """Return every measure that a run may be held to, by its name."""
+        """Return every measure that a threshold may name, by name."""
         return {metric.name: metric for metric in (*METRICS, *QUOTES, *caught_metrics(self.replies))}
 
 
@@ -57,9 +57,10 @@ def load_gate_data() -> Golden:
 async def run_gate(
     settings: Settings, golden: Golden, folder: Path, *, fault: Fault | None = None, progress: Progress | None = None
 ) -> dict[str, list[Record]]:
-    """Run both, each into a folder of its name, and give their records; a fault is put into the graph's ports.
+    """Run both families, each into the subfolder of its name, and return their records by run.
 
-    Raises InvalidRequest where the folder holds something already, and as ``run_data_set`` does.
+    ``fault`` alters the graph's ports. Raises InvalidRequest if the folder is not empty, and what ``run_data_set``
+    raises.
     """
     _refuse_used(folder)
     async with gate_library(settings, golden) as library:
@@ -70,7 +71,7 @@ async def run_gate(
 
 def _refuse_used(folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
-        raise InvalidRequest(f"out: {folder} is not empty; the gate judges no run but its own.")
+        raise InvalidRequest(f"out: {folder} is not empty; the gate needs an empty folder.")
 
 
 async def _run(
@@ -83,9 +84,9 @@ async def _run(
 
 @asynccontextmanager
 async def gate_library(settings: Settings, golden: Golden) -> AsyncIterator[Library]:
-    """Open the library with the scripted model beside the extractive family, for as long as the runs last.
+    """Open the library with the scripted model in addition to the extractive family.
 
-    What a deployment has set for its own readers is left aside.
+    A deployment's own models, refusal threshold and session titles are not used.
     """
     writer = RecordedModel(golden.data, golden.replies)
     async with model_endpoint(writer.reply) as base_url:
@@ -104,15 +105,15 @@ async def judge_gate(
     rewrites: bool = False,
     progress: Progress | None = None,
 ) -> list[GateJudgement]:
-    """Run the gate into a folder and judge it; ``fault`` names one of ``FAULTS`` to run with.
+    """Run the gate into a folder and judge it; ``fault`` names one of ``FAULTS`` to inject.
 
-    With ``rewrites`` what was measured becomes the baseline before it is judged. Raises InvalidRequest for an unknown
-    fault, one that is to become the baseline, or a folder in use.
+    With ``rewrites`` the result becomes the baseline before it is judged. Raises InvalidRequest for an unknown fault,
+    a fault together with ``rewrites``, or a folder that is not empty.
     """
     if fault and fault not in FAULTS:
         raise InvalidRequest(f"fault: there is no {fault!r}; there are: {', '.join(FAULTS)}.")
     if fault and rewrites:
-        raise InvalidRequest("fault: a run with a fault in it makes no baseline.")
+        raise InvalidRequest("fault: a run with an injected fault cannot become the baseline.")
     golden = load_gate_data()
     metrics, thresholds = golden.metrics(), load_thresholds()
     records = await run_gate(settings, golden, folder, fault=FAULTS.get(fault), progress=progress)

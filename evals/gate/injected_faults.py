@@ -1,8 +1,9 @@
-"""Faults that the gate must notice: checkers, readers and writers that lose, mix up or misplace citations.
+"""Faults that the gate must detect: checkers, readers and writers that lose, mix up or misplace citations.
 
-Each is put into the ports that the real graph runs over.
+Each replaces a port of the real graph.
 
-A gate that has never failed proves nothing: ``citewell eval gate --fault NAME`` shows that it fails, and by what.
+A gate that has never failed proves nothing: ``citewell eval gate --fault NAME`` shows that it fails, and on which
+measures.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ from graph.usage import Meter
 from text.sentences import sentences
 
 _SLIP = 12  # characters
-_ALIKE = 0.6  # as difflib counts it
+_ALIKE = 0.6  # difflib's ratio
 
 _Claims = Sequence[CheckedClaim]
 _Alter = Callable[[_Claims, Sequence[WrittenSection]], _Claims]
@@ -41,30 +42,30 @@ _Alter = Callable[[_Claims, Sequence[WrittenSection]], _Claims]
 
 @dataclass(frozen=True, slots=True)
 class AlteringChecker:
-    """Checks as it should, then alters the claims of an answer."""
+    """A checker that checks correctly, then alters the claims of an answer."""
 
     checker: ClaimChecker
     alter: _Alter
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Check, and give as many claims of each section as the honest checker does."""
+        """Check, then alter the claims; each section keeps its number of claims."""
         checked = await self.checker.check(sections, meter=meter)
         altered = iter(self.alter([claim for claims in checked.sections for claim in claims], sections))
         return replace(checked, sections=tuple(tuple(next(altered) for _ in claims) for claims in checked.sections))
 
 
 def dropped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Take its citations from every other claim, the first one among them."""
+    """Remove the citations of every other claim, starting with the first."""
     return [claim if index % 2 else replace(claim, proofs=()) for index, claim in enumerate(claims)]
 
 
 def swapped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Return each claim the citations of the one before it."""
+    """Replace each claim's citations with those of the previous claim."""
     return [replace(claim, proofs=claims[index - 1].proofs) for index, claim in enumerate(claims)]
 
 
 def slipped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Move each citation by some characters, within its segment."""
+    """Shift each citation by some characters within its segment."""
     segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
     return [
         replace(claim, proofs=tuple(_slipped(proof, segments[proof["segment_id"]]) for proof in claim.proofs))
@@ -78,28 +79,28 @@ def _slipped(proof: Proof, segment: Segment) -> Proof:
 
 
 def all_supported(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Find every claim supported."""
+    """Mark every claim as supported."""
     return [replace(claim, verdict="supported", reasons=()) for claim in claims]
 
 
 class FuzzyMatcher:
-    """Finds a claim supported by any sentence of the cited segments that looks much like it."""
+    """A checker that accepts a claim if any sentence of the cited segments is similar to it."""
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Take each section as one claim."""
+        """Check each section as one claim."""
         return CheckResult(tuple((_matched(section),) for section in sections))
 
 
 def _matched(section: WrittenSection) -> CheckedClaim:
-    alike, proof = max(_likeness(section), key=lambda found: found[0], default=(0.0, None))
-    whole = CheckedClaim(0, len(section.text), section.text, "unsupported", (f"{alike:.0%} alike",))
-    if proof is None or alike < _ALIKE:
+    similarity, proof = max(_similar_sentences(section), key=lambda found: found[0], default=(0.0, None))
+    whole = CheckedClaim(0, len(section.text), section.text, "unsupported", (f"{similarity:.0%} alike",))
+    if proof is None or similarity < _ALIKE:
         return whole
-    return replace(whole, verdict="supported", proofs=(proof,), support=alike)
+    return replace(whole, verdict="supported", proofs=(proof,), support=similarity)
 
 
-def _likeness(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
-    """Yield each sentence that may be alike, with how alike it is."""
+def _similar_sentences(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
+    """Yield each sentence that may be similar, with its similarity."""
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(section.text)
     for segment in section.segments:
@@ -114,17 +115,17 @@ def _likeness(section: WrittenSection) -> Iterator[tuple[float, Proof]]:
                 )
 
 
-_INSERTED = 40  # characters that the stored text had gained before the segments
+_INSERTED = 40  # characters inserted into the stored text before the segments
 
 
 @dataclass(frozen=True, slots=True)
 class OneSidedGrader:
-    """Keeps every candidate, so that everything is answered, or none, so that nothing is."""
+    """A grader that keeps every candidate, so that everything is answered, or none, so that nothing is."""
 
     keeps: bool
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Judge without reading."""
+        """Keep or drop all candidates without reading them."""
         scores = {hit.segment.segment_id: hit.score for hit in candidates}
         if self.keeps:
             return Grading(tuple(scores.items()))
@@ -133,22 +134,22 @@ class OneSidedGrader:
 
 @dataclass(frozen=True, slots=True)
 class StaleLibrary:
-    """Finds and reads segments with offsets of a text that was changed above them."""
+    """A searcher and reader whose offsets are shifted, as if text had been inserted before the segments."""
 
     searcher: SegmentSearcher
     reader: SegmentReader
 
     async def search(self, query: SearchQuery) -> SearchResult:
-        """Find segments, misplaced."""
+        """Search, with shifted offsets."""
         found = await self.searcher.search(query)
         return replace(found, hits=tuple(replace(hit, segment=_stale(hit.segment)) for hit in found.hits))
 
     async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Read segments by id, misplaced."""
+        """Read segments by id, with shifted offsets."""
         return [_stale(segment) for segment in await self.reader.read_segments(segment_ids, identity)]
 
     async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
-        """Read whole documents, all of their segments misplaced."""
+        """Read whole documents, with shifted offsets in all segments."""
         pages = await self.reader.read_pages(document_ids, identity)
         return [replace(page, segments=tuple(_stale(segment) for segment in page.segments)) for page in pages]
 
@@ -159,7 +160,7 @@ def _stale(segment: Segment) -> Segment:
 
 @dataclass(frozen=True, slots=True)
 class MisquotingWriter:
-    """Writes as it should and cites wrong ids; all of them were offered, so that none is dropped as unknown."""
+    """A writer that cites wrong ids; all of them were offered, so that none is dropped as unknown."""
 
     writer: AnswerWriter
 
@@ -167,34 +168,35 @@ class MisquotingWriter:
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
         """Write sections that cite the wrong sources."""
-        beside = _beside(sources)
+        wrong_ids = _next_ids(sources)
         async for draft in self.writer.write(question, sources, language=language, meter=meter):
-            yield (
-                replace(draft, source_ids=_wrong(draft.source_ids, beside)) if isinstance(draft, DraftClosed) else draft
-            )
+            if isinstance(draft, DraftClosed):
+                yield replace(draft, source_ids=_wrong(draft.source_ids, wrong_ids))
+            else:
+                yield draft
 
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
         """Correct sections, and cite the wrong sources again."""
-        beside = _beside(sources)
+        wrong_ids = _next_ids(sources)
         revised = await self.writer.revise(question, faulty, sources, language=language, meter=meter)
-        return [replace(each, source_ids=_wrong(each.source_ids, beside)) for each in revised]
+        return [replace(each, source_ids=_wrong(each.source_ids, wrong_ids)) for each in revised]
 
     def converse(
         self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, which leaves nothing to cite."""
+        """Reply without the library, and so without citations."""
         return self.writer.converse(question, turns, language=language, intent=intent, meter=meter)
 
 
-def _beside(sources: Sequence[Hit]) -> dict[str, str]:
+def _next_ids(sources: Sequence[Hit]) -> dict[str, str]:
     ids = [hit.segment.segment_id for hit in sources]
     return dict(zip(ids, [*ids[1:], *ids[:1]], strict=True))
 
 
-def _wrong(source_ids: Sequence[str], beside: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(beside[segment_id] for segment_id in source_ids)
+def _wrong(source_ids: Sequence[str], wrong_ids: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(wrong_ids[segment_id] for segment_id in source_ids)
 
 
 Fault = Callable[[Resources], Resources]

@@ -1,4 +1,4 @@
-"""The golden set: questions over documents written for it in three languages, and over the manual."""
+"""The golden set: questions over the manual and over documents written for it in three languages."""
 
 from pathlib import Path
 
@@ -12,12 +12,12 @@ FIGURES_ALONE = frozenset({"benchmarks", "evaluation"})  # pages that change whe
 
 
 def load_golden() -> DataSet:
-    """Read the golden set. Raises InvalidRequest outside a clone, where the manual is not at hand."""
+    """Read the golden set. Raises InvalidRequest outside a clone, where the manual is missing."""
     return load_own(FOLDER, more=tuple(_manual()))
 
 
 def _manual() -> list[Document]:
     if not MANUAL.is_dir():
-        raise InvalidRequest("The manual is not here, and the golden set asks of it: run from a clone of Citewell.")
+        raise InvalidRequest("The golden set needs the manual, which is not installed: run from a clone of Citewell.")
     pages = sorted(file for file in MANUAL.glob("*.md") if file.stem not in FIGURES_ALONE)
     return [read_document(page, f"manual/{page.stem}") for page in pages]

@@ -1,11 +1,11 @@
 """ALCE's citation recall and precision (Gao et al. 2023), by any function that scores support.
 
-Such a measure is worth what its function is, so the function's rating on people's labels is shown with every figure
-that rests on it. Any function of two texts will do: an inference model's, a language model's, or ours.
+The measures are only as good as their support function, so its rating on human labels is shown with every figure
+that uses it. Any function of two texts works: an inference model's, a language model's, or ours.
 
-Statements are the claims of the finished answer; a statement cites what its section does. Two things differ from the
-published script: an id that the run never offered counts as a citation, so that inventing one costs precision, and
-no citation is left out however many there are, so that citing everything does too.
+Statements are the claims of the finished answer; a statement cites the same sources as its section. Two things differ
+from the published script: an id that is not among the run's sources counts as a citation, so that inventing one costs
+precision, and no citation is left out however many there are, so that citing everything does too.
 """
 
 import json
@@ -29,11 +29,11 @@ from graph.errors import InvalidRequest
 from graph.evidence import Segment
 from tools.claims.lexical_support import SUPPORT_THRESHOLD, estimate_support, support_weights
 
-Score = Callable[[str, str], float]  # of a premise and a statement: the larger, the likelier that it is supported
+Score = Callable[[str, str], float]  # of a premise and a statement; higher means more likely supported
 
 
 class Rating(TypedDict):
-    """How well a function tells what people labelled supported from the rest; ``of`` says on what it was found."""
+    """How well a function separates what people labelled supported from the rest; ``of`` names the labelled data."""
 
     claims: int
     auroc: float
@@ -43,10 +43,10 @@ class Rating(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class SupportFunction:
-    """A named function of a premise and a statement, which is supported where it scores ``threshold`` or more.
+    """A named function of a premise and a statement; a score of ``threshold`` or more means supported.
 
-    ``rating`` is what is known of it beforehand. ``fitted_on`` is the digest of the claims that it was fitted on, if
-    any: the rating has to be held out where those are asked about again.
+    ``rating`` is its known rating, if any. ``fitted_on`` is the digest of the claims that it was fitted on, if any: on
+    those claims only a held-out rating is valid.
     """
 
     name: str
@@ -61,22 +61,22 @@ class SupportFunction:
 
 
 class SupportDescription(TypedDict):
-    """The function that figures rest on, with its rating; null where none is known."""
+    """The support function of some figures, with its rating; null if unknown."""
 
     name: str
     rating: Rating | None
 
 
 def described(function: SupportFunction) -> SupportDescription:
-    """Name a function with its rating, to stand beside figures that rest on it."""
+    """Return a function's name and rating, to show with figures that use it."""
     return SupportDescription(name=function.name, rating=function.rating)
 
 
 def rated(function: SupportFunction, path: Path) -> Rating:
-    """Rate a function on WiCE: each claim against the whole page it cites, supported ones against all others.
+    """Rate a function on WiCE: each claim against the whole page it cites, supported claims against all others.
 
-    A function that was fitted on these very claims keeps the rating it came with. Raises InvalidRequest where the file
-    cannot be read, or lacks supported claims or others.
+    A function that was fitted on the same claims keeps its known rating. Raises InvalidRequest if the file cannot be
+    read, or lacks supported claims or others.
     """
     claims = load_wice(path)
     if function.rating is not None and claims_digest(claims) == function.fitted_on:
@@ -96,7 +96,7 @@ def rated(function: SupportFunction, path: Path) -> Rating:
 
 @cache
 def shipped() -> SupportFunction:
-    """Return the estimator that the claim checker ships, with the figures of its fit on articles held out."""
+    """Return the claim checker's support estimator, rated on held-out articles."""
     table = json.loads(files(tools.claims).joinpath("support.json").read_text(encoding="utf-8"))["cv"]
     rating = Rating(
         claims=int(table["claims"]),
@@ -107,13 +107,13 @@ def shipped() -> SupportFunction:
     return SupportFunction("word coverage", _estimated, SUPPORT_THRESHOLD, rating, support_weights().fitted_on)
 
 
-@lru_cache(maxsize=1 << 14)  # measures of a run, of its groups and of its answers' two sides ask the same again
+@lru_cache(maxsize=1 << 14)  # the measures of a run and of its groups score the same pairs repeatedly
 def _estimated(premise: str, statement: str) -> float:
     return estimate_support(statement, [Segment("premise", 0, 0, len(premise), premise)])
 
 
 class StatementScore(NamedTuple):
-    """A statement's recall, 0 or 1, how many of its citations count as precise, and how many there are."""
+    """A statement's recall, 0 or 1, its number of precise citations, and its number of citations."""
 
     recall: float
     precise: int
@@ -122,15 +122,15 @@ class StatementScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alce:
-    """The two measures, resting on a function of support."""
+    """The two measures by a support function."""
 
     support: SupportFunction
 
     def statement(self, text: str, passages: Sequence[str], unknown: int) -> StatementScore:
-        """Score a statement by the passages that it cites and the number of ids it gives that name none.
+        """Score a statement by the passages that it cites and its number of unknown ids.
 
-        Recall is 1 where the passages support it together and no id is unknown. A citation is precise where recall is
-        1 and it is not irrelevant: unable to support the statement, while the others can without it.
+        Recall is 1 if the passages together support it and no id is unknown. A citation is precise if recall is 1 and
+        it is not irrelevant; it is irrelevant if it cannot support the statement alone and the others can without it.
         """
         count = len(passages) + unknown
         if not passages or unknown or not self.support.holds("\n".join(passages), text):
@@ -147,12 +147,12 @@ class Alce:
         )
 
     def recall(self, record: Record) -> Sequence[float]:
-        """Return the mean recall of an answer's statements; nothing where it makes none."""
+        """Return the mean recall of an answer's statements; empty if it has none."""
         scores = self._scores(record)
         return (fmean(score.recall for score in scores),) if scores else ()
 
     def precision(self, record: Record) -> Sequence[float]:
-        """Return the share of an answer's citations that are precise, 0 where it cites nothing."""
+        """Return the share of an answer's citations that are precise, 0 if it cites nothing."""
         scores = self._scores(record)
         if not scores:
             return ()
@@ -170,10 +170,10 @@ class Alce:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The measures, whose explanations name the function and how well it agrees with people."""
+        """The measures; their explanations name the function and its agreement with people."""
         rating = self.support.rating
         worth = "" if rating is None else f" (AUROC {rating['auroc']:.3f} on labels by people)"
-        by = f"as {self.support.name} tells it{worth}"
+        by = f"by {self.support.name}{worth}"
         return (
             Metric(
                 name="alce_recall",
@@ -191,7 +191,7 @@ class Alce:
 
 
 def _cited(section: SectionRecord, passages: dict[str, str]) -> tuple[list[str], int]:
-    """Return the texts that a section cites, and how many of its ids name none."""
+    """Return the texts that a section cites, and its number of unknown ids."""
     known = [passages[source_id] for source_id in section["source_ids"] if source_id in passages]
     return known, section["unknown_ids"] + len(section["source_ids"]) - len(known)
 

@@ -1,9 +1,9 @@
-"""Whether the gold answer is contained in the answer and in its quotes, and whether refusals are right.
+"""Metrics of answers: whether they and their quotes contain the gold answer, and whether refusals are right.
 
 Texts are compared with case, width and white space folded.
 
-Of the answerable questions whose answers are known. One that was refused or failed has 0, as unanswered questions
-have in SQuAD (Rajpurkar et al. 2016), but where a measure says otherwise.
+Answers are measured over the answerable questions with known answers. One that was refused or failed scores 0, like
+unanswered questions in SQuAD (Rajpurkar et al. 2016), unless a measure says otherwise.
 """
 
 import re
@@ -27,7 +27,7 @@ def _right_where(expected: str, record: Record) -> Sequence[float]:
 
 
 def pairs(records: Sequence[Record]) -> list[Record]:
-    """Keep the questions that were asked with the evidence in the library and without it."""
+    """Return the records of questions that were asked both with the evidence in the library and without it."""
     removed = {record["case_id"] for record in records if record["variant"] == "removed"}
     asked = {record["case_id"] for record in records if record["variant"] == "asked"}
     return [record for record in records if record["case_id"] in removed & asked]
@@ -43,13 +43,13 @@ ABSTENTION = (
     Metric(
         name="abstention_accuracy",
         title="Abstention accuracy",
-        means="questions answered where they can be and refused where they can't",
+        means="answerable questions answered, and unanswerable ones refused",
         observe=_right,
     ),
     Metric(
         name="abstention_balanced_accuracy",
         title="Abstention, balanced",
-        means="mean of the share answered of what can be, and the share refused of what can't",
+        means="mean of two shares: answerable questions answered, and unanswerable ones refused",
         observe=_right,
         stratum=_expected,
         strata=_BOTH,
@@ -96,23 +96,23 @@ _WORD = re.compile(rf"[{HAN_AND_KANA}]|[^\W{HAN_AND_KANA}]+")
 
 
 def folded(text: str) -> str:
-    """Fold case, width (NFKC) and white space; Chinese and Japanese characters stand without spaces beside them."""
+    """Fold case, width (NFKC) and white space; remove spaces next to Chinese and Japanese characters."""
     return without_spaces_in_chinese(" ".join(fold_case(text).split()))
 
 
 def words(text: str) -> list[str]:
-    """List the words of a text in folded form, punctuation left out; each Chinese or Japanese character is one."""
+    """Return the folded words of a text without punctuation; each Chinese or Japanese character is a word."""
     return _WORD.findall(folded(text))
 
 
 def contains(text: str, answers: Sequence[str]) -> bool:
-    """Return whether a text holds any of the answers as a string, case, width and white space aside."""
+    """Return whether a text contains any of the answers, ignoring case, width and white space."""
     whole = folded(text)
     return any(folded(answer) in whole for answer in answers)
 
 
 def token_f1(text: str, answers: Sequence[str]) -> float:
-    """Return the best F1 of the words of a text with those of an answer, repeats counted."""
+    """Return the best F1 between the words of a text and of an answer, repeats counted."""
     return max(_overlap(Counter(words(text)), Counter(words(answer))) for answer in answers)
 
 
@@ -168,7 +168,7 @@ ANSWERS = (
     Metric(
         name="answer_containment",
         title="Answer contained",
-        means="answerable questions whose answer holds a gold answer; refused ones count 0",
+        means="answerable questions whose answer contains a gold answer; refused ones count 0",
         observe=_containment,
     ),
     Metric(
@@ -186,18 +186,18 @@ ANSWERS = (
     Metric(
         name="answer_in_first_quote",
         title="Answer in first quote",
-        means="questions whose first quote is of a gold document and holds a gold answer; refused ones count 0",
+        means="questions whose first quote is from a gold document and contains a gold answer; refused ones count 0",
         observe=_in_first_quote,
     ),
     Metric(
         name="answer_in_quotes",
         title="Answer in quotes",
-        means="questions of which any quote is and does; refused ones count 0",
+        means="the same for any quote of the answer; refused ones count 0",
         observe=_in_quotes,
     ),
     Metric(
         name="quotes_per_answer",
-        title="Quotes an answer",
+        title="Quotes per answer",
         means="citations of an answered question",
         observe=_quotes,
         unit="count",

@@ -1,13 +1,13 @@
-"""Whether citations are exact slices of offered segments, how well they match the gold evidence, and verdicts.
+"""Metrics of citations: whether they are exact slices of offered segments and match the gold evidence; verdicts.
 
 Two units are measured. A *citation* names a segment, as ``[SEG=id]`` does and as passages are cited in ALCE (Gao et
-al. 2023): it is right where the segment holds evidence. A *quote* is what the citation shows of it, judged sentence
-by sentence; a quote that holds none counts as a sentence that is in no evidence.
+al. 2023): it is right if the segment holds evidence. A *quote* is the text that the citation shows, judged sentence
+by sentence; a quote that covers no sentence counts as one sentence outside the evidence.
 
-Precision is the share of what is cited that any alternative set of evidence, or what is accepted besides, has;
-recall the share of the sentences of that alternative which is cited most of; F1 their harmonic mean. An answer that
-cites nothing has 0 of all three, since it proves nothing. They are means over the answerable questions that were
-answered; ``..._f1_all`` counts those that were not as 0.
+Precision is the share of the cited units that are in any alternative set of evidence or accepted; recall is the share
+of the best covered alternative's sentences that are cited; F1 is their harmonic mean. An answer that cites nothing
+scores 0 in all three, since it proves nothing. They are means over the answerable questions that were answered;
+``..._f1_all`` counts the unanswered ones as 0.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ def _repeated(record: Record) -> Sequence[float]:
 
 
 def _has_written(record: Record) -> bool:
-    """Return whether an answer was written from sources: a refusal is a section too, but nothing of it is checked."""
+    """Return whether an answer was written from sources; a refusal is a section too, but its claims are not checked."""
     return bool(record["first_claims"])
 
 
@@ -59,7 +59,7 @@ PROOF = (
     Metric(
         name="quote_exactness",
         title="Quotes exact",
-        means="citations whose quote is the slice of canonical text that they name",
+        means="citations whose quote equals the canonical text at their offsets",
         observe=_exact,
     ),
     Metric(
@@ -71,7 +71,7 @@ PROOF = (
     Metric(
         name="invented_ids",
         title="Invented ids",
-        means="ids in an answer as first written that the run never offered, all of which are dropped",
+        means="ids in an answer as first written that are not among the run's sources; all are dropped",
         observe=_invented,
         unit="count",
         better="lower",
@@ -79,7 +79,7 @@ PROOF = (
     Metric(
         name="repeated_ids",
         title="Repeated ids",
-        means="ids in an answer as first written that their section gives already",
+        means="ids in an answer as first written that repeat an id of the same section",
         observe=_repeated,
         unit="count",
         better="lower",
@@ -94,12 +94,12 @@ PROOF = (
 )
 
 _Named = tuple[str, int]  # a sentence: document, index
-_Unit = frozenset[_Named]  # what is cited at once: the sentences of a segment, or one sentence
+_Unit = frozenset[_Named]  # one cited unit: the sentences of a segment, or one sentence
 Units = Callable[[Record], Sequence[_Unit]]
 
 
 class EvidenceMatch(NamedTuple):
-    """How what is cited matches the gold evidence; shares in [0, 1]."""
+    """How the cited units match the gold evidence; shares in [0, 1]."""
 
     precision: float
     recall: float
@@ -107,29 +107,29 @@ class EvidenceMatch(NamedTuple):
 
 
 def match(record: Record, units: Units) -> EvidenceMatch:
-    """Match what the finished answer cites with the record's evidence, of which there must be some."""
+    """Match the finished answer's cited units with the record's evidence, which must not be empty."""
     cited = units(record)
     alternatives = [_named(chosen) for chosen in record["evidence"]]
-    welcome = _named(record["accepted"]).union(*alternatives)
-    held = frozenset[_Named]().union(*cited)
-    precision = sum(bool(unit & welcome) for unit in cited) / len(cited) if cited else 0.0
-    recall = max(len(held & each) / len(each) for each in alternatives)
+    right = _named(record["accepted"]).union(*alternatives)
+    cited_sentences = frozenset[_Named]().union(*cited)
+    precision = sum(bool(unit & right) for unit in cited) / len(cited) if cited else 0.0
+    recall = max(len(cited_sentences & each) / len(each) for each in alternatives)
     both = precision + recall
     return EvidenceMatch(precision, recall, 2 * precision * recall / both if both else 0.0)
 
 
 def cited_segments(record: Record) -> Sequence[_Unit]:
-    """Return each segment that is cited, once, by the sentences that it holds."""
+    """Return each cited segment once, as the sentences that it covers."""
     segments = {each["segment_id"]: _sentences(each, each["segment_sentences"]) for each in citations_of(record)}
     return list(segments.values())
 
 
 def quoted_sentences(record: Record) -> Sequence[_Unit]:
-    """Return each sentence that is quoted, once, and an empty unit for each place whose quote holds no sentence."""
+    """Return each quoted sentence once, and an empty unit for each quote that covers no sentence."""
     citations = citations_of(record)
     sentences = {named for each in citations for named in _sentences(each, each["sentences"])}
-    strangers = {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]}
-    return [*(frozenset({named}) for named in sorted(sentences)), *(frozenset() for _ in strangers)]
+    fragments = {(each["document"], each["start"], each["end"]) for each in citations if not each["sentences"]}
+    return [*(frozenset({named}) for named in sorted(sentences)), *(frozenset() for _ in fragments)]
 
 
 def _sentences(citation: CitationRecord, indices: Iterable[int]) -> _Unit:
@@ -168,13 +168,13 @@ def _measures(name: str, title: str, what: str, units: Units) -> tuple[Metric, .
         Metric(
             name=f"{name}_precision",
             title=f"{title} precision",
-            means=f"{what} gold evidence, over answered questions; 0 where nothing is cited",
+            means=f"{what} gold evidence, over answered questions; 0 if nothing is cited",
             observe=precision,
         ),
         Metric(
             name=f"{name}_recall",
             title=f"{title} recall",
-            means="gold sentences, of the best alternative, in what is cited, over answered questions",
+            means="gold sentences of the best alternative that are cited, over answered questions",
             observe=recall,
         ),
         Metric(
@@ -186,7 +186,7 @@ def _measures(name: str, title: str, what: str, units: Units) -> tuple[Metric, .
         Metric(
             name=f"{name}_f1_all",
             title=f"{title} F1, refusals as 0",
-            means="the same over all answerable questions, those refused or failed counted as 0",
+            means="the same over all answerable questions; refused or failed ones count 0",
             observe=f1_of_all,
         ),
     )
@@ -231,7 +231,7 @@ def _first(verdict: Verdict, better: Better) -> Metric:
 
 
 def _withdrawn(record: Record) -> Sequence[float]:
-    """Tell of each section that was written from sources whether the finished answer is without it."""
+    """Return 1 for each section written from sources that is missing from the finished answer, else 0."""
     by_run = len(record["disagreements"])
     if record["outcome"] == "answered":
         written, shown = len(record["written"]) - by_run, len(record["sections"]) - by_run
@@ -248,7 +248,7 @@ VERDICTS = (
     Metric(
         name="withdrawn_sections",
         title="Sections withdrawn",
-        means="sections written from sources that the finished answer is without",
+        means="sections written from sources that are missing from the finished answer",
         observe=_withdrawn,
         better="neither",  # right where the section was wrong
     ),

@@ -1,7 +1,6 @@
-"""What questions cost: time, model calls and tokens, and how many of them failed.
+"""Metrics of cost: time, model calls and tokens of questions, and how many of them failed.
 
-Times are of whole runs, as concurrent as the configuration says; those of runs that failed are left out, since
-failing is quick.
+Times are of whole runs at the configured concurrency; failed runs are left out, since failing is quick.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +41,7 @@ def _timed(clock: _Clock) -> tuple[Metric, ...]:
     )
 
 
-def _spent(what: Literal["calls", "tokens"]) -> Callable[[Record], Sequence[float]]:
+def _usage(what: Literal["calls", "tokens"]) -> Callable[[Record], Sequence[float]]:
     def observe(record: Record) -> Sequence[float]:
         return (float(sum(node[what] for node in record["spent"].values())),) if _has_ended(record) else ()
 
@@ -59,8 +58,8 @@ COST = (
     Metric(
         name="model_calls",
         title="Model calls",
-        means="calls of a model for a question, retries too",
-        observe=_spent("calls"),
+        means="model calls for a question, including retries",
+        observe=_usage("calls"),
         unit="count",
         better="lower",
     ),
@@ -68,7 +67,7 @@ COST = (
         name="tokens",
         title="Tokens",
         means="tokens for a question, as the endpoint reports them",
-        observe=_spent("tokens"),
+        observe=_usage("tokens"),
         unit="count",
         better="lower",
     ),

@@ -1,4 +1,4 @@
-"""Every metric, grouped for people, in the order in which figures are shown."""
+"""All metrics in groups, in display order."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
 METRICS: tuple[Metric, ...] = tuple(metric for group in GROUPS.values() for metric in group)
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
-TAGS = ("set", "language", "kind", "topic")  # by whose values figures are grouped, and failures filtered
+TAGS = ("set", "language", "kind", "topic")  # figures are grouped and failures filtered by these
 KEY_FIGURES = (
     "citation_precision",
     "citation_recall",

@@ -1,7 +1,6 @@
-"""How well a run's first search finds the gold evidence, and how much of a selected page is read.
+"""Metrics of retrieval: how well a run's first search finds the gold evidence, and how much of a page is read.
 
-Ranks are of documents, repeats removed, as the public baselines count them. Where evidence has alternatives, that
-one counts which does best.
+Ranks are of documents without repeats, as in the public baselines. If evidence has alternatives, the best one counts.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ DEPTH = 10
 
 
 def ranked_documents(segments: Sequence[RetrievedSegment]) -> list[str]:
-    """List the documents that a search brought, best first, each once."""
+    """Return the documents that a search returned, best first, each once."""
     return list(dict.fromkeys(segment["document"] for segment in segments))
 
 
@@ -24,18 +23,18 @@ def gold_documents(record: Record) -> list[frozenset[str]]:
 
 
 def is_searched(record: Record) -> bool:
-    """Return whether a search is to find evidence here: there is some, and no page was selected instead."""
+    """Return whether a search should find evidence: the evidence is in the library, and no page was selected."""
     return record["variant"] == "asked" and bool(record["evidence"]) and not record["pages"]
 
 
 def recall_at(k: int, ranked: Sequence[str], gold: Sequence[frozenset[str]]) -> float:
-    """Return the share of gold documents among the first k."""
+    """Return the share of the gold documents that are among the first k."""
     found = set(ranked[:k])
     return max(len(found & each) / len(each) for each in gold)
 
 
 def ndcg(ranked: Sequence[str], gold: Sequence[frozenset[str]]) -> float:
-    """Give the discounted gain of the first 10, 1 a gold document, by the most there is (Järvelin, Kekäläinen 2002)."""
+    """Return the nDCG of the first 10 documents, with a gain of 1 per gold one (Järvelin, Kekäläinen 2002)."""
     return max(
         sum(_discount(rank) for rank, document in enumerate(ranked[:DEPTH], 1) if document in each)
         / sum(_discount(rank) for rank in range(1, min(len(each), DEPTH) + 1))
@@ -48,7 +47,7 @@ def _discount(rank: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Sequence[frozenset[str]]) -> float:
-    """Give 1 by the rank of the first gold document of any alternative; 0 where none was brought."""
+    """Return 1 / rank of the first gold document of any alternative; 0 if none was found."""
     wanted = frozenset().union(*gold)
     return next((1 / rank for rank, document in enumerate(ranked, 1) if document in wanted), 0.0)
 
@@ -62,7 +61,7 @@ def _recall(k: int) -> Metric:
     return Metric(
         name=f"recall_at_{k}",
         title=f"Recall at {k}",
-        means=f"gold documents among the first {k} that the search brought",
+        means=f"gold documents among the first {k} that the search returned",
         observe=observe,
     )
 
@@ -94,7 +93,7 @@ def _evidence_recall(record: Record) -> Sequence[float]:
 
 
 def _lies_in(segments: Sequence[RetrievedSegment], sentence: GoldSentence) -> bool:
-    """Return whether segments, which never overlap, hold a sentence whole between them."""
+    """Return whether the segments, which never overlap, together cover a whole sentence."""
     held = sum(
         max(0, min(segment["end"], sentence["end"]) - max(segment["start"], sentence["start"]))
         for segment in segments
@@ -114,7 +113,7 @@ def _follow_up(record: Record) -> Sequence[float]:
 
 
 def _follow_up_as_asked(record: Record) -> Sequence[float]:
-    asked = record["retrieved_as_asked"]  # null where making it standalone changed nothing
+    asked = record["retrieved_as_asked"]  # null if the question was already standalone
     return _of_follow_up(record, record["retrieved"] if asked is None else asked)
 
 
@@ -123,13 +122,13 @@ RETRIEVAL = (
     Metric(
         name="mrr",
         title="Mean reciprocal rank",
-        means="1 by the rank of the first gold document; 0 where none was brought",
+        means="1 / rank of the first gold document; 0 if none was found",
         observe=_reciprocal_rank,
     ),
     Metric(
         name="ndcg_at_10",
         title="nDCG at 10",
-        means="gold documents among the first 10, discounted by rank, by the best order there is",
+        means="gold documents among the first 10, discounted by rank, relative to the best order",
         observe=_ndcg,
     ),
     Metric(
@@ -141,21 +140,21 @@ RETRIEVAL = (
     Metric(
         name="evidence_recall_at_10",
         title="Gold sentences at 10",
-        means="gold sentences that lie whole in the first 10 segments that the search brought",
+        means="gold sentences that lie whole in the first 10 segments that the search returned",
         observe=_evidence_recall,
     ),
     Metric(
         name="follow_up_recall_at_5",
         title="Follow-ups: recall at 5",
-        means="gold documents among the first 5 that a follow-up brought, searched for as a standalone question",
+        means="gold documents among the first 5 found for a follow-up rewritten as a standalone question",
         observe=_follow_up,
     ),
     Metric(
         name="follow_up_recall_at_5_as_asked",
         title="Follow-ups as asked: recall at 5",
-        means="the same, searched for by the words of the follow-up alone",
+        means="the same, found with the follow-up's own words alone",
         observe=_follow_up_as_asked,
-        better="neither",  # what rewriting had to gain, no merit of the run
+        better="neither",  # shows how much rewriting could gain, not how good the run is
     ),
 )
 

@@ -1,9 +1,9 @@
-"""Records in ragas' data set format, and the metrics of ragas on offer, by ragas' own names.
+"""Records in ragas' data set format, and the available ragas metrics under ragas' own names.
 
 ragas is imported with its telemetry off and its own deprecation warnings silenced.
 
-Two that need no model are left out because ragas 0.4.3 does not compute them for texts like ours: ``BleuScore``
-scores 0.0 for a right answer of one word, and ``RougeScore`` reads no script but the Latin one.
+Two metrics that need no model are left out because ragas 0.4.3 cannot compute them for texts like ours: ``BleuScore``
+scores 0.0 for a right answer of one word, and ``RougeScore`` handles only the Latin script.
 """
 
 import json
@@ -22,11 +22,11 @@ from graph.errors import ConfigurationError, InvalidRequest
 
 
 class Sample(TypedDict):
-    """A ``SingleTurnSample`` of ragas. A field that a question has nothing for is absent, as ragas writes it.
+    """A ``SingleTurnSample`` of ragas; empty fields are absent, as ragas writes it.
 
-    Contexts are the segments that the writer was given, best first, and their ids the names of the documents they are
-    from: segments are cut by Citewell, so that only documents have names that gold evidence knows too. Reference
-    contexts are the gold sentences, those of one document joined.
+    Contexts are the segments shown to the writer, best first, and their ids are the names of their documents: Citewell
+    cuts the segments, so only document names also occur in gold evidence. Reference contexts are the gold sentences,
+    joined by document.
     """
 
     user_input: str
@@ -39,10 +39,10 @@ class Sample(TypedDict):
 
 
 def sample_of(record: Record) -> Sample:
-    """Lay a record out as a sample.
+    """Return a record as a sample.
 
-    The question of a conversation is the one that the run made standalone. A response is there where the run answered;
-    references where an answer is expected: the first of the right answers, and the first of the sets of evidence.
+    A follow-up's question is the run's standalone version. The response is present if the run answered; references are
+    present if an answer is expected: the first of the right answers, and the first of the sets of evidence.
     """
     sample = Sample(
         user_input=record["standalone_question"] if record["before"] else record["question"],
@@ -61,7 +61,7 @@ def sample_of(record: Record) -> Sample:
 
 
 def write_samples(file: Path, records: Iterable[Record]) -> int:
-    """Write the samples of runs that did not fail as JSON lines; give how many were written."""
+    """Write the samples of runs that did not fail as JSON lines; return their number."""
     samples = [sample_of(record) for record in records if record["error"] is None]
     lines = (json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples)
     file.write_text("".join(lines), encoding="utf-8")
@@ -78,7 +78,7 @@ def _by_document(sentences: Iterable[GoldSentence]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Ragas:
-    """What is used of ragas, untyped: importing it takes seconds, checking its types takes more."""
+    """The parts of ragas in use, untyped: importing it takes seconds, checking its types takes longer."""
 
     version: str
     collections: Any
@@ -89,7 +89,7 @@ class Ragas:
 
 @cache
 def load_ragas() -> Ragas:
-    """Import ragas. Raises ConfigurationError where the extra is not installed."""
+    """Import ragas. Raises ConfigurationError if the extra is not installed."""
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"
     try:
         with warnings.catch_warnings():
@@ -101,18 +101,18 @@ def load_ragas() -> Ragas:
     except ImportError as error:
         raise ConfigurationError(
             f"ragas cannot be imported: {error}.",
-            suggestion="Install the extra with `pip install 'citewell[ragas]'`, or `make test`, whose lock holds it.",
+            suggestion="Install the extra with `pip install 'citewell[ragas]'`, or run `make test`, which includes it.",
         ) from error
-    # ragas reads the variable at its first event and remembers it: this settles it, whatever the environment becomes.
+    # ragas caches the variable at its first event; cache it now, before the environment can change.
     _analytics.do_not_track.cache_clear()
     _analytics.do_not_track()
-    # Untracked events still ask for a user id, which would be written below the home folder; a device holds no folder.
+    # Untracked events still request a user id, which ragas writes below the home folder; the null device prevents that.
     _analytics.user_data_dir = lambda **_: os.devnull
     return Ragas(ragas.__version__, ragas.metrics.collections, ragas.metrics, ragas.SingleTurnSample, llm_factory)
 
 
 def deprecated_metric(name: str) -> Any:
-    """Return a class of ``ragas.metrics`` whose deprecation names a successor in ``collections`` that is not there."""
+    """Return a deprecated class of ``ragas.metrics`` whose announced successor in ``collections`` does not exist."""
     found = load_ragas()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", f"Importing {name} from 'ragas.metrics'", DeprecationWarning)
@@ -122,16 +122,16 @@ def deprecated_metric(name: str) -> Any:
 Field = Literal[
     "user_input", "response", "retrieved_contexts", "reference", "reference_contexts", "reference_context_ids"
 ]
-Score = Callable[[Sample], Awaitable[float | None]]  # None: the sample has nothing to score, which is no score of 1
+Score = Callable[[Sample], Awaitable[float | None]]  # None: nothing to score in the sample
 
-TRIES_OF_A_JUDGE = 2  # of each of the two that groundedness asks; ragas' own default is 5
+TRIES_OF_A_JUDGE = 2  # for each of groundedness' two judges; ragas' own default is 5
 
 
 @dataclass(frozen=True, slots=True)
 class RagasMetric:
-    """A metric of ragas. ``needs`` are the fields of a sample without which it does not apply.
+    """A metric of ragas. ``needs`` are the sample fields that it requires.
 
-    ``scorer`` makes what scores samples, of the judge where ``judged``: an LLM as ragas takes them.
+    ``scorer`` returns the function that scores samples; if ``judged``, it takes the judge, an LLM object of ragas.
     """
 
     name: str
@@ -177,7 +177,7 @@ def _faithfulness(judge: Any) -> Score:
 
     async def create_every_verdict(statements: list[str], context: str) -> Any:
         verdicts = await create_verdicts(statements, context)
-        if len(verdicts.statements) != len(statements):  # ragas would score the answer by those that came
+        if len(verdicts.statements) != len(statements):  # ragas would score the answer by the verdicts it got
             raise ValueError(f"{len(verdicts.statements)} verdicts on {len(statements)} statements")
         return verdicts
 
@@ -187,7 +187,7 @@ def _faithfulness(judge: Any) -> Score:
 
 def _groundedness(judge: Any) -> Score:
     metric = load_ragas().collections.ResponseGroundedness(llm=judge, max_retries=TRIES_OF_A_JUDGE)
-    # Where one of its two judges fails, ragas lets the other's rating stand for both; here the score is NaN then.
+    # If one of its two judges fails, ragas uses the other's rating for both; here the score becomes NaN.
     metric._average_scores = lambda one, other: (one + other) / 2
     return _by_fields(metric, ("response", "retrieved_contexts"))
 
@@ -230,13 +230,13 @@ CATALOGUE: Mapping[str, RagasMetric] = {
 
 
 def chosen_metrics(names: Sequence[str], *, with_judge: bool) -> list[RagasMetric]:
-    """Return the metrics of these names, or all that can be had where none is named.
+    """Return the named metrics, or all available ones if none is named.
 
-    Raises InvalidRequest where a name is unknown, or a metric needs a judge and there is none.
+    Raises InvalidRequest if a name is unknown, or a metric needs a judge and there is none.
     """
     if unknown := [name for name in names if name not in CATALOGUE]:
-        raise InvalidRequest(f"metrics: ragas has no {unknown[0]!r} here; there are: {', '.join(CATALOGUE)}.")
+        raise InvalidRequest(f"metrics: {unknown[0]!r} is not available; there are: {', '.join(CATALOGUE)}.")
     chosen = [CATALOGUE[name] for name in names] or [m for m in CATALOGUE.values() if with_judge or not m.judged]
     if not with_judge and (judged := [metric.name for metric in chosen if metric.judged]):
-        raise InvalidRequest(f"model: {judged[0]} needs a model that judges; name a configured one with --model.")
+        raise InvalidRequest(f"model: {judged[0]} needs a judging model; name a configured one with --model.")
     return chosen

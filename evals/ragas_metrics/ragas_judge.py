@@ -10,29 +10,29 @@ from graph.errors import UnknownModel
 from tools.settings import ModelSettings, Settings
 
 ANSWER_TOKENS = 2048  # ragas' own 1024 cuts off the verdicts on a long answer
-TRIES_FOR_JSON = 2  # a reply that does not fit its schema is asked for again, with the fault named
+TRIES_FOR_JSON = 2  # a reply that does not match its schema is requested again, with the error
 RETRIES_OF_A_REQUEST = 2
 
-# ResponseGroundedness swallows what its judges raise and gives NaN; this keeps the reason, for each task.
+# ResponseGroundedness swallows its judges' exceptions and returns NaN; this keeps the reason, per task.
 last_failure: ContextVar[Exception | None] = ContextVar("last_failure", default=None)
 
 Generate = Callable[[str, type[Any]], Awaitable[Any]]
 
 
 def judging_model(settings: Settings, name: str) -> ModelSettings:
-    """Find a configured model. Raises UnknownModel."""
+    """Return the configured model of a name. Raises UnknownModel."""
     for model in settings.models:
         if model.name == name:
             return model
     known = ", ".join(model.name for model in settings.models) or "none"
-    raise UnknownModel(f"model: no model of an endpoint is named {name!r}; there are: {known}.")
+    raise UnknownModel(f"model: no configured model is named {name!r}; there are: {known}.")
 
 
 @asynccontextmanager
 async def open_judge(model: ModelSettings) -> AsyncIterator[Any]:
-    """Make ragas' LLM over a model's endpoint, and close its connections after.
+    """Open ragas' LLM over a model's endpoint; close its connections on exit.
 
-    Raises ConfigurationError where the extra is not installed.
+    Raises ConfigurationError if the extra is not installed.
     """
     from openai import AsyncOpenAI
 
@@ -50,9 +50,9 @@ async def open_judge(model: ModelSettings) -> AsyncIterator[Any]:
 
 
 def _strict(generate: Generate) -> Generate:
-    """Refuse verdicts other than 0 and 1, which ragas would count as they are, and remember why a call failed."""
+    """Reject verdicts other than 0 and 1, which ragas would average in, and record why a call failed."""
 
-    async def generating(prompt: str, response_model: type[Any]) -> Any:
+    async def generate_strictly(prompt: str, response_model: type[Any]) -> Any:
         try:
             reply = await generate(prompt, response_model)
             for part in getattr(reply, "statements", None) or getattr(reply, "classifications", None) or [reply]:
@@ -64,4 +64,4 @@ def _strict(generate: Generate) -> Generate:
             raise
         return reply
 
-    return generating
+    return generate_strictly

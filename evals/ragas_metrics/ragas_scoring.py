@@ -1,7 +1,7 @@
-"""Score a run's records with metrics of ragas: every score is a number from 0 to 1, or a reported error.
+"""Scoring of a run's records with ragas' metrics: every score is a number from 0 to 1, or a reported error.
 
-A metric that failed on any question has no mean, and no metric of a run that failed on any has one: a mean over the
-rest would look like the whole.
+A metric that failed on any question has no mean; if any question's run failed, no metric has one: a mean over the rest
+would look like a mean over all.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from evals.records import Record, Variant, record_key
 from evals.run_folder import RunFolder
 from tools.settings import Settings
 
-SLACK = 1e-6  # by which a sum of shares may pass 1
+SLACK = 1e-6  # by which a sum of shares may exceed 1
 LONGEST_REASON = 300
 
 
@@ -35,7 +35,7 @@ class RagasScore(TypedDict):
 
 
 class RagasFault(TypedDict):
-    """A question that a metric could not score, with the reason."""
+    """A question that could not be scored, with the reason."""
 
     case_id: str
     variant: Variant
@@ -43,9 +43,9 @@ class RagasFault(TypedDict):
 
 
 class MetricReport(TypedDict):
-    """What became of the questions that ran. ``left_out`` counts those the metric does not apply to, by what they lack.
+    """A metric's scores. ``left_out`` counts the questions that it does not apply to, by what they lack.
 
-    ``figure`` is null where any question or run failed, or nothing was scored.
+    ``figure`` is null if any question or run failed, or nothing was scored.
     """
 
     figure: Figure | None
@@ -55,7 +55,7 @@ class MetricReport(TypedDict):
 
 
 class RagasReport(TypedDict):
-    """Scores of a run by metric, with who judged; null where no model did. ``failed_runs`` have nothing to score."""
+    """Scores of a run by metric; ``judge`` is null without a judging model. ``failed_runs`` are not scored."""
 
     ragas: str
     judge: str | None
@@ -65,7 +65,7 @@ class RagasReport(TypedDict):
 
 
 def is_whole(report: RagasReport) -> bool:
-    """Return whether every question could be scored by every metric that applies to it."""
+    """Return whether every applicable metric scored every question."""
     return not report["failed_runs"] and not any(metric["failed"] for metric in report["metrics"].values())
 
 
@@ -89,9 +89,9 @@ async def score_records(
     concurrency: int = 4,
     progress: Progress | None = None,
 ) -> RagasReport:
-    """Score every record with every metric, at most ``concurrency`` at a time. ``judge`` is that of ``open_judge``.
+    """Score every record with every metric, at most ``concurrency`` at a time. ``judge`` comes from ``open_judge``.
 
-    Raises ConfigurationError where ragas is not installed.
+    Raises ConfigurationError if ragas is not installed.
     """
     version = load_ragas().version
     scorable = sorted((record for record in records if record["error"] is None), key=record_key)
@@ -130,19 +130,19 @@ async def _outcome(metric: RagasMetric, scorer: Score, sample: Sample) -> _Outco
     last_failure.set(None)
     try:
         score = await scorer(sample)
-    except Exception as error:  # noqa: BLE001 - ragas and its clients share no class of errors; each is told
-        return _Failed(_told(error))
+    except Exception as error:  # noqa: BLE001 - ragas and its clients share no error class; each is reported
+        return _Failed(_described(error))
     if score is None:
         return _LeftOut("anything to score")
     if math.isnan(score):
         failure = last_failure.get()
-        return _Failed("ragas gave no number" + (f": {_told(failure)}" if failure else ""))
+        return _Failed("ragas returned no number" + (f": {_described(failure)}" if failure else ""))
     if not -SLACK <= score <= 1 + SLACK:
         return _Failed(f"{score} is not between 0 and 1")
     return min(max(score, 0.0), 1.0)
 
 
-def _told(error: Exception) -> str:
+def _described(error: Exception) -> str:
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words[:LONGEST_REASON]}"
 
@@ -183,10 +183,10 @@ async def score_run(
     concurrency: int = 4,
     progress: Progress | None = None,
 ) -> RagasReport:
-    """Score a run into its ``ragas.json``: by the named metrics, or by all that need no model, and all with ``model``.
+    """Score a run into its ``ragas.json``, by the named metrics or all; judged ones are included only with ``model``.
 
-    Raises InvalidRequest where the folder holds no run or a metric is unknown or lacks a judge, UnknownModel, and
-    ConfigurationError where ragas is not installed.
+    Raises InvalidRequest if the folder holds no run or a metric is unknown or lacks a judge, UnknownModel, and
+    ConfigurationError if ragas is not installed.
     """
     chosen = chosen_metrics(metrics, with_judge=model is not None)
     judging = None if model is None else judging_model(settings, model)

@@ -1,6 +1,6 @@
-"""Charts as inline SVG, and the distributions that a run's page draws with them.
+"""Charts as inline SVG, and the distributions that a run's page shows with them.
 
-Colours are classes of the stylesheet; each chart says in words what it shows.
+Colours are classes of the stylesheet; each chart has a text description.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _FLOOR = HEIGHT - _BOTTOM
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A column of a histogram: what stands under it, what it is of, and how much."""
+    """A column of a histogram: its label, a description of its range, and its count."""
 
     label: str
     of: str
@@ -79,7 +79,8 @@ def histogram(
 ) -> Markup:
     """Draw counts as columns.
 
-    ``ticks`` are texts under the axis and ``marks`` named lines, each at a place from 0, the left end, to 1, the right.
+    ``ticks`` are texts under the axis and ``marks`` named lines, each at a position from 0, the left end, to 1, the
+    right end.
     """
     tallest = max((each.count for each in bins), default=0) or 1
     step = _INNER / max(len(bins), 1)
@@ -132,7 +133,7 @@ def _mark(name: str, x: float) -> list[Markup]:
 
 
 def binned(values: Sequence[float], count: int, *, high: float) -> list[Bin]:
-    """Count values into so many equal bins of [0, high]; what is beyond falls into the last."""
+    """Count values in ``count`` equal bins of [0, high]; larger values count in the last bin."""
     counts, edges = np.histogram(np.clip(values, 0.0, high), bins=count, range=(0.0, high))
     return [
         Bin(label="", of=f"{edges[place]:g} to {edges[place + 1]:g}", count=int(number))
@@ -141,7 +142,7 @@ def binned(values: Sequence[float], count: int, *, high: float) -> list[Bin]:
 
 
 def even_ticks(high: float, count: int) -> dict[str, float]:
-    """Name the ends of so many equal parts of [0, high], with the place of each."""
+    """Return the labels of ``count`` equal parts of [0, high], with the position of each."""
     return {f"{high * place / count:g}": place / count for place in range(count + 1)}
 
 
@@ -165,17 +166,17 @@ OUTCOMES = ("answered", "abstained", "failed", "cancelled")
 
 
 def outcomes(records: Sequence[Record]) -> Markup:
-    """Show what was expected against what came out."""
+    """Show a table of expected and actual outcomes."""
     counts: Counter[tuple[str, str]] = Counter((_expected(record), record["outcome"]) for record in records)
     kinds = list(dict.fromkeys(_expected(record) for record in records))
-    came = [outcome for outcome in OUTCOMES if any(counts[kind, outcome] for kind in kinds)]
-    rows = [[kind, *(f"{counts[kind, outcome]:,}" for outcome in came)] for kind in kinds]
+    present = [outcome for outcome in OUTCOMES if any(counts[kind, outcome] for kind in kinds)]
+    rows = [[kind, *(f"{counts[kind, outcome]:,}" for outcome in present)] for kind in kinds]
     return table(
-        "What was expected, and what came out",
-        ["Expected", *came],
+        "Expected and actual outcomes",
+        ["Expected", *present],
         rows,
         class_="outcomes",
-        numbers=tuple(range(1, len(came) + 1)),
+        numbers=tuple(range(1, len(present) + 1)),
     )
 
 
@@ -186,7 +187,7 @@ def _expected(record: Record) -> str:
 
 
 def distributions(records: Sequence[Record]) -> Markup:
-    """Show a chart of each spread that the records have."""
+    """Show a chart of each distribution for which the records have values."""
     charts = (
         _quotes(records),
         _gold_ranks(records),
@@ -207,11 +208,11 @@ def _quotes(records: Sequence[Record]) -> Markup | None:
         return None
     bins = [Bin(str(number), counted(number, "quote"), counts[number]) for number in range(max(counts) + 1)]
     says = f"Answers by their number of quotes, from {min(counts)} to {max(counts)}."
-    return _panel("Quotes an answer", says, histogram(bins, title="Quotes an answer", says=says))
+    return _panel("Quotes per answer", says, histogram(bins, title="Quotes per answer", says=says))
 
 
 def _gold_ranks(records: Sequence[Record]) -> Markup | None:
-    """Count the rank of the first gold document, over questions whose evidence a search is to find."""
+    """Show the ranks of the first gold document, over questions whose evidence a search should find."""
     ranks = [_first_gold_rank(record) for record in records if is_searched(record)]
     if not ranks:
         return None
@@ -270,24 +271,24 @@ def _times(title: str, times: Sequence[float], of: str) -> Markup | None:
 
 
 def _round_up(value: float) -> float:
-    """Return the next number above whose parts are plain numbers: 1, 2, 2.5 or 5 times a power of ten each."""
+    """Return the next larger number whose parts are round: 1, 2, 2.5 or 5 times a power of ten each."""
     part = value / PARTS
     power = 10.0 ** np.floor(np.log10(part))
     return float(PARTS * power * next(step for step in (1, 2, 2.5, 5, 10) if step * power >= part))
 
 
 def spending(records: Sequence[Record]) -> Markup | None:
-    """Show what each step took of a question on average."""
+    """Show the average time, calls and tokens of each step."""
     ended = [record for record in records if record["spent"]]
     if not ended:
         return None
     nodes = list(dict.fromkeys(node for record in ended for node in record["spent"]))
-    rows = [[node.replace("_", " "), *_spent(node, ended)] for node in nodes]
-    columns = ["Step", "Runs it was part of", "Time a run", "Model calls", "Tokens"]
+    rows = [[node.replace("_", " "), *_usage(node, ended)] for node in nodes]
+    columns = ["Step", "Runs with it", "Time per run", "Model calls", "Tokens"]
     return table("Where the time went", columns, rows, numbers=(1, 2, 3, 4))
 
 
-def _spent(node: str, records: Sequence[Record]) -> list[str]:
+def _usage(node: str, records: Sequence[Record]) -> list[str]:
     taken = [record["spent"][node] for record in records if node in record["spent"]]
     return [
         f"{len(taken):,}",

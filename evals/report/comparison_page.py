@@ -1,4 +1,4 @@
-"""The comparison of two runs as a page, in the look of a run's report."""
+"""The comparison of two runs as a page, styled like a run's report."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ from evals.run_comparison import SIGNIFICANT, Comparison, MetricChange, Question
 TITLES: Mapping[Turn, str] = {
     "right to wrong": "Turned wrong",
     "wrong to right": "Turned right",
-    "other outcome": "Came out otherwise, no better and no worse",
-    "other citations": "Cites something else",
+    "other outcome": "Other outcome, neither better nor worse",
+    "other citations": "Other citations",
 }
 OPEN_AT_FIRST = 20
 
@@ -36,7 +36,7 @@ def write_comparison(file: Path, comparison: Comparison) -> None:
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Return a comparison as one HTML page that needs nothing else."""
+    """Return a comparison as one self-contained HTML page."""
     title = f"{comparison.before} and {comparison.after}"
     links = {"changes": "Measures", "questions": "Questions", "settings": "Configurations"}
     header = element(
@@ -44,7 +44,7 @@ def comparison_page(comparison: Comparison) -> str:
     )
     lead = (
         "Dots are changes from the first run to the second, lines their 95% intervals by paired bootstrap. A change is "
-        f"significant where its p-value, corrected for the {len(comparison.metrics)} measures that are compared, is "
+        f"significant if its p-value, corrected for the {len(comparison.metrics)} measures compared, is "
         f"under {SIGNIFICANT:.2f}."
     )
     body = element(
@@ -60,7 +60,7 @@ def _summary(comparison: Comparison) -> str:
     counts = {way: sum(1 for c in comparison.metrics if c.judgement == way) for way in ("better", "worse")}
     return (
         f"{counted(comparison.shared, 'question')} compared. {counted(counts['better'], 'measure')} better, "
-        f"{counts['worse']:,} worse, the others without a significant change or neither."
+        f"{counts['worse']:,} worse, the others without a significant change or without a better direction."
     )
 
 
@@ -70,7 +70,7 @@ def _measures(comparison: Comparison) -> list[Markup]:
     tables = [_group(title, changes, comparison) for title, changes in groups.items() if changes]
     still = [change.title for change in comparison.metrics if not change.moved]
     if still:
-        tables.append(element("p", f"Nothing changed at all in: {'; '.join(still)}.", class_="lead after"))
+        tables.append(element("p", f"No change at all in: {'; '.join(still)}.", class_="lead after"))
     return tables
 
 
@@ -129,7 +129,7 @@ def _questions(comparison: Comparison) -> list[Markup]:
         for title, names in alone.items()
         if names
     ]
-    return [*(shown_groups or [element("p", "No question came out otherwise.")]), *lists]
+    return [*(shown_groups or [element("p", "No question had a different outcome.")]), *lists]
 
 
 def _turned(title: str, changes: Sequence[QuestionChange], comparison: Comparison) -> Markup:
@@ -150,5 +150,5 @@ def _question(change: QuestionChange) -> Markup:
 
 def _configurations(comparison: Comparison) -> Markup:
     if not comparison.configuration:
-        return element("p", "Both runs were made alike.")
+        return element("p", "Both runs had the same configuration.")
     return element("ul", *(element("li", element("code", line)) for line in comparison.configuration))

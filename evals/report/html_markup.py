@@ -1,6 +1,6 @@
-"""HTML and SVG as values, escaped unless made here, and the page around a report.
+"""HTML and SVG as strings, escaped unless built here, and the page around a report.
 
-The page is one file whose policy lets only its own style and script run.
+The page is one file whose content security policy allows only its own style and script.
 """
 
 import base64
@@ -16,16 +16,16 @@ _WITHOUT_CONTENT = {"br", "circle", "input", "line", "meta", "rect"}
 
 
 class Markup(str):
-    """HTML that was made by ``element``: nothing of it needs escaping any more."""
+    """HTML built by ``element``, which needs no more escaping."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: str | None, **attributes: str | int | float | bool | None) -> Markup:
-    """Make an element. Children that are no ``Markup`` are text and get escaped, and so do attributes.
+    """Build an element. Children that are not ``Markup`` are escaped as text, and so are attributes.
 
-    An attribute's underscores become hyphens (``aria_label``) and one at its end goes (``class_``). None and False
-    leave an attribute out, True gives one without a value. Children that are None are left out.
+    An attribute's underscores become hyphens (``aria_label``); a trailing one is dropped (``class_``). None and False
+    omit an attribute, True adds one without a value. Children that are None are omitted.
     """
     opening = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _WITHOUT_CONTENT:
@@ -34,7 +34,7 @@ def element(name: str, /, *children: str | None, **attributes: str | int | float
 
 
 def joined(children: Iterable[str | None]) -> Markup:
-    """Put markup and texts one after another."""
+    """Join markup and escaped texts."""
     return Markup("".join(_child(child) for child in children if child is not None))
 
 
@@ -50,12 +50,12 @@ def _attribute(name: str, value: str | int | float | bool | None) -> str:
 
 
 def _printable(text: str) -> str:
-    """Show control characters by their pictures, as a browser would drop them or worse."""
+    """Replace control characters with their Unicode pictures; a browser would drop them or worse."""
     return "".join(chr(0x2400 + ord(c)) if c < " " and c not in "\n\t" else c for c in text)
 
 
 def shown(value: float, unit: Unit) -> str:
-    """Write a figure: shares with three decimals, counts with two at most, times in milliseconds or seconds."""
+    """Format a figure: shares with three decimals, counts with at most two, times in milliseconds or seconds."""
     if unit == "share":
         return f"{value:.3f}"
     if unit == "count":
@@ -64,7 +64,7 @@ def shown(value: float, unit: Unit) -> str:
 
 
 def signed(value: float, unit: Unit) -> str:
-    """Write a difference with its sign; one that rounds to nothing has none."""
+    """Format a difference with its sign; one that rounds to zero has none."""
     text = shown(abs(value), unit)
     if not any(digit in text for digit in "123456789"):
         return text
@@ -72,18 +72,18 @@ def signed(value: float, unit: Unit) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where it is not one."""
+    """Format a number with its noun, in the plural unless the number is 1."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def navigation(links: Mapping[str, str]) -> Markup:
-    """Link to sections by their ids."""
+    """Build links to sections by their ids."""
     items = [element("li", element("a", title, href=f"#{id_}")) for id_, title in links.items()]
     return element("nav", element("ul", *items), aria_label="Sections")
 
 
 def document(title: str, *body: Markup) -> str:
-    """Return a whole page: its title, the package's style and script, and a content security policy of their hashes."""
+    """Return a whole page with the package's style and script, and a content security policy of their hashes."""
     style, script = _text("style.css"), _text("filter.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
@@ -95,7 +95,7 @@ def document(title: str, *body: Markup) -> str:
 
 
 def section(title: str, *content: str | None, id_: str, lead: str | None = None) -> Markup:
-    """Make a section under a heading of the second level, with a line that says how to read it."""
+    """Build a section with a second-level heading and an optional line on how to read it."""
     heading = element("h2", title, id=f"{id_}-title")
     return element(
         "section",
@@ -108,14 +108,14 @@ def section(title: str, *content: str | None, id_: str, lead: str | None = None)
 
 
 def folded(title: str, *content: str | None, class_: str | None = None) -> Markup:
-    """Make a part that opens at a click."""
+    """Build a part that opens on a click."""
     return element("details", element("summary", title), *content, class_=class_)
 
 
 def table(
     caption: str, columns: list[str], rows: list[list[str]], *, class_: str | None = None, numbers: tuple[int, ...] = ()
 ) -> Markup:
-    """Make a table whose first column heads its rows; ``numbers`` are the columns of figures."""
+    """Build a table whose first column holds the row headers; ``numbers`` are the numeric columns."""
 
     def cell(place: int, content: str) -> Markup:
         kind = "number" if place in numbers else None

@@ -1,4 +1,4 @@
-"""What went wrong, question by question: the question, the answer with its quotes, what was expected, and why."""
+"""The failures of a run by question: the question, the answer with its quotes, what was expected, and the errors."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ RANKED = 10
 
 
 def expected(record: Record) -> Markup:
-    """Show what was asked before, the right outcome, and the gold answers and sentences."""
+    """Show the earlier questions, the right outcome, and the gold answers and sentences."""
     return element(
         "div",
         *_before(record),
@@ -27,8 +27,8 @@ def expected(record: Record) -> Markup:
 def _before(record: Record) -> list[Markup]:
     parts = []
     if record["before"]:
-        asked = [element("li", question) for question in record["before"]]
-        parts += [element("h4", "Asked before"), element("ol", *asked)]
+        questions = [element("li", question) for question in record["before"]]
+        parts += [element("h4", "Asked before"), element("ol", *questions)]
     if record["standalone_question"] not in {"", record["question"]}:
         parts += [element("h4", "Understood as"), element("p", record["standalone_question"])]
     if record["pages"]:
@@ -43,7 +43,7 @@ def _expectation(record: Record) -> str:
         )
         return f"A refusal: {removed} the library."
     if record["answers"]:
-        return "An answer that holds " + " or ".join(f"“{answer}”" for answer in record["answers"]) + "."
+        return "An answer that contains " + " or ".join(f"“{answer}”" for answer in record["answers"]) + "."
     return "An answer."
 
 
@@ -67,12 +67,12 @@ def _ranking(record: Record) -> list[Markup]:
         )
         for name in ranked[:RANKED]
     ]
-    return [element("h4", "Documents that the search brought"), element("ol", *items)]
+    return [element("h4", "Documents found"), element("ol", *items)]
 
 
-def came_out(record: Record) -> Markup:
+def actual(record: Record) -> Markup:
     """Show the outcome, and the answer claim by claim with verdicts, reasons and quotes."""
-    title = f"Came out: {record['outcome']} ({record['stop_reason'].replace('_', ' ')}) in {shown(record['ms'], 'ms')}"
+    title = f"Outcome: {record['outcome']} ({record['stop_reason'].replace('_', ' ')}) in {shown(record['ms'], 'ms')}"
     parts = [element("h4", title)]
     if record["error"] is not None:
         parts.append(element("p", record["error"]["message"]))
@@ -84,7 +84,7 @@ def came_out(record: Record) -> Markup:
 
 
 def _first_draft(record: Record) -> list[Markup]:
-    """Show what was written before repair where the finished answer is another."""
+    """Show the answer before repair if the finished one differs."""
     first, last = [claim["text"] for claim in record["first_claims"]], [claim["text"] for claim in record["claims"]]
     if not first or first == last:
         return []
@@ -112,7 +112,7 @@ def _verdict(claim: ClaimRecord) -> Markup:
 
 def _citation(citation: CitationRecord, record: Record) -> Markup:
     mistakes = [
-        text for fine, text in ((citation["exact"], "not exact"), (citation["offered"], "never offered")) if not fine
+        text for fine, text in ((citation["exact"], "not exact"), (citation["offered"], "not a source")) if not fine
     ]
     return _quoted(citation["quote"], citation["document"], gold=is_gold(record, citation), mistakes=tuple(mistakes))
 
@@ -125,13 +125,13 @@ def _quoted(text: str, document: str, *, gold: bool, mistakes: tuple[str, ...] =
 
 
 OPEN_AT_FIRST = 8
-MOST = 300  # of one kind; a browser shows some thousands of folded cards, and nobody reads them
+MOST = 300  # of one kind; a browser can show some thousands of folded cards, but nobody reads them
 
 FailedRecord = tuple[Record, list[RecordError]]
 
 
 def failures(records: Sequence[Record]) -> Markup:
-    """Show every record that something is wrong with, under its gravest mistake, with choices to filter by."""
+    """Show every record with an error, grouped by its most severe one, with filters."""
     mistaken = [(record, found) for record in records if (found := errors_of(record))]
     if not mistaken:
         return element("p", "Nothing went wrong.")
@@ -143,7 +143,7 @@ def failures(records: Sequence[Record]) -> Markup:
 
 
 def _filters(list_id: str, mistaken: Sequence[FailedRecord]) -> Markup:
-    """Make the choices that narrow a list of cards; the page's script shows them."""
+    """Build the filters of a list of cards; the page's script shows them."""
     present = {mistake.kind for _, found in mistaken for mistake in found}
     choices = [_choice("why", "Why", [(kind, TITLES[kind]) for kind in KINDS if kind in present])]
     for tag in TAGS:
@@ -200,13 +200,13 @@ def _card(record: Record, found: Sequence[RecordError]) -> Markup:
         summary,
         element(
             "div",
-            joined([element("h4", "And besides"), element("ul", *others)]) if others else None,
-            element("div", expected(record), came_out(record), class_="sides"),
+            joined([element("h4", "Also"), element("ul", *others)]) if others else None,
+            element("div", expected(record), actual(record), class_="sides"),
             class_="inside",
         ),
         class_="card",
         data_card=True,
         data_why="\n".join(mistake.kind for mistake in found),
-        # Names of attributes can't be escaped: these are ours, not a data set's.
+        # Attribute names can't be escaped; these are ours, not a data set's.
         **{f"data_{tag}": record["tags"].get(tag, "") for tag in TAGS},
     )

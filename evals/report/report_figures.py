@@ -1,4 +1,4 @@
-"""Figures as tiles, as bars with their intervals, by the values of tags, and beside those of another run."""
+"""Figures as tiles, as bars with intervals, and by tag, each compared with a baseline."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,26 +19,26 @@ GATED = "golden"
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Means to compare with, by the names of measures, and what they are of."""
+    """Means to compare with, by measure, and the name of their run."""
 
     name: str
     means: Mapping[str, float]
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Read the figures of a run's folder, or of a file that has them under ``all`` as ``metrics.json`` does.
+    """Read the figures of a run's folder, or of a file that has them under ``all``, like ``metrics.json``.
 
-    Raises InvalidRequest where neither is there.
+    Raises InvalidRequest if the path is neither.
     """
     figures = RunFolder(path).metrics() if path.is_dir() else _figures_in(path)
     found = figures.get("all")
     if not isinstance(found, Mapping) or not all(isinstance(figure, Mapping) for figure in found.values()):
-        raise InvalidRequest(f"{path}: `all` is no table of figures; name a run's folder or its metrics.json.")
+        raise InvalidRequest(f"{path}: `all` is not a table of figures; name a run's folder or its metrics.json.")
     return Baseline(name=path.name, means=_means(found))
 
 
 def committed_baseline(configuration: Configuration) -> Baseline | None:
-    """Give the figures that the gate holds a run of the golden set to; None where the run is not one that it makes."""
+    """Return the gate's baseline for a run of the golden set; None if the gate has no such run."""
     if configuration["data"]["name"] != GATED:
         return None
     measures = load_baseline().get(configuration["options"]["model"], {})
@@ -55,14 +55,14 @@ def _figures_in(path: Path) -> Mapping[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidRequest(f"{path} is no run's folder and no file of figures.") from error
+        raise InvalidRequest(f"{path} is neither a run's folder nor a file of figures.") from error
     if not isinstance(found, Mapping):
-        raise InvalidRequest(f"{path} is no file of figures: it holds no object.")
+        raise InvalidRequest(f"{path} is not a file of figures: it holds no object.")
     return found
 
 
 def tiles(figures: Figures, baseline: Baseline | None) -> Markup:
-    """Show the figures that matter most, those of them that the run has."""
+    """Show the key figures that the run has."""
     chosen = [(BY_NAME[name], figures[name]) for name in KEY_FIGURES if name in figures]
     return element("ul", *(_tile(metric, figure, baseline) for metric, figure in chosen), class_="tiles")
 
@@ -73,20 +73,20 @@ def _tile(metric: Metric, figure: Figure, baseline: Baseline | None) -> Markup:
         element("div", metric.title, class_="name"),
         element("div", shown(figure["mean"], metric.unit), class_="value"),
         element("div", _interval(metric, figure), class_="range"),
-        _beside(metric, baseline),
+        _baseline_note(metric, baseline),
         class_="tile",
         title=metric.means,
     )
 
 
-def _beside(metric: Metric, baseline: Baseline | None) -> Markup | None:
+def _baseline_note(metric: Metric, baseline: Baseline | None) -> Markup | None:
     if baseline is None or metric.name not in baseline.means:
         return None
     return element("div", f"baseline {shown(baseline.means[metric.name], metric.unit)}", class_="range")
 
 
 def measures(figures: Figures, baseline: Baseline | None) -> list[Markup]:
-    """Show every measure of the run as a bar, a table for each group."""
+    """Show every measure of the run as a bar, one table per group."""
     tables = []
     for title, metrics in GROUPS.items():
         taken = [metric for metric in metrics if metric.name in figures]
@@ -130,7 +130,7 @@ def _interval(metric: Metric, figure: Figure) -> str:
 
 
 def by_tags(groups: Mapping[str, Mapping[str, Figures]]) -> list[Markup]:
-    """Show the key figures by each value of a tag, all others folded away."""
+    """Show the key figures by the values of each tag, the other figures folded."""
     return [_by_tag(tag, values) for tag, values in groups.items()]
 
 

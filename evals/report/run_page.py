@@ -16,7 +16,7 @@ from evals.run_folder import Configuration, RunFolder
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run as a report needs it. ``metrics`` are those of ``metrics.json``; ``ended`` has its zone."""
+    """The data of a run's report. ``metrics`` is the content of ``metrics.json``; ``ended`` has a time zone."""
 
     name: str
     configuration: Configuration
@@ -26,7 +26,7 @@ class Run:
 
 
 def read_run(folder: RunFolder) -> Run:
-    """Read a run from its folder. Raises InvalidRequest where it holds none, or one without figures."""
+    """Read a run from its folder. Raises InvalidRequest if it holds none, or one without figures."""
     return Run(
         name=folder.name,
         configuration=folder.configuration(),
@@ -39,15 +39,15 @@ def read_run(folder: RunFolder) -> Run:
 def write_report(folder: RunFolder, baseline: Baseline | None = None) -> None:
     """Write ``report.html`` of a run that has its figures.
 
-    Without a baseline the gate's is taken, where it has one of such a run. Raises InvalidRequest as ``read_run`` does.
+    The default baseline is the gate's, if it has one for this kind of run. Raises InvalidRequest as ``read_run`` does.
     """
     run = read_run(folder)
-    beside = committed_baseline(run.configuration) if baseline is None else baseline
-    folder.report.write_text(report_page(run, beside), encoding="utf-8")
+    chosen = committed_baseline(run.configuration) if baseline is None else baseline
+    folder.report.write_text(report_page(run, chosen), encoding="utf-8")
 
 
 def report_page(run: Run, baseline: Baseline | None = None) -> str:
-    """Return a run's report as one HTML page that needs nothing else."""
+    """Return a run's report as one self-contained HTML page."""
     parts = list(_parts(run, baseline))
     links = {part.id_: part.title for part in parts}
     title = f"{run.configuration['data']['name']}, {run.configuration['options']['model']}"
@@ -71,11 +71,9 @@ def _parts(run: Run, baseline: Baseline | None) -> Iterator[_Part]:
     if tags:
         yield _Part("tags", f"By {' and '.join(tags)}", by_tags(tags))
     yield _Part("distributions", "Distributions", [distributions(run.records), spending(run.records)])
-    lead = (
-        "Each question stands under the gravest thing that is wrong with it; open it for answer, quotes and evidence."
-    )
+    lead = "Each question is listed under its most severe error; open it to see the answer, quotes and evidence."
     yield _Part("failures", "What went wrong", [failures(run.records)], lead)
-    yield _Part("settings", "Made with", [_settings(run.configuration)])
+    yield _Part("settings", "Configuration", [_settings(run.configuration)])
 
 
 def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> Markup:
@@ -88,7 +86,7 @@ def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> M
         element("h1", title),
         element(
             "p",
-            f"{counted(count, 'question')} asked of {counted(documents, 'document')}{again}. {right:,} came out right. "
+            f"{counted(count, 'question')} asked of {counted(documents, 'document')}{again}. {right:,} right. "
             f"Ended on {run.ended:%d %B %Y at %H:%M %Z}.",
             class_="meta",
         ),
@@ -100,7 +98,7 @@ def _header(title: str, run: Run, baseline: Baseline | None, links: Markup) -> M
 
 
 def _settings(configuration: Mapping[str, Any]) -> Markup:
-    """Show what a run was made with, a part for each kind, folded."""
+    """Show a run's configuration, each part folded."""
     return joined(folded(part.capitalize(), _listed(values), class_="more") for part, values in configuration.items())
 
 
@@ -124,7 +122,5 @@ def _footer(run: Run) -> Markup:
     version = run.configuration["versions"].get("citewell", "")
     return element(
         "footer",
-        element(
-            "p", f"Citewell {version}. Made from the folder {run.name}: every figure and list is of results.jsonl."
-        ),
+        element("p", f"Citewell {version}. Generated from results.jsonl in the folder {run.name}."),
     )

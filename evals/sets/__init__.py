@@ -1,6 +1,6 @@
-"""Loaders of data sets, each by a path; the text of public sets is not kept in the project.
+"""Loaders of data sets from a path; the project does not include the text of public sets.
 
-``LOADERS`` names those that run through the graph. Each brings its set to the one form of ``evals.cases``.
+``LOADERS`` lists those that run through the graph. Each converts its set to the form of ``evals.cases``.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,11 +28,11 @@ PARTS = {
 
 
 def union_set(folder: Path) -> DataSet:
-    """Read the sets that lie in a folder, each in the folder of its name, as one library.
+    """Read the sets in a folder, each in the subfolder of its name, as one library.
 
-    Names and case ids begin with their set's; the tag ``set`` is that and the language, as "xquad-vi". Everything is
-    searched, selected pages too. No question has an unanswerable twin, since one set's documents may answer another's.
-    Raises InvalidRequest where none of the sets is there, and as their loaders do.
+    Document names and case ids start with the set's name; the tag ``set`` is the set and the language, such as
+    "xquad-vi". Everything is searched, including selected pages. No question has an unanswerable twin, since one set's
+    documents may answer another's questions. Raises InvalidRequest if there is no set, and what the loaders raise.
     """
     parts = {name: load(folder / name) for name, load in PARTS.items() if (folder / name).is_dir()}
     if not parts:
@@ -79,18 +79,18 @@ LOADERS: Mapping[str, Loader] = {
 
 
 def load_data_set(name: str, path: Path | None) -> DataSet:
-    """Load a data set by name: ``golden`` is our own and needs no path, any other is read from one.
+    """Load a data set by name: ``golden`` is our own and needs no path, any other is read from a path.
 
-    Raises InvalidRequest for a name that no loader has, a path that is missing or of no use, and what a loader refuses.
+    Raises InvalidRequest for an unknown name, a missing or unexpected path, or invalid data.
     """
     if name == "golden":
         from evals.golden import load_golden
 
         if path is not None:
-            raise InvalidRequest("golden is read from no path; `own` is the set of questions of your own.")
+            raise InvalidRequest("golden takes no --path; use `own` for your own questions.")
         return load_golden()
     if name not in LOADERS:
         raise InvalidRequest(f"There is no data set {name!r}; there are {', '.join(sorted([*LOADERS, 'golden']))}.")
     if path is None:
-        raise InvalidRequest(f"{name} is read from a path: give --path.")
+        raise InvalidRequest(f"{name} is read from a path: add --path.")
     return LOADERS[name](path)

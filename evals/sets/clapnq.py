@@ -1,4 +1,4 @@
-"""CLAPnq (Rosenthal et al. 2025): search questions, each with a passage that answers it or only seems to."""
+"""CLAPnq (Rosenthal et al. 2025): search questions, each with a passage that answers it or only appears to."""
 
 import json
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from graph.errors import InvalidRequest
 class CLAPnqQuestion:
     """A question with its passage, the passage's title, and whether the passage holds the answer.
 
-    ``sentences`` are the passage's own, in order; ``references`` holds, for each annotator, the indices of those that
-    the answer rests on. An answerable question may come without any.
+    ``sentences`` are the passage's, in order; ``references`` holds, for each annotator, the indices of the sentences
+    that support the answer. An answerable question may have none.
     """
 
     text: str
@@ -26,7 +26,7 @@ class CLAPnqQuestion:
 
 
 def load_clapnq(folder: Path) -> tuple[CLAPnqQuestion, ...]:
-    """Read the answerable and the unanswerable questions of a folder. Raises InvalidRequest where it cannot."""
+    """Read the answerable and the unanswerable questions of a folder. Raises InvalidRequest if a file is invalid."""
     questions: list[CLAPnqQuestion] = []
     for name, answerable in (("answerable", True), ("unanswerable", False)):
         path = folder / f"{name}.jsonl"
@@ -36,7 +36,7 @@ def load_clapnq(folder: Path) -> tuple[CLAPnqQuestion, ...]:
         except OSError as error:
             raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
         except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise InvalidRequest(f"{path} is no CLAPnq file: {error!r}.") from error
+            raise InvalidRequest(f"{path} is not a CLAPnq file: {error!r}.") from error
     return tuple(questions)
 
 
@@ -60,9 +60,9 @@ def _question(row: dict[str, Any], answerable: bool) -> CLAPnqQuestion:
 def clapnq_set(folder: Path) -> DataSet:
     """Read the set with each question asked of its own passage, selected as the only page.
 
-    Its answers are paragraphs that annotators wrote in words of their own, which no answer contains, so cases have
-    none to be right by. A question that can be answered but has no annotated sentence has no evidence either. Raises
-    InvalidRequest as ``load_clapnq`` does, and where a sentence is not in its passage.
+    The reference answers are paragraphs in the annotators' own words, which no answer contains verbatim, so cases have
+    no ``answers``. An answerable question without annotated sentences has no evidence. Raises InvalidRequest as
+    ``load_clapnq`` does, and if a sentence is not in its passage.
     """
     return _data_set("clapnq", folder, selected=True)
 

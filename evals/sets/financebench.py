@@ -1,7 +1,7 @@
 """FinanceBench (Islam et al. 2023): questions about companies' filings, with the pages that hold the answer.
 
-The pages that any question's evidence names are the library. Their text is the data set's own, as it was taken from
-PDF files: tables are one cell a line, and dashes and quotes come garbled.
+The library consists of all pages named as evidence. Their text is the data set's own, extracted from PDF files: tables
+have one cell per line, and dashes and quotes are garbled.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from graph.errors import InvalidRequest
 
 
 class EvidencePage(BaseModel):
-    """A page of a filing, and the part of it that holds the evidence."""
+    """A page of a filing, and its part that holds the evidence."""
 
     evidence_text: Annotated[str, Field(min_length=1)]
     doc_name: Annotated[str, Field(min_length=1)]
@@ -43,11 +43,11 @@ class FinanceBenchQuestion(BaseModel):
 
 
 def financebench_set(path: Path) -> DataSet:
-    """Read ``questions.jsonl``, or the folder it lies in.
+    """Read ``questions.jsonl``, or the folder that contains it.
 
-    The evidence is one set over all of a question's pages: the sentences that lie within what the annotators marked.
-    Other pages of the same filing may tell an answer too, so questions have no unanswerable twin. Raises InvalidRequest
-    naming the file, the line and the field at fault.
+    The evidence is one set over all of a question's pages: the sentences that the annotators marked. Other pages of
+    the same filing may also hold the answer, so questions have no unanswerable twin. Raises InvalidRequest naming the
+    invalid file, line and field.
     """
     documents: dict[str, Document] = {}
     cases: list[Case] = []
@@ -55,7 +55,9 @@ def financebench_set(path: Path) -> DataSet:
         for page in row.evidence:
             document = Document(page.name, page.title, page.evidence_text_full_page)
             if documents.setdefault(page.name, document).text != document.text:
-                raise InvalidRequest(f"{where}: evidence_text_full_page: {page.name} has another text than before.")
+                raise InvalidRequest(
+                    f"{where}: evidence_text_full_page: the text of {page.name} differs from an earlier one."
+                )
         cases.append(
             Case(
                 case_id=row.financebench_id,

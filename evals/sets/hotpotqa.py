@@ -1,7 +1,7 @@
-"""HotpotQA (Yang et al. 2018), distractor setting: questions that take two of the ten paragraphs they come with.
+"""HotpotQA (Yang et al. 2018), distractor setting: questions that need two of their ten paragraphs.
 
-Every paragraph is a document once, however many questions it comes with, and all of them are one library, so that
-the two are to be found among all.
+Each paragraph is stored once, even if several questions share it, and all paragraphs form one library, so the two must
+be found among all.
 """
 
 from itertools import accumulate
@@ -17,14 +17,14 @@ from text.sentences import trimmed
 
 
 class SupportingFacts(BaseModel):
-    """The sentences that the answer rests on: a paragraph's title and a place among its sentences, side by side."""
+    """The sentences that support the answer, as parallel lists of paragraph titles and sentence indices."""
 
     title: list[str]
     sent_id: list[Annotated[int, Field(ge=0)]]
 
 
 class Paragraphs(BaseModel):
-    """Titles, and beside them each paragraph's sentences, white space between them at their beginnings."""
+    """Parallel lists of titles and each paragraph's sentences, which start with the white space between them."""
 
     title: list[str]
     sentences: list[list[str]]
@@ -41,11 +41,11 @@ class HotpotQAQuestion(BaseModel):
 
 
 def hotpotqa_set(path: Path) -> DataSet:
-    """Read ``distractor.json``, or the folder it lies in.
+    """Read ``distractor.json``, or the folder that contains it.
 
-    A document is called by its title. Both paragraphs' sentences are one set of evidence. No answer says "yes" or "no"
-    where the sources are quoted, so such questions have no answer to be right by. Raises InvalidRequest naming the
-    file, the entry and the field at fault.
+    A document's name is its title. Both paragraphs' sentences are one set of evidence. An answer of quotes never says
+    "yes" or "no", so such questions have no ``answers``. Raises InvalidRequest naming the invalid file, entry and
+    field.
     """
     file = file_at(path, "distractor.json")
     documents: dict[str, Document] = {}
@@ -54,7 +54,7 @@ def hotpotqa_set(path: Path) -> DataSet:
         for title, sentences in _paragraphs(row, where):
             document = _document(title, sentences)
             if documents.setdefault(title, document).text != document.text:
-                raise InvalidRequest(f"{where}: context: {title!r} has another text than before.")
+                raise InvalidRequest(f"{where}: context: the text of {title!r} differs from an earlier one.")
         evidence = _evidence(row, documents, where)
         cases.append(
             Case(

@@ -1,9 +1,9 @@
-"""A user's own data set: a folder with documents and questions, as docs/evaluation.md explains by example.
+"""A user's own data set: a folder with documents and questions, explained by example in docs/evaluation.md.
 
 ``library/`` holds files of any format that Citewell reads; a document's name is its path below it, without the
-suffix. ``documents.jsonl`` may hold more, one ``{"name", "title", "text"}`` a line. Every ``questions*.jsonl`` is
-read. Gold evidence is quoted: a quote must be a whole sentence of its document's canonical text, or several in a
-row.
+suffix. ``documents.jsonl`` may hold more, one ``{"name", "title", "text"}`` per line. Every ``questions*.jsonl`` is
+read. Gold evidence is quoted: a quote must be one or several consecutive whole sentences of its document's canonical
+text.
 """
 
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ from tools.parsers import formats, parse
 
 
 class QuotedSentence(BaseModel, extra="forbid"):
-    """Evidence by the words that stand in a document."""
+    """Evidence as a quote from a document."""
 
     document: str
     quote: Annotated[str, Field(min_length=1)]
 
 
 class Question(BaseModel, extra="forbid"):
-    """A line of a questions file. Fields are explained by ``evals.cases.Case``."""
+    """A line of a questions file; see ``evals.cases.Case`` for the fields."""
 
     id: Annotated[str, Field(min_length=1)]
     question: Annotated[str, Field(min_length=1)]
@@ -54,10 +54,10 @@ class WrittenDocument(BaseModel, extra="forbid"):
 
 
 def load_own(folder: Path, *, more: tuple[Document, ...] = ()) -> DataSet:
-    """Read a folder; ``more`` documents join its library.
+    """Read a folder, and add ``more`` documents to its library.
 
-    Raises InvalidRequest naming the file, the line and the field at fault: no questions, a document that is not there
-    or cannot be read, or a quote that is no whole sentence of its document.
+    Raises InvalidRequest naming the invalid file, line and field: no questions, a document that is missing or cannot
+    be read, or a quote that is not a whole sentence of its document.
     """
     documents = (*more, *_files(folder / "library"), *_written(folder / "documents.jsonl"))
     by_name = {document.name: document for document in documents}
@@ -71,7 +71,7 @@ def load_own(folder: Path, *, more: tuple[Document, ...] = ()) -> DataSet:
 
 
 def read_document(path: Path, name: str) -> Document:
-    """Read a file as a document. Raises InvalidRequest where it cannot be read."""
+    """Read a file as a document. Raises InvalidRequest if it cannot be read."""
     try:
         data = path.read_bytes()
         parsed = parse(data, name=path.name)
@@ -83,7 +83,7 @@ def read_document(path: Path, name: str) -> Document:
 
 
 def sentences_of(document: Document, quote: str) -> tuple[Sentence, ...]:
-    """Find the sentences that a quote is made of; none where it is not exactly one or several in a row."""
+    """Return the sentences of a quote; none if it is not exactly one or several consecutive sentences."""
     start = document.text.find(quote)
     while start >= 0:
         end = start + len(quote)
@@ -112,7 +112,7 @@ def _written(file: Path) -> Iterator[Document]:
 def _case(question: Question, documents: dict[str, Document], where: str) -> Case:
     if (question.expected == "answered") != bool(question.evidence):
         raise InvalidRequest(
-            f"{where}: evidence: a question is answered where it has evidence, and abstained from else."
+            f"{where}: evidence: a question needs evidence if `expected` is answered, and none if it is abstained."
         )
     evidence = tuple(
         frozenset(sentence for quoted in chosen for sentence in _quoted(quoted, documents, where))
@@ -142,5 +142,5 @@ def _quoted(quoted: QuotedSentence, documents: dict[str, Document], where: str) 
         raise InvalidRequest(f"{where}: document: there is no {quoted.document!r} in the library.")
     found = sentences_of(document, quoted.quote)
     if not found:
-        raise InvalidRequest(f"{where}: quote: {quoted.quote!r} is no whole sentence of {quoted.document}.")
+        raise InvalidRequest(f"{where}: quote: {quoted.quote!r} is not a whole sentence of {quoted.document}.")
     return found

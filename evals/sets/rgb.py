@@ -1,6 +1,6 @@
-"""RGB (Chen et al. 2023), counterfactual part: questions with true passages, the same made false, and noise.
+"""RGB (Chen et al. 2023), counterfactual part: questions with true passages, falsified versions of them, and noise.
 
-As a data set it holds true passages and noise alone; ``research.rgb_measurement`` measures what false ones do.
+The data set holds only true passages and noise; ``research.rgb_measurement`` measures the effect of false ones.
 """
 
 import json
@@ -16,9 +16,9 @@ from graph.errors import InvalidRequest
 
 @dataclass(frozen=True, slots=True)
 class RGBQuestion:
-    """A question with its passages. ``wrong`` pairs a true passage's place among ``true`` with its false version.
+    """A question with its passages. ``wrong`` pairs the index of a passage in ``true`` with its false version.
 
-    ``answers`` are groups of wordings: a right answer has one of each group. A file may lack them.
+    ``answers`` are groups of wordings: a right answer contains one of each group. A file may lack them.
     """
 
     text: str
@@ -29,9 +29,9 @@ class RGBQuestion:
 
 
 def load_rgb(path: Path) -> tuple[RGBQuestion, ...]:
-    """Read a ``*_fact.jsonl`` file; a false version that says what its true passage says is left out.
+    """Read a ``*_fact.jsonl`` file; a false version that equals its true passage is left out.
 
-    Raises InvalidRequest where the file cannot be read, naming the line and the field at fault.
+    Raises InvalidRequest if the file cannot be read or is invalid, naming the line and the field.
     """
     questions = tuple(_question(path, number, row) for number, row in _rows(path, text_of(path)))
     if not questions:
@@ -87,12 +87,12 @@ def _plain(text: str) -> str:
 
 
 def rgb_set(path: Path) -> DataSet:
-    """Read one language's ``*_fact.jsonl``, or all of a folder; questions are asked over all passages, each there once.
+    """Read one language's ``*_fact.jsonl``, or all of a folder; questions are asked over all passages without repeats.
 
-    A passage is no article, so its title is a number. Each place where a true passage tells the answer is evidence
-    of its own. Without a question's true passages what is left is noise, and no answer. Where an answer takes several
-    facts, as one of the Chinese ones does, no single text makes it right and the question has none. Raises
-    InvalidRequest as ``load_rgb`` does.
+    A passage is not an article, so its title is a number. Each place where a true passage states the answer is an
+    alternative set of evidence. Without a question's true passages only noise is left, and no answer. If an answer
+    needs several facts, like one of the Chinese ones, no single text makes it right and the question has no
+    ``answers``. Raises InvalidRequest as ``load_rgb`` does.
     """
     files = sorted(path.glob("*_fact.jsonl")) if path.is_dir() else [path]
     if not files:

@@ -1,4 +1,4 @@
-"""Read and validate a data set's files, and turn their answers into gold evidence.
+"""Helpers to read and validate a data set's files, and to turn answers into gold evidence.
 
 Errors name the file, line and field.
 """
@@ -18,12 +18,12 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def file_at(path: Path, name: str) -> Path:
-    """Return the path of a file, or where it is a folder's the file of that name in it."""
+    """Return the path of a file; for a folder, the file of that name in it."""
     return path / name if path.is_dir() else path
 
 
 def text_of(file: Path) -> str:
-    """Read a file. Raises InvalidRequest where it cannot be read as UTF-8 text."""
+    """Read a file. Raises InvalidRequest if it cannot be read as UTF-8 text."""
     try:
         return file.read_text(encoding="utf-8")
     except OSError as error:
@@ -33,7 +33,7 @@ def text_of(file: Path) -> str:
 
 
 def rows_of_lines(file: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Read JSON lines, each with its place for messages. Raises InvalidRequest naming the line and the field."""
+    """Yield the rows of JSON lines, each with its location for messages. Raises InvalidRequest with line and field."""
     for number, line in enumerate(text_of(file).split("\n"), 1):
         if line.strip():
             where = f"{file}, line {number}"
@@ -44,13 +44,13 @@ def rows_of_lines(file: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
 
 
 def rows_of_array(file: Path, row: type[Row]) -> Iterator[tuple[str, Row]]:
-    """Read a JSON array, each entry with its place for messages. Raises InvalidRequest naming entry and field."""
+    """Yield a JSON array's rows, each with its location for messages. Raises InvalidRequest with entry and field."""
     try:
         entries: Any = json.loads(text_of(file))
     except ValueError as error:
-        raise InvalidRequest(f"{file} is no JSON: {error}.") from error
+        raise InvalidRequest(f"{file} is not JSON: {error}.") from error
     if not isinstance(entries, list):
-        raise InvalidRequest(f"{file} is no JSON array.")
+        raise InvalidRequest(f"{file} is not a JSON array.")
     for number, entry in enumerate(entries, 1):
         where = f"{file}, entry {number}"
         try:
@@ -66,7 +66,7 @@ def _first_fault(error: ValidationError, whole: str) -> str:
 
 
 def sentences_over(document: Document, start: int, end: int) -> frozenset[Sentence]:
-    """Return the sentences that a span touches, such as the one that an answer stands in."""
+    """Return the sentences that a span overlaps, such as the one that contains an answer."""
     return frozenset(
         Sentence(document.name, index)
         for index, (first, last) in enumerate(document.spans)
@@ -75,7 +75,7 @@ def sentences_over(document: Document, start: int, end: int) -> frozenset[Senten
 
 
 def answer_evidence(document: Document, answers: Iterable[str]) -> tuple[frozenset[Sentence], ...]:
-    """Return an alternative for each place where one of the answers stands in a document, whatever its case."""
+    """Return an alternative set for each place where a document contains one of the answers, in any case."""
     places = {
         found.span() for answer in answers for found in re.finditer(re.escape(answer), document.text, re.IGNORECASE)
     }

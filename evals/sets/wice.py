@@ -1,4 +1,4 @@
-"""WiCE (Kamoi et al. 2023): claims of Wikipedia, each with the web page it cites, split into lines by annotators."""
+"""WiCE (Kamoi et al. 2023): claims from Wikipedia, each with the web page it cites, split into lines by annotators."""
 
 import hashlib
 import json
@@ -15,13 +15,13 @@ from text.sentences import trimmed
 
 WiCELabel = Literal["supported", "partially_supported", "not_supported"]
 _TITLE = "(meta data) TITLE:"
-_BETWEEN = "\n\n"  # lines are paragraphs of their own
+_BETWEEN = "\n\n"  # each line is a paragraph
 SEGMENT_LENGTH = 1200  # code points; about the 300 tokens of a stored segment
 
 
 @dataclass(frozen=True, slots=True)
 class WiCEClaim:
-    """A claim, the lines of its page, and each annotated set of lines (0-based) that supports what is supported."""
+    """A claim, the lines of its page, and the annotated sets of supporting lines (0-based)."""
 
     article: str
     text: str
@@ -32,14 +32,14 @@ class WiCEClaim:
 
 @dataclass(frozen=True, slots=True)
 class WiCEPage:
-    """A page as segments; for each segment ``starts`` says where its lines begin, ``first`` the number of its first."""
+    """A page as segments; per segment, ``starts`` holds the offsets of its lines, ``first`` its first line number."""
 
     segments: tuple[Segment, ...]
     starts: tuple[tuple[int, ...], ...]
     first: tuple[int, ...]
 
     def lines(self, segment: int, start: int, end: int) -> set[int]:
-        """Return the numbers of the lines that a span of a segment's text touches."""
+        """Return the numbers of the lines that a span of a segment's text overlaps."""
         starts = self.starts[segment]
         ends = (*starts[1:], len(self.segments[segment].text))
         return {
@@ -50,7 +50,7 @@ class WiCEPage:
 
 
 def load_wice(path: Path) -> tuple[WiCEClaim, ...]:
-    """Read the claims of a file. Raises InvalidRequest where it cannot."""
+    """Read the claims of a file. Raises InvalidRequest if it is not a valid file."""
     claims: list[WiCEClaim] = []
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -63,20 +63,20 @@ def load_wice(path: Path) -> tuple[WiCEClaim, ...]:
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidRequest(f"{path} is no WiCE file: {error!r}.") from error
+        raise InvalidRequest(f"{path} is not a WiCE file: {error!r}.") from error
     if not claims:
-        raise InvalidRequest(f"{path} is no WiCE file: it holds no claim.")
+        raise InvalidRequest(f"{path} is not a WiCE file: it holds no claim.")
     return tuple(claims)
 
 
 def claims_digest(claims: Sequence[WiCEClaim]) -> str:
-    """Name a set of claims by its texts, in any order, so that a report can say whether a fit saw them."""
+    """Return a digest of the claims' texts in any order, so that a report can show whether a fit used them."""
     texts = "\n".join(sorted(claim.text for claim in claims))
     return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
 
 def page_of(claim: WiCEClaim) -> WiCEPage:
-    """Lay a claim's page out as segments of whole lines, a blank line after each, as paragraphs are stored."""
+    """Return a claim's page as segments of whole lines, a blank line after each, as paragraphs are stored."""
     segments: list[Segment] = []
     starts: list[tuple[int, ...]] = []
     first: list[int] = []
@@ -98,10 +98,10 @@ def page_of(claim: WiCEClaim) -> WiCEPage:
 def wice_set(path: Path) -> DataSet:
     """Read the set with each claim asked of the page it cites, selected as the only page.
 
-    ``path`` is the file, or the folder of ``claims.jsonl``. A page's lines are its sentences, the line of metadata that
-    names its title among them, since annotators chose it too. A claim that is partially supported is to be answered.
-    Claims have no answer to be right by, and what is not supported has no evidence. Raises InvalidRequest as
-    ``load_wice`` does, and where evidence names a line that its page lacks.
+    ``path`` is the file, or the folder of ``claims.jsonl``. A page's lines are its sentences, including the metadata
+    line with its title, since annotators chose it too. A partially supported claim should be answered. Claims have no
+    ``answers``, and unsupported ones have no evidence. Raises InvalidRequest as ``load_wice`` does, and if evidence
+    names a line that its page lacks.
     """
     file = file_at(path, "claims.jsonl")
     documents: list[Document] = []

@@ -8,12 +8,12 @@ from evals.cases import Case, DataSet, Document, Span
 from evals.sets.set_files import sentences_over
 from graph.errors import InvalidRequest
 
-_BYTE_ORDER_MARK = "\ufeff"  # before some translations; it is no part of a text that is stored
+_BYTE_ORDER_MARK = "\ufeff"  # precedes some translations; not part of the stored text
 
 
 @dataclass(frozen=True, slots=True)
 class XQuADQuestion:
-    """A question, the index of the paragraph that answers it, and the answers as they stand there, with their spans."""
+    """A question, the index of the paragraph that answers it, and the answers in its wording, with their spans."""
 
     text: str
     paragraph: int
@@ -23,7 +23,7 @@ class XQuADQuestion:
 
 @dataclass(frozen=True, slots=True)
 class XQuAD:
-    """The paragraphs of one language, the article of each, and the questions."""
+    """One language's paragraphs, the article of each, and the questions."""
 
     paragraphs: tuple[str, ...]
     articles: tuple[str, ...]
@@ -31,7 +31,7 @@ class XQuAD:
 
 
 def load_xquad(path: Path) -> XQuAD:
-    """Read one language's file. Raises InvalidRequest where it is not of SQuAD's shape."""
+    """Read one language's file. Raises InvalidRequest if it does not have SQuAD's format."""
     paragraphs: list[str] = []
     articles: list[str] = []
     questions: list[XQuADQuestion] = []
@@ -40,27 +40,27 @@ def load_xquad(path: Path) -> XQuAD:
             for paragraph in article["paragraphs"]:
                 text = paragraph["context"].removeprefix(_BYTE_ORDER_MARK)
                 shift = len(text) - len(paragraph["context"])
-                for asked in paragraph["qas"]:
-                    answers = tuple(answer["text"].strip() for answer in asked["answers"])
+                for question in paragraph["qas"]:
+                    answers = tuple(answer["text"].strip() for answer in question["answers"])
                     spans = tuple(
                         ((at := answer["answer_start"] + shift), at + len(answer["text"]))
-                        for answer in asked["answers"]
+                        for answer in question["answers"]
                     )
-                    questions.append(XQuADQuestion(asked["question"], len(paragraphs), answers, spans))
+                    questions.append(XQuADQuestion(question["question"], len(paragraphs), answers, spans))
                 paragraphs.append(text)
                 articles.append(article["title"])
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise InvalidRequest(f"{path} is no XQuAD file: {error!r}.") from error
+        raise InvalidRequest(f"{path} is not an XQuAD file: {error!r}.") from error
     return XQuAD(tuple(paragraphs), tuple(articles), tuple(questions))
 
 
 def xquad_set(path: Path) -> DataSet:
     """Read one language's file, or all of a folder as one library; a file's stem is its language.
 
-    A paragraph's translations leave the library with it where questions are asked without their answer, since each of
-    them tells it. Raises InvalidRequest where there is no file or one is not of SQuAD's shape.
+    For questions asked without their answer, a paragraph is removed together with its translations, since each of them
+    contains the answer. Raises InvalidRequest if there is no file or one does not have SQuAD's format.
     """
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:

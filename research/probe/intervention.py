@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from answers.support import question_coverage
-from evals.case_run import Followed, ask_case, context_of
+from evals.case_run import FollowedRun, ask_case, context_of
 from evals.cases import Case
 from evals.dataset_store import StoredDataSet
 from graph.context import Context
@@ -229,7 +229,7 @@ class Asker:
         return {segment.segment_id: segment for segment in found}
 
 
-def _reply(followed: Followed) -> Reply:
+def _reply(followed: FollowedRun) -> Reply:
     view, end = followed.view, followed.view.end
     if not isinstance(end, RunFinished):
         return Reply(failure="" if end is None else end.message)

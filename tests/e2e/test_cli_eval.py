@@ -47,4 +47,4 @@ def test_a_run_of_which_every_question_failed_says_why_and_ends_with_a_code(home
     assert done.code == Exit.UNAVAILABLE
     told = " ".join(done.err.split())
     assert "1 of 1 runs failed: first-boat: " in told
-    assert "With --out gone-run the same command asks again" in told
+    assert "Run it again with --out gone-run to retry those" in told

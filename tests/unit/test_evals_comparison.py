@@ -208,7 +208,7 @@ def test_the_page_shows_what_moved_and_escapes_what_others_wrote() -> None:
 
     assert page.count("<script>") == 1
     assert "Turned wrong (1)" in page
-    assert "Nothing changed at all in: " in page
+    assert "No change at all in: " in page
     assert "2 questions compared." in page
 
 

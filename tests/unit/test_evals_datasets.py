@@ -167,13 +167,13 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("name", "file", "content", "message"),
     [
-        ("xquad", "en.json", '{"data": [{}]}', "en.json is no XQuAD file"),
-        ("xquad", "en.json", '{"data": 3}', "en.json is no XQuAD file"),
-        ("xquad", "en.json", "[]", "en.json is no XQuAD file"),
-        ("xquad", "en.json", "", "en.json is no XQuAD file"),
-        ("clapnq", "answerable.jsonl", '{"input": "q", "passages": []}', "answerable.jsonl is no CLAPnq file"),
-        ("clapnq", "answerable.jsonl", "not json", "answerable.jsonl is no CLAPnq file"),
-        ("wice", "claims.jsonl", '{"label": "true"}', "claims.jsonl is no WiCE file"),
+        ("xquad", "en.json", '{"data": [{}]}', "en.json is not an XQuAD file"),
+        ("xquad", "en.json", '{"data": 3}', "en.json is not an XQuAD file"),
+        ("xquad", "en.json", "[]", "en.json is not an XQuAD file"),
+        ("xquad", "en.json", "", "en.json is not an XQuAD file"),
+        ("clapnq", "answerable.jsonl", '{"input": "q", "passages": []}', "answerable.jsonl is not a CLAPnq file"),
+        ("clapnq", "answerable.jsonl", "not json", "answerable.jsonl is not a CLAPnq file"),
+        ("wice", "claims.jsonl", '{"label": "true"}', "claims.jsonl is not a WiCE file"),
         ("rgb", "en_fact.jsonl", '{"query": 3}', "en_fact.jsonl, line 1: the field 'query'"),
         (
             "rgb",
@@ -181,8 +181,8 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
             '{"query": "q", "answer": [3], "positive": [], "positive_wrong": [], "negative": []}',
             "line 1: the field 'answer'",
         ),
-        ("hotpotqa", "distractor.json", "{}", "distractor.json is no JSON array"),
-        ("hotpotqa", "distractor.json", "[", "distractor.json is no JSON"),
+        ("hotpotqa", "distractor.json", "{}", "distractor.json is not a JSON array"),
+        ("hotpotqa", "distractor.json", "[", "distractor.json is not JSON"),
         ("hotpotqa", "distractor.json", json.dumps(changed(question=3)), "distractor.json, entry 2: question: "),
         (
             "hotpotqa",
@@ -194,7 +194,7 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
             "hotpotqa",
             "distractor.json",
             json.dumps(changed(context={"title": ["Mill Lane"], "sentences": [["Another."]]})),
-            "entry 2: context: 'Mill Lane' has another text than before",
+            "entry 2: context: the text of 'Mill Lane' differs from an earlier one",
         ),
         (
             "hotpotqa",
@@ -240,9 +240,9 @@ def test_a_folder_that_holds_nothing_is_refused(tmp_path: Path, name: str) -> No
 def test_a_set_is_asked_for_by_a_name_and_a_path(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="no data set 'squad'; there are clapnq, "):
         load_data_set("squad", tmp_path)
-    with pytest.raises(InvalidRequest, match="give --path"):
+    with pytest.raises(InvalidRequest, match="add --path"):
         load_data_set("xquad", None)
-    with pytest.raises(InvalidRequest, match="golden is read from no path"):
+    with pytest.raises(InvalidRequest, match="golden takes no --path"):
         load_data_set("golden", tmp_path)
 
 
@@ -260,14 +260,14 @@ DOCUMENT = {"name": "town", "title": "Town", "text": BRIDGE}
     [
         ({"id": "1"}, r"line 1: question: Field required"),
         ({"id": "1", "question": "q", "answer": "a"}, r"line 1: answer: Extra inputs"),
-        ({"id": "1", "question": "q"}, r"line 1: evidence: a question is answered where it has evidence"),
+        ({"id": "1", "question": "q"}, r"line 1: evidence: a question needs evidence if"),
         (
             {"id": "1", "question": "q", "evidence": [[{"document": "city", "quote": BRIDGE}]]},
             r"line 1: document: there is no 'city'",
         ),
         (
             {"id": "1", "question": "q", "evidence": [[{"document": "town", "quote": "The Cedar Bridge"}]]},
-            r"line 1: quote: 'The Cedar Bridge' is no whole sentence of town",
+            r"line 1: quote: 'The Cedar Bridge' is not a whole sentence of town",
         ),
     ],
 )

@@ -131,7 +131,7 @@ def test_refusals_and_answers_without_claims_are_not_scored() -> None:
 def test_the_figures_say_whose_opinion_they_rest_on() -> None:
     assert all("all words" in metric.means for metric in BY_WORDS.metrics)
     assert described(ALL_WORDS) == {"name": "all words", "rating": None}
-    assert all("as word coverage tells it (AUROC 0.8" in metric.means for metric in ALCE.metrics)
+    assert all("by word coverage (AUROC 0.8" in metric.means for metric in ALCE.metrics)
 
 
 def test_the_shipped_function_comes_with_its_held_out_rating() -> None:

@@ -28,7 +28,7 @@ def test_a_gold_document_that_was_not_retrieved_is_named() -> None:
     found = refused(retrieved=retrieved("museum", "bakery"))
 
     assert kinds(found) == ["refused", "gold_not_retrieved"]
-    assert errors_of(found)[1].why == "ferry: not among the 2 documents that the search brought."
+    assert errors_of(found)[1].why == "ferry: not among the 2 documents that the search returned."
 
 
 def test_an_answer_without_evidence_in_the_library_is_wrong_in_both_variants() -> None:
@@ -70,9 +70,7 @@ def test_quotes_that_are_not_exact_or_were_never_offered_are_wrong() -> None:
 def test_an_invented_id_is_told_and_leaves_the_rest_right() -> None:
     found = record(sections=[section(unknown_ids=2)])
 
-    assert [mistake.why for mistake in errors_of(found)] == [
-        "2 of the ids that the answer was written with name no source."
-    ]
+    assert [mistake.why for mistake in errors_of(found)] == ["2 of the ids in the written answer name no source."]
     assert is_right(found)
 
 

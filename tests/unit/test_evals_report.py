@@ -101,7 +101,7 @@ def test_the_page_says_what_was_run_and_what_went_wrong() -> None:
     page = page_of(record("q1"), refused("q2", question="Is there a night boat?"), failed("q3"))
 
     assert "ferries, extractive" in page.text
-    assert "3 questions asked of 3 documents. 1 came out right. Ended on 04 May 2026 at 12:30 UTC." in page.text
+    assert "3 questions asked of 3 documents. 1 right. Ended on 04 May 2026 at 12:30 UTC." in page.text
     assert "Refused, though it can be answered (1)" in page.text
     assert "Is there a night boat?" in page.text
     assert "model_unavailable: The model did not answer." in page.text
@@ -123,7 +123,7 @@ def test_a_mistaken_answer_is_shown_with_its_quotes_verdicts_and_evidence() -> N
     for text in (
         "Asked before Which islands have a ferry?",
         "Understood as When does the first ferry of Askvik leave?",
-        "An answer that holds “6:40”.",
+        "An answer that contains “6:40”.",
         "Gold evidence The first boat leaves Askvik at 6:40. ferry gold",
         "museum (0.90) ferry (0.80) gold",
         f"{FARE} unverified no word of it {FARE} ferry",
@@ -290,7 +290,7 @@ def test_the_report_is_written_beside_the_results(tmp_path: Path) -> None:
     folder = run_folder(tmp_path / "run", record("q1"), refused("q2"))
     write_report(folder)
 
-    assert "1 came out right" in Page(folder.report.read_text(encoding="utf-8")).text
+    assert "1 right" in Page(folder.report.read_text(encoding="utf-8")).text
 
 
 def test_a_report_is_written_again_beside_another_baseline(tmp_path: Path) -> None:

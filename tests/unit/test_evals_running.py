@@ -149,12 +149,12 @@ async def test_a_folder_goes_on_only_with_what_it_was_begun_with(
     await stop_after(1, example, settings, folder)
     before = (folder.path / "results.jsonl").read_bytes()
     async with open_citewell(settings) as citewell:
-        with pytest.raises(InvalidRequest, match=r"made otherwise: options.top_k: 10 / 5"):
+        with pytest.raises(InvalidRequest, match=r"another configuration: options.top_k: 10 / 5"):
             await evaluate(citewell, example, RunOptions(concurrency=1, top_k=5), folder)
-        with pytest.raises(InvalidRequest, match=r"made otherwise: data.digest: .*; data.questions: 5 / 2"):
+        with pytest.raises(InvalidRequest, match=r"another configuration: data.digest: .*; data.questions: 5 / 2"):
             await evaluate(citewell, example.sample(2), IN_TURN, folder)
     async with open_citewell(settings.model_copy(update={"refuse_below": 0.1})) as citewell:
-        with pytest.raises(InvalidRequest, match=r"made otherwise: settings.refuse_below: 0.5 / 0.1"):
+        with pytest.raises(InvalidRequest, match=r"another configuration: settings.refuse_below: 0.5 / 0.1"):
             await evaluate(citewell, example, IN_TURN, folder)
     assert (folder.path / "results.jsonl").read_bytes() == before
 

@@ -115,7 +115,7 @@ def test_thresholds_are_inclusive() -> None:
 def test_a_file_of_another_shape_is_refused(tmp_path: Path, content: str) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text(content)
-    with pytest.raises(InvalidRequest, match="no WiCE file"):
+    with pytest.raises(InvalidRequest, match="not a WiCE file"):
         load_wice(file)
 
 
