@@ -1,1 +1,1 @@
-"""What touches the world: the database, models, documents, search."""
+"""Everything that does I/O or computes for the graph: database, models, documents, search."""

@@ -1,8 +1,7 @@
 """Settings of a deployment, read once from the environment and ``.env`` when the process starts.
 
-``CITEWELL_`` names win; the names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``,
-``SERPER_API_KEY``) are read where no ``CITEWELL_`` name says otherwise. ``citewell doctor`` shows which name each value
-came from.
+``CITEWELL_`` names win. The names that the first users' stacks already set (``OPENAI_COMPATIBLE_*``,
+``SERPER_API_KEY``) are the fallback. ``citewell doctor`` shows which name each value came from.
 """
 
 import os
@@ -34,9 +33,9 @@ ALIASES = {
 
 
 def normal_base_url(url: str) -> str:
-    """Bring an endpoint's address to the form that ends in ``/v1``, without a trailing slash.
+    """Normalize an endpoint's base URL: it ends in a version such as ``/v1``, without a trailing slash.
 
-    Raises ValueError where it is no http or https address.
+    Raises ValueError if it is not an http or https URL.
     """
     TypeAdapter(HttpUrl).validate_python(url)
     stem = url.rstrip("/")
@@ -48,7 +47,7 @@ def normal_base_url(url: str) -> str:
 
 
 class ModelSettings(BaseModel, extra="forbid"):
-    """A chat model behind an OpenAI-compatible endpoint, as requests name it."""
+    """A chat model behind an OpenAI-compatible endpoint; requests select it by ``name``."""
 
     name: Annotated[str, Field(pattern=r"^[\w.:/-]{1,100}$")]
     label: str = ""
@@ -66,7 +65,7 @@ class ModelSettings(BaseModel, extra="forbid"):
 
 
 class EmbeddingSettings(BaseModel, extra="forbid"):
-    """What turns text into vectors: ``static`` is bundled; any other name is asked of an endpoint."""
+    """The embedding model: ``static`` is bundled; any other name is a model of an endpoint."""
 
     model: str = "static"
     base_url: str | None = None
@@ -87,9 +86,9 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
 
 
 class WebSettings(BaseModel, extra="forbid"):
-    """The search endpoint of the web, which is off without a key, and what is kept of what it brings.
+    """The web search endpoint, which is off without a key, and how its results are stored.
 
-    Result pages are read only with ``fetch_pages``; else what the search shows of each is all that is stored.
+    Result pages are fetched only with ``fetch_pages``; otherwise only the search snippets are stored.
     """
 
     api_key: SecretStr = SecretStr("")
@@ -111,15 +110,15 @@ class WebSettings(BaseModel, extra="forbid"):
     def _sendable(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip()
         if not (key.isascii() and key.isprintable()):
-            raise ValueError("a key is of printable ASCII characters")
+            raise ValueError("a key may only contain printable ASCII characters")
         return SecretStr(key)
 
 
 class RunSettings(BaseModel, extra="forbid"):
-    """How many runs a process takes on, and how another takes over those of one that has died.
+    """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
-    A process says every third of ``lease_seconds`` that it lives; its runs are picked up once it has not for that
-    long. At its end it waits ``drain_seconds`` for runs to finish before it leaves them to others.
+    A process renews its lease every third of ``lease_seconds``; other processes pick up its runs once the lease has
+    expired. On shutdown it waits ``drain_seconds`` for its runs to finish before it leaves them to others.
     """
 
     max_active: Annotated[int, Field(ge=1, le=1000)] = 16
@@ -130,7 +129,7 @@ class RunSettings(BaseModel, extra="forbid"):
 
 
 class AuthSettings(BaseModel, extra="forbid"):
-    """How a request says who asks: not at all, by an API key, or by a JSON Web Token of an issuer that is trusted."""
+    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer."""
 
     mode: Literal["none", "keys", "jwt"] = "none"
     jwt_secret: SecretStr = SecretStr("")
@@ -148,7 +147,7 @@ class AuthSettings(BaseModel, extra="forbid"):
 
 
 class Settings(BaseSettings):
-    """Everything a deployment can set. Durations in seconds, sizes in the unit the name says."""
+    """All settings of a deployment. Durations are in seconds, sizes in the unit that the name ends with."""
 
     model_config = SettingsConfigDict(
         env_prefix="CITEWELL_",
@@ -160,7 +159,7 @@ class Settings(BaseSettings):
 
     database_url: SecretStr | None = None
     data_dir: Path = Path(".citewell")
-    postgres_user: str | None = None  # as root, the account that the embedded PostgreSQL runs as
+    postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
 
@@ -201,7 +200,7 @@ class Settings(BaseSettings):
 
     @property
     def run_knobs(self) -> dict[str, Any]:
-        """Return the knobs of a run's Context that the deployment sets, not the request."""
+        """Return the fields of a run's Context that the deployment sets, not the request."""
         return {
             "page_tokens": self.page_tokens,
             "check_with_model": self.check_with_model,
@@ -210,9 +209,9 @@ class Settings(BaseSettings):
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Read the settings, filling from the alias names what no ``CITEWELL_`` name sets.
+    """Read the settings; values that no ``CITEWELL_`` name sets come from the alias names.
 
-    Raises ConfigurationError naming each field that is wrong.
+    Raises ConfigurationError naming each invalid field.
     """
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
@@ -224,9 +223,9 @@ def load_settings(**overrides: object) -> Settings:
 
 def _with_aliases(settings: Settings) -> Settings:
     changes: dict[str, object] = {}
-    searching = os.environ.get("SERPER_API_KEY")
-    if searching and not settings.web.api_key.get_secret_value():
-        changes["web"] = WebSettings(**(settings.web.model_dump() | {"api_key": SecretStr(searching)}))
+    web_key = os.environ.get("SERPER_API_KEY")
+    if web_key and not settings.web.api_key.get_secret_value():
+        changes["web"] = WebSettings(**(settings.web.model_dump() | {"api_key": SecretStr(web_key)}))
     base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL")
     if not base_url:
         return settings.model_copy(update=changes)

@@ -154,8 +154,8 @@ async def test_a_page_that_cannot_be_read_leaves_its_snippet_and_is_named(deploy
         "gone.test (it answers with 404)",
         "inside.test (port 80 is not one of the web)",
         "large.test (it is too large)",
-        "empty.test (it holds no text that can be read)",
-        "binary.test (it holds no text that can be read)",
+        "empty.test (it contains no readable text)",
+        "binary.test (it contains no readable text)",
     ):
         assert reason in searched.degraded
 

@@ -352,7 +352,7 @@ async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe.txt")
     [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
     assert isinstance(report, Refused)
-    assert "no file" in report.reason
+    assert "not a regular file" in report.reason
 
 
 async def test_an_unknown_workspace_takes_nothing_in(ingestor: Ingestor) -> None:

@@ -134,14 +134,14 @@ async def test_redirects_come_to_an_end(web: ScriptedWeb, fetcher: PageFetcher) 
         ("http://10.0.0.1:{port}/", "its address is not a public one"),
         ("http://[::1]:{port}/", "its address is not a public one"),
         ("http://[::ffff:10.0.0.1]:{port}/", "its address is not a public one"),
-        ("http://2130706433:{port}/", "its host is no domain name"),
-        ("http://localhost:{port}/", "its host is no domain name"),
+        ("http://2130706433:{port}/", "its host is not a domain name"),
+        ("http://localhost:{port}/", "its host is not a domain name"),
         ("http://there.test:22/", "port 22 is not one of the web"),
         ("http://user:word@there.test:{port}/", "its address names a user"),
         ("file:///etc/passwd", "its address is neither http nor https"),
         ("gopher://there.test:{port}/_x", "its address is neither http nor https"),
         ("", "it redirects too often"),
-        ("http://[:{port}/", "its host is no domain name|nowhere"),
+        ("http://[:{port}/", "its host is not a domain name|nowhere"),
     ],
 )
 async def test_each_redirect_passes_the_guard(web: ScriptedWeb, fetcher: PageFetcher, to: str, reason: str) -> None:
@@ -178,9 +178,9 @@ async def test_only_a_plain_success_is_a_page(web: ScriptedWeb, fetcher: PageFet
 )
 async def test_only_pages_of_text_are_read(web: ScriptedWeb, fetcher: PageFetcher, media_type: str) -> None:
     url = web.serve("lamp.test/", Reply(b"<p>Words.</p>", headers={"content-type": media_type}))
-    assert await refused(fetcher, url) == "it is no page of text"
+    assert await refused(fetcher, url) == "it is not a text page"
     url = web.serve("lamp.test/", Reply(b"<p>Words.</p>", headers={}))
-    assert await refused(fetcher, url) == "it is no page of text"
+    assert await refused(fetcher, url) == "it is not a text page"
 
 
 @pytest.mark.parametrize(
@@ -216,19 +216,19 @@ async def test_a_packed_page_is_counted_as_it_is_unpacked(web: ScriptedWeb, fetc
     assert len(bomb) < MOST
     assert await refused(fetcher, web.serve("a.test/", packed(bomb))) == "it is too large"
     twice = packed(gzip.compress(gzip.compress(b"Words.")), "gzip, gzip")
-    assert await refused(fetcher, web.serve("a.test/", twice)) == "it is packed in a way that was not asked for"
+    assert await refused(fetcher, web.serve("a.test/", twice)) == "it uses an encoding that the request did not accept"
 
 
 @pytest.mark.parametrize("packing", ["deflate", "br", "zstd", "compress", "x"])
 async def test_other_packings_were_not_asked_for(web: ScriptedWeb, fetcher: PageFetcher, packing: str) -> None:
     reply = packed(zlib.compress(b"Words."), packing)
-    assert await refused(fetcher, web.serve("a.test/", reply)) == "it is packed in a way that was not asked for"
+    assert await refused(fetcher, web.serve("a.test/", reply)) == "it uses an encoding that the request did not accept"
 
 
 async def test_a_broken_packing_is_refused(web: ScriptedWeb, fetcher: PageFetcher) -> None:
     whole = gzip.compress(b"Words. " * 200)
     for broken in (b"not gzip at all", whole[: len(whole) // 2], whole[:-9]):
-        assert await refused(fetcher, web.serve("a.test/", packed(broken))) == "its packing is broken"
+        assert await refused(fetcher, web.serve("a.test/", packed(broken))) == "its compressed data is corrupt"
 
 
 async def test_a_page_that_breaks_off_is_no_page(web: ScriptedWeb, fetcher: PageFetcher) -> None:

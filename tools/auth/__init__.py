@@ -1,1 +1,1 @@
-"""Who asks: API keys, tokens and the keys that sign them."""
+"""Authentication: API keys, JSON Web Tokens and the keys that sign them."""

@@ -1,7 +1,7 @@
 """API keys: 256 random bits that identify a workspace and a user, shown once and stored as a hash.
 
-A key is too long to be guessed, so a plain SHA-256 of it is as good as a slow hash, and one indexed read finds it. The
-first 64 bits of that hash are the key's id: they name it in lists and logs, and reveal nothing of the key.
+A key is too long to be guessed, so its plain SHA-256 is as good as a slow hash, and one indexed read finds it. The
+first 64 bits of that hash are the key's id: they identify it in lists and logs, and reveal nothing about the key.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from tools.storage.tenants import Workspaces
 PREFIX = "cw_"
 KEY_BYTES = 32
 LONGEST_LABEL = 200
-USE_NOTED_SECONDS = 60
+USE_RECORDED_SECONDS = 60
 _KEY = re.compile(rf"{PREFIX}[\w-]{{43}}", re.ASCII)
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -32,14 +32,14 @@ VALUES (%(key_hash)s, %(workspace)s, %(user)s, %(label)s)
 """
 _FIND = """
 SELECT name, "user",
-       last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(noted)s) AS unnoted
+       last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(interval)s) AS is_due
 FROM api_keys JOIN workspaces ON number = workspace
 WHERE key_hash = %(key_hash)s AND revoked_at IS NULL
 """
-# Asked again here, so that of many requests at once only the first writes.
-_NOTE_USE = """
+# Repeats the condition, so that only the first of many concurrent requests writes.
+_RECORD_USE = """
 UPDATE api_keys SET last_used_at = now()
-WHERE key_hash = %(key_hash)s AND (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(noted)s))
+WHERE key_hash = %(key_hash)s AND (last_used_at IS NULL OR last_used_at < now() - make_interval(secs => %(interval)s))
 """
 _LIST = f"""
 SELECT {_KEY_ID} AS key_id, name AS workspace, "user", label, api_keys.created_at, last_used_at, revoked_at
@@ -52,7 +52,7 @@ _REVOKE = f"UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE {
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is listed. ``last_used_at`` is true to the minute."""
+    """A listed key. ``last_used_at`` is accurate to the minute."""
 
     key_id: str
     workspace: str
@@ -64,28 +64,28 @@ class ApiKey:
 
 
 def key_id(key: str) -> str:
-    """Return the id under which a key is listed and revoked."""
+    """Return the id of a key, by which it is listed and revoked."""
     return _hash(key)[:8].hex()
 
 
 class ApiKeys:
-    """The keys of a deployment. Nothing of them is cached, so a revoked key is refused at once, in every process."""
+    """The keys of a deployment. They are never cached, so every process refuses a revoked key at once."""
 
     def __init__(self, database: Database, workspaces: Workspaces) -> None:
         self._database = database
         self._workspaces = workspaces
 
     async def create(self, workspace: str, user: str, *, label: str = "") -> str:
-        """Make a key, and return it: this is the only time that it can be seen.
+        """Create a key and return it: this is the only time that it is visible.
 
-        Raises NotFound where there is no such workspace, InvalidRequest where a name or the label can't be one.
+        Raises NotFound if the workspace does not exist, InvalidRequest if a name or the label is invalid.
         """
         try:
             identity = checked_identity(workspace, user)
         except ValueError as error:
             raise InvalidRequest(f"{error}.") from None
         if len(label) > LONGEST_LABEL or not label.isprintable():
-            raise InvalidRequest(f"label: it has at most {LONGEST_LABEL} characters, all of them printable.")
+            raise InvalidRequest(f"label: it may have at most {LONGEST_LABEL} characters, all of them printable.")
         key = PREFIX + secrets.token_urlsafe(KEY_BYTES)
         row = {
             "key_hash": _hash(key),
@@ -98,33 +98,30 @@ class ApiKeys:
         return key
 
     async def find(self, key: str) -> Identity | None:
-        """Give whom a key stands for; None where there is no such key, or it is revoked.
+        """Return the identity of a key, or None if it does not exist or is revoked.
 
-        That it was used is noted at most once a minute.
+        The key's last use is recorded at most once a minute.
         """
         if not _KEY.fullmatch(key):
             return None
-        row = {"key_hash": _hash(key), "noted": USE_NOTED_SECONDS}
+        row = {"key_hash": _hash(key), "interval": USE_RECORDED_SECONDS}
         async with self._database.connection() as connection:
             found = await (await connection.execute(_FIND, row)).fetchone()
             if found is None:
                 return None
-            workspace, user, unnoted = found
-            if unnoted:
-                await connection.execute(_NOTE_USE, row)
+            workspace, user, is_due = found
+            if is_due:
+                await connection.execute(_RECORD_USE, row)
         return Identity(workspace, user)
 
     async def list(self, workspace: str | None = None) -> list[ApiKey]:
-        """List the keys, those that are revoked among them, the oldest first; those of one workspace where it is named.
-
-        Raises NotFound.
-        """
+        """List the keys of one workspace or of all, oldest first, including revoked ones. Raises NotFound."""
         number = None if workspace is None else await self._workspaces.number(workspace)
         async with self._database.connection() as connection, connection.cursor(row_factory=class_row(ApiKey)) as rows:
             return await (await rows.execute(_LIST, {"workspace": number})).fetchall()
 
     async def revoke(self, key_id: str) -> None:
-        """Refuse a key from now on; one that is revoked stays so. Raises NotFound."""
+        """Revoke a key; a revoked one stays revoked. Raises NotFound."""
         async with self._database.connection() as connection:
             if _ID.fullmatch(key_id) and (await connection.execute(_REVOKE, [key_id])).rowcount:
                 return

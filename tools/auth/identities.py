@@ -7,14 +7,14 @@ from text.scripts import SURROGATES
 from tools.storage.tenants import LONGEST_NAME
 
 LONGEST_USER = 200
-# Control characters end lines of logs and break columns; PostgreSQL stores neither NUL nor half a surrogate pair.
+# Control characters break log lines and columns; PostgreSQL can't store NUL or lone surrogates.
 _UNFIT = re.compile(f"[\x00-\x1f\x7f-\x9f{SURROGATES}]")
 
 
 def checked_identity(workspace: object, user: object) -> Identity:
-    """Make an identity of the names given, a workspace of 1 to 100 characters and a user of 1 to 200.
+    """Return the identity of a workspace (1 to 100 characters) and a user (1 to 200 characters).
 
-    Raises ValueError, whose message says which of the two can't be one.
+    Raises ValueError, whose message names the invalid one.
     """
     return Identity(
         _checked("workspace", workspace, LONGEST_NAME),

@@ -1,13 +1,13 @@
 """An issuer's public keys (JWKS), fetched on demand and cached.
 
-Keys are fetched anew after ten minutes, so a key that the issuer withdraws is trusted no longer than that while the
-issuer answers, and an hour at the most where it does not. A key that is not in the cache may be new: then the set is
-fetched at once, but at most every 30 seconds, so that made-up tokens can't make us hammer the issuer.
+Keys are refetched after ten minutes, so a withdrawn key is trusted for at most ten minutes while the issuer answers,
+and for at most an hour while it does not. A key that is not in the cache may be new: then the set is fetched at once,
+but at most every 30 seconds, so that forged tokens can't make us hammer the issuer.
 
-``jwt.PyJWKClient`` was tried in its place. It forgets the keys with the first fetch that fails, asks an issuer that is
-down again for every request, each in a thread that waits for the one before, bounds neither bytes nor the time of a
-fetch, and takes keys that are too short or published with their private half. Around all that nearly as many lines
-were needed; a test holds the client against each point.
+``jwt.PyJWKClient`` was tried instead. It drops its keys at the first failed fetch, asks an unavailable issuer again for
+every request (each in a thread that waits for the one before), limits neither the bytes nor the time of a fetch, and
+accepts keys that are too short or published with their private half. Working around all that took nearly as many
+lines; a test checks the client against each point.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ log = logging.getLogger("citewell.identity")
 FRESH_SECONDS = 600.0
 KEPT_SECONDS = 3600.0
 ASK_AGAIN_SECONDS = 30.0
-RETRY_SECONDS = 2.0  # after a failure with no keys in hand
+RETRY_SECONDS = 2.0  # after a failed fetch with no keys in the cache
 FETCH_SECONDS = 5.0
 MOST_BYTES = 262_144
 LEAST_BITS = 2048  # RFC 7518, 3.3
@@ -44,11 +44,11 @@ class KeySet:
     """The RSA keys that an issuer publishes at one address."""
 
     def __init__(self, url: str, *, clock: Clock = time.monotonic) -> None:
-        """Take the address of the set. Raises ConfigurationError where keys could be changed on their way here."""
+        """Set the URL. Raises ConfigurationError if it is neither https nor loopback: keys could be tampered with."""
         parts = urlsplit(url)
         if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
             raise ConfigurationError(
-                "auth.jwks_url is neither https nor an address of this machine.",
+                "auth.jwks_url must be an https URL or point to this machine.",
                 suggestion="Use the https address of the issuer's key set.",
             )
         self._url = url
@@ -56,16 +56,16 @@ class KeySet:
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._fetched_at: float | None = None
         self._asked_at: float | None = None
-        self._asking = asyncio.Lock()
+        self._fetching = asyncio.Lock()
 
     async def find(self, kid: str | None) -> jwt.PyJWK | None:
-        """Return the key of an id; a token without an id is held against the only key of a set of one.
+        """Return the key with an id, or None; a token without an id matches the key of a set that has only one.
 
-        Raises DependencyFailed where no keys are known and none can be fetched.
+        Raises DependencyFailed if no keys are cached and none can be fetched.
         """
         if self._is_due(kid):
-            async with self._asking:
-                if self._is_due(kid):  # not if another request has just fetched them
+            async with self._fetching:
+                if self._is_due(kid):  # another request may just have fetched them
                     await self._fetch()
         if self._older_than(KEPT_SECONDS):
             raise DependencyFailed("The keys of the tokens' issuer cannot be fetched.")
@@ -77,7 +77,7 @@ class KeySet:
         return self._keys.get(kid)
 
     def _is_due(self, kid: str | None) -> bool:
-        """Whether to ask the issuer; how soon again depends on what it answered the last time."""
+        """Whether to fetch the keys now; the minimum interval depends on how the last fetch ended."""
         if self._asked_at is None:
             return True
         since = self._clock() - self._asked_at
@@ -100,7 +100,7 @@ class KeySet:
             self._asked_at = self._clock()
 
     async def _read(self) -> bytes:
-        """Read what is at the address. No redirect is followed: what it names would be trusted like the address."""
+        """Read the key set. Redirects are not followed: their target would be trusted like the configured URL."""
         body = b""
         async with (
             httpx2.AsyncClient(timeout=FETCH_SECONDS, headers={"Accept-Encoding": "identity"}) as client,
@@ -116,7 +116,7 @@ class KeySet:
 
 
 def _usable(published: _Published) -> dict[str | None, jwt.PyJWK]:
-    """Keep the keys that sign by RS256: a secret or a private key that was published by mistake is none of them."""
+    """Return the keys for RS256 by id; skip secrets and private keys that were published by mistake."""
     usable: dict[str | None, jwt.PyJWK] = {}
     for key in published.keys:
         if (

@@ -1,7 +1,7 @@
-"""JSON Web Tokens: verify who asks, as signed by an issuer that this deployment trusts.
+"""JSON Web Tokens: verify the identity that a trusted issuer signed.
 
-The algorithm is the deployment's: HS256 where it has a secret, RS256 where it has the address of a key set. A token's
-header chooses among the keys of that set, and nothing else.
+The deployment sets the algorithm: HS256 with a shared secret, RS256 with the URL of a key set. A token's header selects
+a key of that set, and nothing else.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,23 +23,23 @@ FindKey = Callable[[str], Awaitable[jwt.PyJWK | bytes]]
 
 
 class TokenVerifier:
-    """Verifies tokens. Keep it for the life of the process: it remembers the issuer's keys."""
+    """A token verifier. Keep it for the life of the process: it caches the issuer's keys."""
 
     def __init__(self, auth: AuthSettings) -> None:
-        """Take the settings as they stand. Raises ConfigurationError where no token could be trusted by them."""
+        """Set up the algorithm and the key. Raises ConfigurationError if the secret or the URL is not secure."""
         self._auth = auth
         self._algorithm = "HS256" if auth.jwks_url is None else "RS256"
         self._find_key: FindKey = _shared(auth) if auth.jwks_url is None else _published(KeySet(auth.jwks_url))
         self._required = ["exp"] + ["iss"] * (auth.issuer is not None) + ["aud"] * (auth.audience is not None)
 
     async def verify(self, token: str) -> Identity:
-        """Give whom a token stands for.
+        """Return the identity that a token names.
 
-        It has to be signed by the configured algorithm, to expire, and to be valid now, give or take 30 seconds; it
-        names the configured issuer and audience, and in its claims the workspace and the user.
+        The token must be signed by the configured algorithm, have an expiry, be valid now (with 30 seconds of leeway),
+        name the configured issuer and audience, and name the workspace and the user in its claims.
 
-        Raises NotAuthenticated, which says more than that the token is not valid only where its signature is, and
-        DependencyFailed where the issuer's keys can't be fetched.
+        Raises NotAuthenticated, with a detailed message only if the signature is valid, and DependencyFailed if the
+        issuer's keys can't be fetched.
         """
         if len(token) > LONGEST_TOKEN:
             raise NotAuthenticated(INVALID)
@@ -70,15 +70,15 @@ class TokenVerifier:
         except ValueError as error:
             what, _, why = str(error).partition(": ")
             message = f"The token's claim {names[what]} does not name a {what}: {why}."
-            raise NotAuthenticated(message, suggestion="Let the issuer put it into the token.") from None
+            raise NotAuthenticated(message, suggestion="Configure the issuer to put it into the token.") from None
 
 
 def _shared(auth: AuthSettings) -> FindKey:
     secret = auth.jwt_secret.get_secret_value().encode()
     if len(secret) < LEAST_SECRET_BYTES:
         raise ConfigurationError(
-            f"auth.jwt_secret has {len(secret)} bytes, and a secret of HS256 has at least {LEAST_SECRET_BYTES}.",
-            suggestion="Make one with `openssl rand -hex 32`, and give it to the issuer of the tokens too.",
+            f"auth.jwt_secret has {len(secret)} bytes, but HS256 needs at least {LEAST_SECRET_BYTES}.",
+            suggestion="Create one with `openssl rand -hex 32`, and configure the token issuer with it too.",
         )
 
     async def find(token: str) -> bytes:

@@ -1,10 +1,10 @@
-"""Whether a host is this machine."""
+"""Detection of loopback hosts."""
 
 from ipaddress import ip_address
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address means this machine alone."""
+    """Whether a host name or address refers to this machine only."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True

@@ -1,1 +1,1 @@
-"""Backends that answer, chosen by model name."""
+"""Backends that answer questions, selected by model name."""

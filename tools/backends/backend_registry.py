@@ -1,4 +1,4 @@
-"""Choose what answers for a model name: the extractive family, a model of the settings, or an installed backend.
+"""Resolve a model name to its backend: the extractive family, a model of the settings, or an installed backend.
 
 Other distributions add backends under the entry point ``citewell.backends``.
 """
@@ -13,15 +13,15 @@ from tools.claims.code_checker import CodeChecker
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
-ANY = "/"  # at the end of a backend's name: it answers for every name that begins so
+ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
 
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What answers for a model name, or for every name that begins with ``model`` where that ends in a slash.
+    """A backend for one model name, or, if ``model`` ends in a slash, for every name with that prefix.
 
-    ``family`` is called with the name that a request gives, and with ``thinking``; it raises InvalidRequest where it
-    can't think, and UnknownModel for a name that it does not know.
+    ``family`` is called with the request's model name and with ``thinking``; it raises InvalidRequest if it can't
+    think, and UnknownModel for a name that it does not know.
     """
 
     model: str
@@ -36,7 +36,7 @@ class Backend:
 def installed_backends() -> Mapping[str, Plugin[Backend]]:
     """Return the backends of other distributions by name, loaded at the first call.
 
-    Raises ConfigurationError where one is broken or its name is taken.
+    Raises ConfigurationError if one is broken or its name is taken.
     """
     names = Names("model", [EXTRACTIVE])
     plugins = load_plugins(BACKENDS, Backend)
@@ -46,17 +46,16 @@ def installed_backends() -> Mapping[str, Plugin[Backend]]:
 
 
 def find_backend(model: str) -> Backend | None:
-    """Return the installed backend of a model name: the one of just that name, or of its longest beginning."""
+    """Return the installed backend for a model name: an exact match, or the longest matching prefix."""
     installed = installed_backends()
     matching = [name for name in installed if name == model or (name.endswith(ANY) and model.startswith(name))]
     return installed[max(matching, key=len)].value if matching else None
 
 
 def configured_families(settings: Settings) -> Families:
-    """Return the families of a deployment: that of a model is kept, the extractive one is made for each run.
+    """Return the families of a deployment; a model's is cached, the extractive one is created for each run.
 
-    Raises ConfigurationError where an installed backend is broken, its name is taken, or nothing has the name of the
-    default model.
+    Raises ConfigurationError if an installed backend is broken, its name is taken, or the default model does not exist.
     """
     checker = CodeChecker()
     models = {model.name: model for model in settings.models}

@@ -1,1 +1,1 @@
-"""Embedding models, and moving a library from one to another."""
+"""Embedding models, and reindexing a library from one to another."""

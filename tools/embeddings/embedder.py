@@ -1,4 +1,4 @@
-"""Open the embedding model of the settings, and check it against the model that the library was embedded with."""
+"""Open the configured embedding model, and check it against the model that the library was embedded with."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -25,31 +25,31 @@ __all__ = [
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors. ``model`` names what made them: vectors of two models never meet."""
+    """An embedding model: text to unit vectors. Vectors of different ``model`` names are never compared."""
 
     model: str
     dimension: int
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts in their order, shape (n, dimension), each row of length 1; an empty text is the zero vector.
+        """Embed texts in order, shape (n, dimension), each row of norm 1; an empty text is the zero vector.
 
         Raises EmbeddingUnavailable.
         """
         ...
 
     def coverage(self, text: str) -> float:
-        """Return how far the model understands this text, from 0 to 1. Costs tens of microseconds."""
+        """Return how well the model understands a text, from 0 to 1. Takes tens of microseconds."""
         ...
 
     async def close(self) -> None:
-        """End whatever the embedder holds open; whoever opened it does so."""
+        """Close the embedder's connections. Called by the code that opened it."""
         ...
 
 
 async def open_embedder(settings: Settings) -> Embedder:
-    """Open the embedder that the settings name; an endpoint isn't asked anything yet.
+    """Open the embedder that the settings name, without a request to its endpoint.
 
-    Raises ConfigurationError where the static model has no such dimension.
+    Raises ConfigurationError if the static model doesn't have the dimension.
     """
     if settings.embedding.model == "static":
         return await StaticEmbedder.load(settings.embedding.dimension)
@@ -57,9 +57,9 @@ async def open_embedder(settings: Settings) -> Embedder:
 
 
 async def check_recorded(connection: Connection, embedder: Embedder) -> None:
-    """Record the embedder on first use, and hold it to the record afterwards.
+    """Record the embedder on first use; later, check it against the record.
 
-    Raises EmbeddingMismatch where the library's vectors come from another model.
+    Raises EmbeddingMismatch if the library's vectors come from another model.
     """
     await connection.execute(
         "INSERT INTO embedding_models (model, dimension) SELECT %s, %s"
@@ -70,20 +70,20 @@ async def check_recorded(connection: Connection, embedder: Embedder) -> None:
 
 
 async def refuse_mismatch(connection: Connection, embedder: Embedder) -> None:
-    """Hold the embedder to the record, and write none.
+    """Check the embedder against the record, without writing one.
 
-    Raises EmbeddingMismatch where the library's vectors come from another model.
+    Raises EmbeddingMismatch if the library's vectors come from another model.
     """
     recorded = await recorded_embedding(connection)
     if recorded is not None and recorded != (embedder.model, embedder.dimension):
         raise EmbeddingMismatch(
             f"The library was embedded by {recorded[0]} with {recorded[1]} dimensions, "
-            f"and the settings name {embedder.model} with {embedder.dimension}.",
+            f"but the settings name {embedder.model} with {embedder.dimension}.",
         )
 
 
 async def recorded_embedding(connection: Connection) -> tuple[str, int] | None:
-    """Read the model and dimension of the library's vectors; None where nothing has been embedded yet."""
+    """Read the model and dimension of the library's vectors; None if nothing has been embedded yet."""
     found = await connection.execute("SELECT model, dimension FROM embedding_models")
     row = await found.fetchone()
     return None if row is None else (str(row[0]), int(row[1]))

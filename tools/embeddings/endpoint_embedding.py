@@ -19,7 +19,7 @@ RETRIES = 1
 
 
 class EndpointEmbedder:
-    """Embeds by asking ``/v1/embeddings``. ``connect`` makes one, ``close`` ends its connections."""
+    """An embedder that calls ``/v1/embeddings``. Create it with ``connect``, and ``close`` it after use."""
 
     def __init__(self, settings: EmbeddingSettings, client: "AsyncOpenAI", embeddings: "OpenAIEmbeddings") -> None:
         self.model = settings.model
@@ -29,30 +29,30 @@ class EndpointEmbedder:
 
     @classmethod
     async def connect(cls, settings: EmbeddingSettings) -> "EndpointEmbedder":
-        """Make the client; nothing is asked of the endpoint yet."""
+        """Create the client, without a request to the endpoint."""
         return cls(settings, *await asyncio.to_thread(_clients, settings))
 
     async def close(self) -> None:
-        """End the connections to the endpoint."""
+        """Close the connections to the endpoint."""
         await self._client.close()
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts as unit vectors, shape (n, dimension); a blank text is the zero vector and isn't sent.
 
-        Raises EmbeddingUnavailable where the endpoint fails or its reply can't be read, ConfigurationError where its
-        vectors have another dimension than the settings say.
+        Raises EmbeddingUnavailable if the endpoint fails or its reply can't be read, ConfigurationError if its vectors
+        don't have the configured dimension.
         """
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        spoken = [index for index, text in enumerate(texts) if text.strip()]
-        if spoken:
-            vectors[spoken] = await self._ask([texts[index] for index in spoken])
+        nonblank = [index for index, text in enumerate(texts) if text.strip()]
+        if nonblank:
+            vectors[nonblank] = await self._request([texts[index] for index in nonblank])
         return vectors
 
     def coverage(self, text: str) -> float:
-        """Return 1: a model of its own is taken to understand what it is given."""
+        """Return 1: a configured model is assumed to understand the library's languages."""
         return 1.0
 
-    async def _ask(self, texts: list[str]) -> NDArray[np.float32]:
+    async def _request(self, texts: list[str]) -> NDArray[np.float32]:
         from openai import OpenAIError
 
         try:
@@ -63,7 +63,7 @@ class EndpointEmbedder:
             raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
         if reply.ndim == 2 and reply.shape[1] != self.dimension:
             raise ConfigurationError(
-                f"{self.model!r} gives vectors of {reply.shape[1]} dimensions, the settings say {self.dimension}.",
+                f"{self.model!r} returns vectors of {reply.shape[1]} dimensions, but {self.dimension} are configured.",
                 suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION={reply.shape[1]}.",
             )
         norms = np.linalg.norm(reply, axis=-1, keepdims=True)
@@ -81,10 +81,10 @@ def _clients(settings: EmbeddingSettings) -> "tuple[AsyncOpenAI, OpenAIEmbedding
     client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=settings.timeout_seconds, max_retries=RETRIES)
     embeddings = OpenAIEmbeddings(
         model=settings.model,
-        client=client.embeddings,  # never used: without one it would make a blocking client of its own
+        client=client.embeddings,  # never used; without it, OpenAIEmbeddings would create a blocking client
         async_client=client.embeddings,
         chunk_size=BATCH_TEXTS,
         check_embedding_ctx_length=False,
-        model_kwargs={"encoding_format": "float"},  # base64, the default, is not spoken everywhere
+        model_kwargs={"encoding_format": "float"},  # not every endpoint supports base64, the default
     )
     return client, embeddings

@@ -1,8 +1,8 @@
 """LangChain adapter: a read-only vector store and a retriever over one workspace.
 
-The vector store reads a view over the workspace's own partition, so nothing is stored twice and no filter of a caller
-can reach another tenant. It holds what the whole workspace may read: private documents are for their owners, and a
-vector store knows no user. The retriever does, and searches as the graph does.
+The vector store reads a view over the workspace's own partition, so nothing is stored twice and no caller's filter can
+reach another tenant. It contains only documents that the whole workspace may read, since a vector store has no notion
+of a user and private documents are for their owners. The retriever knows its user, and searches as the graph does.
 """
 
 import asyncio
@@ -40,8 +40,8 @@ async def library_vector_store(
 ) -> AsyncIterator["PGVectorStore"]:
     """Open a workspace as a ``PGVectorStore``: similarity search, scores, and reading by segment id.
 
-    Its connections are read-only, so whatever would add or delete raises. Documents carry ``METADATA``. Raises NotFound
-    for an unknown workspace.
+    Its connections are read-only, so methods that add or delete raise. Documents have the metadata fields ``METADATA``.
+    Raises NotFound for an unknown workspace.
     """
     from langchain_postgres import PGEngine, PGVectorStore
 
@@ -75,7 +75,7 @@ class LibraryEmbeddings(Embeddings):
         self._embedder = embedder
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed texts, a unit vector each. Raises EmbeddingUnavailable."""
+        """Embed each text as a unit vector. Raises EmbeddingUnavailable."""
         return [row.tolist() for row in await self._embedder.embed(texts)]
 
     async def aembed_query(self, text: str) -> list[float]:
@@ -83,16 +83,16 @@ class LibraryEmbeddings(Embeddings):
         return (await self.aembed_documents([text]))[0]
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed texts outside of an event loop."""
+        """Embed texts from synchronous code, outside of an event loop."""
         return asyncio.run(self.aembed_documents(texts))
 
     def embed_query(self, text: str) -> list[float]:
-        """Embed a question outside of an event loop."""
+        """Embed a question from synchronous code, outside of an event loop."""
         return asyncio.run(self.aembed_query(text))
 
 
 class LibraryRetriever(BaseRetriever):
-    """Hybrid search as a LangChain retriever, within what ``identity`` may read. Asynchronous only."""
+    """Hybrid search as a LangChain retriever, restricted to what ``identity`` may read. Asynchronous only."""
 
     searcher: Annotated[SegmentSearcher, SkipValidation]
     identity: Identity = Identity()
@@ -119,7 +119,7 @@ class LibraryRetriever(BaseRetriever):
         return [_as_document(hit) for hit in found.hits]
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        raise NotImplementedError("The library is read asynchronously: use ainvoke.")
+        raise NotImplementedError("The retriever is asynchronous only: use ainvoke.")
 
 
 def _as_document(hit: Hit) -> Document:

@@ -1,9 +1,9 @@
-"""Embed every segment anew with another model, while search and ingestion go on.
+"""Re-embed every segment with another model, while search and ingestion continue.
 
-The new vectors are collected in a separate table, workspace by workspace; that takes most of the time and blocks
-nobody. Then one transaction takes the writers' locks of all workspaces, embeds what was ingested meanwhile, swaps the
-new vectors in and records the new model. Readers see the library of one model or of the other; if the work is cut short
-before that transaction ends, the library is unchanged and the collected vectors wait for the next attempt.
+The new vectors are collected in a separate table, workspace by workspace; this takes most of the time and blocks
+nobody. Then one transaction takes the write locks of all workspaces, embeds what was ingested meanwhile, swaps in the
+new vectors and records the new model. Readers see the library of either the old or the new model. If the process is
+interrupted before that transaction ends, the library is unchanged and the next attempt reuses the collected vectors.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from tools.retrieval.indexing import lock_library, maintain, vector_as_text
 from tools.retrieval.partitions import partition_name, vectors_name
 from tools.storage.database import Connection, Database
 
-LOCK = 0x7265696E  # "rein", the advisory lock of the one reindexing process
+LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
 PAGE = 512
 FIRST = ("00000000-0000-0000-0000-000000000000", -1)
 
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """What was done: the model and dimension of all vectors now, and how many there are."""
+    """The result: the model and dimension of all vectors, and how many segments there are."""
 
     model: str
     dimension: int
@@ -37,12 +37,12 @@ class Reindexed:
 
 
 async def reindex(database: Database, embedder: Embedder, progress: Progress | None = None) -> Reindexed:
-    """Embed the whole library anew and record the embedder as its model.
+    """Re-embed the whole library and record the embedder as its model.
 
-    ``progress`` hears how many segments are embedded and how many there are. Processes that still hold the old
-    embedder search by words alone where the dimension changed, and cannot ingest: start them anew.
+    ``progress`` is called with the number of embedded segments and their total. Processes that still use the old
+    embedder search by words only if the dimension changed, and cannot ingest: restart them.
 
-    Raises InvalidRequest where another reindex is running, EmbeddingUnavailable, DatabaseUnavailable.
+    Raises InvalidRequest if another reindex is running, EmbeddingUnavailable, DatabaseUnavailable.
     """
     async with database.connection() as connection, _only_one(connection):
         model = f"{embedder.model}/{embedder.dimension}"
@@ -81,7 +81,7 @@ async def _swap(connection: Connection, embedder: Embedder, model: str) -> int:
 
 
 async def _gather(connection: Connection, workspace: int, embedder: Embedder, model: str) -> AsyncIterator[int]:
-    """Embed the segments that lack a new vector or have another text by now; tell how many were seen, page by page."""
+    """Embed the segments whose new vector is missing or outdated; yield the number of segments of each page."""
     page = sql.SQL(_PAGE).format(sql.Identifier(partition_name(workspace)))
     document, index = FIRST
     while True:
@@ -121,7 +121,7 @@ async def _only_one(connection: Connection) -> AsyncIterator[None]:
 
 
 async def _workspaces(connection: Connection) -> list[int]:
-    # In the order of their numbers, in which any two processes would take their locks.
+    # Ordered, so that all processes take the locks in the same order.
     found = await connection.execute("SELECT workspace FROM library_statistics ORDER BY workspace")
     return [int(row[0]) for row in await found.fetchall()]
 
@@ -133,7 +133,7 @@ async def _count(connection: Connection) -> int:
 
 
 async def _drop_vector_indexes(connection: Connection, workspace: int, statement: LiteralString) -> None:
-    # An index on vectors of the old dimension refuses the new, and any index takes them in one by one, slowly.
+    # An index on the old dimension rejects the new vectors, and updating any index row by row is slow.
     found = await connection.execute(_VECTOR_INDEXES, [vectors_name(workspace)])
     for (name,) in await found.fetchall():
         await connection.execute(sql.SQL(statement).format(sql.Identifier(name)))

@@ -1,7 +1,7 @@
-"""The model inside the ``wordllama`` wheel: a vector for each token, and their mean as a text's embedding.
+"""Static embeddings from the ``wordllama`` wheel: a vector per token, and their mean as a text's embedding.
 
-No context reaches a vector, so it weighs words rather than sentences, and it knows the words of English: in other
-languages its tokenizer falls back to syllables and bytes, which ``coverage`` measures.
+The vectors ignore context, so they compare words rather than sentences. The vocabulary is English: in other languages
+the tokenizer falls back to syllables and bytes, which ``coverage`` measures.
 """
 
 import asyncio
@@ -28,27 +28,27 @@ WIDTH = 256
 TRUNCATED_WIDTHS = (64, 128, WIDTH)
 WORD = re.compile(r"[^\W_]+")
 KNOWN_WORD_CHARACTERS_PER_TOKEN = 3
-INLINE_CHARACTERS = 2_000  # below this, tokenizing takes less than a thread's hand-over
+INLINE_CHARACTERS = 2_000  # below this, tokenizing is faster than the switch to another thread
 BATCH_TEXTS = 256
-WORDS_REMEMBERED = 32_768
+CACHED_WORDS = 32_768
 SPACE_MARK = "\u2581"  # how the tokenizer writes a space
 
 
 class StaticEmbedder:
-    """Embeds on this machine, at some thousands of paragraphs a second. ``load`` makes one."""
+    """A local embedder for some thousands of paragraphs per second. Create it with ``load``."""
 
     def __init__(self, tokenizer: "Tokenizer", weights: NDArray[np.float32]) -> None:
         self._tokenizer = tokenizer
-        self._tokens_of_word = lru_cache(maxsize=WORDS_REMEMBERED)(self._encoded)
+        self._tokens_of_word = lru_cache(maxsize=CACHED_WORDS)(self._encoded)
         self._weights = weights
         self.dimension = weights.shape[1]
         self.model = f"wordllama-{CONFIG}-{self.dimension}"
 
     @classmethod
     async def load(cls, dimension: int = WIDTH) -> "StaticEmbedder":
-        """Load tokenizer and weights from the wheel, once a process; a smaller dimension cuts the vectors off.
+        """Load tokenizer and weights from the wheel, once per process; a smaller dimension truncates the vectors.
 
-        Raises ConfigurationError for a dimension that the model wasn't trained to be cut at.
+        Raises ConfigurationError for a dimension that the model wasn't trained to be truncated to.
         """
         if dimension not in TRUNCATED_WIDTHS:
             raise ConfigurationError(
@@ -74,10 +74,10 @@ class StaticEmbedder:
         """Do nothing: the weights belong to the process."""
 
     def coverage(self, text: str) -> float:
-        """Measure the share of the text's word characters in words that the tokenizer knows.
+        """Return the share of the text's word characters that belong to words the tokenizer knows.
 
-        Known is a word that it keeps at three characters a token or more, or an ASCII word that is one token. About
-        0.9 for English, 0.1 for Vietnamese, 0 for Chinese; 0 where there is no word.
+        A word is known if it has at least three characters per token, or is ASCII and a single token. About 0.9 for
+        English, 0.1 for Vietnamese, 0 for Chinese; 0 for a text without words.
         """
         ends = [end for _, end in self._tokenizer.encode(text, add_special_tokens=False).offsets]
         known = total = 0
@@ -95,9 +95,9 @@ class StaticEmbedder:
         return self.pooled_tokens([encoding.ids for encoding in encodings])
 
     def tokens(self, text: str) -> list[int]:
-        """Return the ids of a text's tokens. No token spans a space: "a b" has the tokens of "a", then those of "b".
+        """Return a text's token ids. No token spans a space: "a b" has the tokens of "a", then those of "b".
 
-        So the tokens of words are remembered. Runs of spaces have tokens of their own, and so have marks like "<s>".
+        So the tokens of single words are cached. Runs of spaces have their own tokens, and so have marks like "<s>".
         """
         words = text.split(" ")
         if "" in words or "<" in text or SPACE_MARK in text:
@@ -115,7 +115,7 @@ class StaticEmbedder:
         return summed
 
     def pooled_tokens(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """Embed a few texts that are given by their tokens, on the calling thread."""
+        """Embed a few tokenized texts on the calling thread."""
         pooled = np.zeros((len(texts), self.dimension), np.float32)
         for row, tokens in enumerate(texts):
             pooled[row] = self.summed_tokens(tokens)
@@ -123,7 +123,7 @@ class StaticEmbedder:
 
 
 def unit_vectors(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scale rows to length 1, in place; rows of zeros stay."""
+    """Scale rows to norm 1, in place; zero rows are unchanged."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     np.divide(rows, norms, out=rows, where=norms > 0)
     return rows
@@ -131,12 +131,12 @@ def unit_vectors(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @cache
 def bundled_embedder() -> StaticEmbedder:
-    """Return the whole bundled model, once a process, whatever embeds the library. Blocks for 0.1 s the first time."""
+    """Return the bundled model in full width, cached per process. Blocks for 0.1 s the first time."""
     return StaticEmbedder(bundled_tokenizer(), _bundled_weights())
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Count each text's tokens by the bundled tokenizer (LLaMA 2's), about 3,000 paragraphs a second. Blocks."""
+    """Count each text's tokens with the bundled tokenizer (LLaMA 2's). Blocks; about 3,000 paragraphs per second."""
     encodings = bundled_tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
     return [len(encoding.ids) for encoding in encodings]
 
@@ -156,7 +156,7 @@ def bundled_tokenizer() -> "Tokenizer":
 def _bundled_weights() -> NDArray[np.float32]:
     with _root_logger_untouched():
         from wordllama import WordLlama
-    # The default cache folder is in the user's home, where the files are not, and then it would download.
+    # The default cache folder is in the user's home: it lacks the files, so they would be downloaded.
     weights: NDArray[np.float32] = WordLlama.load(
         CONFIG, cache_dir=_wheel(), dim=WIDTH, disable_download=True
     ).embedding

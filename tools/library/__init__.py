@@ -1,1 +1,1 @@
-"""Documents: ingested, listed, cited and kept fresh."""
+"""Documents: ingestion, listing, passages, and the freshness of citations."""

@@ -1,4 +1,4 @@
-"""The documents of a library: their rows, and how they are listed, read back, deleted and purged."""
+"""The documents of a library: their rows, and listing, reading, deletion and purging."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -22,7 +22,7 @@ from tools.storage.tenants import Workspaces
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What is stored of a document, as far as a new version is compared with it."""
+    """A stored document, with the values that a new version is compared with."""
 
     content_hash: str
     deleted: bool
@@ -30,18 +30,18 @@ class StoredDocument:
     fields: DocumentFields
 
     def holds(self, document: ReadyDocument) -> bool:
-        """Return whether the document's segments are those of the new version."""
+        """Whether the stored segments are those of the new version."""
         return self.content_hash == document.content_hash
 
     def is_same(self, document: ReadyDocument) -> bool:
-        """Return whether the new version would change nothing at all."""
+        """Whether the new version would change nothing at all."""
         return self.holds(document) and self.fields == document.fields and not self.deleted
 
 
 async def read_stored_documents(
     connection: Connection, workspace: int, document_ids: Sequence[str]
 ) -> dict[str, StoredDocument]:
-    """Read what is stored under these ids in a workspace, deleted documents and those of others too."""
+    """Read the stored documents with some ids, including deleted ones and those of other users."""
     found = await connection.execute(_READ, {"workspace": workspace, "ids": list(document_ids)})
     return {
         str(document_id): StoredDocument(content_hash, deleted, segments, DocumentFields(*values))
@@ -50,7 +50,7 @@ async def read_stored_documents(
 
 
 async def write_document_rows(connection: Connection, workspace: int, documents: Sequence[ReadyDocument]) -> None:
-    """Insert documents, or update everything of theirs but the date of their making; a deleted one is back."""
+    """Insert documents, or update everything except their creation date; a deleted document is restored."""
     rows = [
         [workspace, document.document_id, document.content_hash, *_values(document.fields)] for document in documents
     ]
@@ -119,7 +119,7 @@ _REMOVE = "DELETE FROM documents WHERE workspace = %s AND document_id = ANY(%s::
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is known of a document, without its text. ``segments`` is how many it has."""
+    """A document without its text. ``segments`` is the number of its segments."""
 
     document_id: str
     title: str
@@ -139,14 +139,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """Documents, the last changed first. ``next_cursor`` asks for those that follow, and is None at the end."""
+    """A page of documents, most recently updated first. ``next_cursor`` requests the next page; None at the end."""
 
     documents: list[Document]
     next_cursor: str | None
 
 
 class RawSegment(TypedDict):
-    """A segment of canonical text; ``start`` and ``end`` count its code points, end exclusive."""
+    """A segment of canonical text; ``start`` and ``end`` are offsets in code points, ``end`` exclusive."""
 
     segment_index: int
     page_idx: int | None
@@ -156,7 +156,7 @@ class RawSegment(TypedDict):
 
 
 class RawText(TypedDict):
-    """A document's canonical text: its segments, which joined in order are it."""
+    """A document's canonical text, as segments; joined in order they are the text."""
 
     document_id: str
     title: str
@@ -164,7 +164,7 @@ class RawText(TypedDict):
 
 
 class Documents:
-    """The documents of a deployment. What an identity may not read is not there for it: NotFound."""
+    """The documents of a deployment. Those that an identity may not read raise NotFound, as if they did not exist."""
 
     def __init__(self, database: Database, workspaces: Workspaces) -> None:
         self._database = database
@@ -181,20 +181,22 @@ class Documents:
         document_ids: Sequence[str] | None = None,
         lasting: bool = False,
     ) -> DocumentPage:
-        """List documents, at most 200 a page; ``space`` is an id or a slug, ``title`` a part of the title in any case.
+        """List documents, at most 200 per page.
 
-        ``document_ids`` limits the list to these; what is no UUID names none. ``lasting`` leaves out what runs brought
-        for a time: pages of the web, and passages that a reader marked.
+        ``space`` is an id or a slug, ``title`` a case-insensitive part of the title. ``document_ids`` limits the list
+        to these; ids that are not UUIDs are ignored. ``lasting`` leaves out documents that runs stored temporarily: web
+        pages and passages that a reader marked.
 
-        Raises NotFound for an unknown workspace, InvalidRequest for a limit out of range or a foreign cursor.
+        Raises NotFound for an unknown workspace, InvalidRequest for a limit out of range or a cursor that does not come
+        from this method.
         """
         if not 1 <= limit <= LONGEST_PAGE:
-            raise InvalidRequest(f"limit: from 1 to {LONGEST_PAGE}.")
+            raise InvalidRequest(f"limit: must be from 1 to {LONGEST_PAGE}.")
         before, after_id = decode_cursor(cursor)
         row = {
-            **await self._reach(identity),
+            **await self._scope(identity),
             "space": space,
-            "title": None if title is None else f"%{_literally(title)}%",
+            "title": None if title is None else f"%{_escape_like(title)}%",
             "ids": None if document_ids is None else [each for each in map(as_uuid, document_ids) if each is not None],
             "lasting": lasting,
             "before": before,
@@ -212,8 +214,8 @@ class Documents:
         )
 
     async def get(self, identity: Identity, document_id: str) -> Document:
-        """Read what is known of a document. Raises NotFound."""
-        row = await self._named(identity, document_id)
+        """Read a document without its text. Raises NotFound."""
+        row = await self._document_key(identity, document_id)
         async with (
             self._database.connection() as connection,
             connection.cursor(row_factory=class_row(Document)) as rows,
@@ -224,8 +226,8 @@ class Documents:
         return found
 
     async def raw_text(self, identity: Identity, document_id: str) -> RawText:
-        """Read a document's canonical text by its segments. Raises NotFound."""
-        row = await self._named(identity, document_id)
+        """Read a document's canonical text as segments. Raises NotFound."""
+        row = await self._document_key(identity, document_id)
         async with self._database.connection() as connection:
             found = await (await connection.execute(_RAW_TEXT, row)).fetchall()
         if not found:
@@ -234,8 +236,8 @@ class Documents:
         return RawText(document_id=row["document_id"], title=found[0][0], segments=segments)
 
     async def delete(self, identity: Identity, document_id: str) -> None:
-        """Take a document out of sight at once; ``purge`` removes it later. Raises NotFound."""
-        row = await self._named(identity, document_id)
+        """Hide a document at once; ``purge`` removes it later. Raises NotFound."""
+        row = await self._document_key(identity, document_id)
         async with self._database.connection() as connection:
             if (await connection.execute(_DELETE, row)).rowcount == 0:
                 raise _unknown(document_id)
@@ -243,8 +245,8 @@ class Documents:
     async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
         """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
 
-        Returns how many went. Whose they were does not matter: this is for those who run the deployment. Raises
-        NotFound for an unknown workspace.
+        Returns how many were removed, whoever owned them: this is for operators of the deployment. Raises NotFound for
+        an unknown workspace.
         """
         row = {"workspace": await self._workspaces.number(workspace), "older_than": older_than, "limit": PURGED_AT_ONCE}
         purged = 0
@@ -262,13 +264,13 @@ class Documents:
                 await connection.execute(_REMOVE, [row["workspace"], gone])
         return len(gone)
 
-    async def _reach(self, identity: Identity) -> dict[str, Any]:
+    async def _scope(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
 
-    async def _named(self, identity: Identity, document_id: str) -> dict[str, Any]:
-        """Name a document within reach; what is no UUID is the id of none."""
+    async def _document_key(self, identity: Identity, document_id: str) -> dict[str, Any]:
+        """Return the SQL parameters of a document's query. Raises NotFound if the id is not a UUID."""
         try:
-            return {**await self._reach(identity), "document_id": str(UUID(document_id))}
+            return {**await self._scope(identity), "document_id": str(UUID(document_id))}
         except ValueError:
             raise _unknown(document_id) from None
 
@@ -277,5 +279,5 @@ def _unknown(document_id: str) -> NotFound:
     return NotFound(f"There is no document {document_id}.")
 
 
-def _literally(part: str) -> str:
+def _escape_like(part: str) -> str:
     return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

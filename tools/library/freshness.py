@@ -1,4 +1,4 @@
-"""Check whether the quotes of an old answer still hold in today's text, and where they moved to."""
+"""Check whether the quotes of an old answer are still in today's text, and where they moved to."""
 
 import asyncio
 from bisect import bisect_left, bisect_right
@@ -14,7 +14,7 @@ from text.words import cuts_word, is_whole
 
 @dataclass(frozen=True, slots=True, order=True)
 class PlacedQuote:
-    """A quote, where it stood, and the headings that it stood under, which tell repeated quotes apart."""
+    """A quote with its old offset and its old heading path, which distinguishes repeated quotes."""
 
     start: int
     quote: str
@@ -28,42 +28,47 @@ def relocate_quotes(
     edges: Collection[int] = (),
     heading_at: Callable[[int], str] = lambda _: "",
 ) -> dict[PlacedQuote, int]:
-    """Return the offset at which each quote stands in ``text``; one that does not stand there is left out.
+    """Return the offset of each quote in ``text``; quotes that are not in it are left out.
 
-    The same quote at its old place has stayed. Elsewhere it has moved; where its words stand in several places, what is
-    around it tells: the nearest quote whose place is certain has gone as far, else the heading is the same, else quotes
-    of the same words keep their order and go no farther than they must. They share no place while there are enough.
-    White space counts: a quote stands where every character of it does. A place within a longer word or number is
-    none, unless the text is cut there: ``edges`` are offsets where it is.
+    A quote that is still at its old offset has stayed there. Otherwise it has moved. If its words occur more than once,
+    the place is chosen by, in this order: the shift of the nearest quote whose place is certain; the same heading; and
+    the least total shift that keeps quotes of the same words in order. No two quotes share a place while there are
+    enough. Every character must match, including white space. A match inside a longer word or number does not count,
+    unless the text is cut there; ``edges`` are the offsets of such cuts.
     """
     cuts = frozenset(edges)
-    alike: dict[str, list[PlacedQuote]] = defaultdict(list)
+    by_words: dict[str, list[PlacedQuote]] = defaultdict(list)
     for quoted in sorted(set(quotes)):
-        alike[quoted.quote].append(quoted)
-    places = {words: _occurrences(words, text, cuts) for words in alike}
-    found = {quoted: quoted.start for words in alike for quoted in alike[words] if _holds(places[words], quoted.start)}
-    for words, same in alike.items():
+        by_words[quoted.quote].append(quoted)
+    places = {words: _occurrences(words, text, cuts) for words in by_words}
+    found = {
+        quoted: quoted.start
+        for words in by_words
+        for quoted in by_words[words]
+        if _contains(places[words], quoted.start)
+    }
+    for words, same in by_words.items():
         if len(same) == 1 and len(places[words]) == 1:
             found.setdefault(same[0], places[words][0])
     anchors = sorted((quoted.start, at - quoted.start) for quoted, at in found.items())
-    for words, same in alike.items():
+    for words, same in by_words.items():
         moved = [quoted for quoted in same if quoted not in found]
         taken = {found.get(quoted) for quoted in same}
         free = [at for at in places[words] if at not in taken] or places[words]
         if moved and free:
-            found |= _tell_apart(moved, free, anchors, heading_at)
+            found |= _assign_places(moved, free, anchors, heading_at)
     return found
 
 
-def _tell_apart(
+def _assign_places(
     moved: Sequence[PlacedQuote],
     free: Sequence[int],
     anchors: Sequence[tuple[int, int]],
     heading_at: Callable[[int], str],
 ) -> dict[PlacedQuote, int]:
-    """Return each of some quotes of the same words one of the places that are free."""
+    """Assign moved quotes of the same words to the free places."""
     shifts = {quoted: _shift(quoted, anchors) for quoted in moved}
-    found = {quoted: at for quoted in moved if anchors and _holds(free, at := quoted.start + shifts[quoted])}
+    found = {quoted: at for quoted in moved if anchors and _contains(free, at := quoted.start + shifts[quoted])}
     under: dict[str, list[int]] = defaultdict(list)
     for at in free:
         if at not in found.values():
@@ -77,12 +82,12 @@ def _tell_apart(
 
 
 def _shift(quoted: PlacedQuote, anchors: Sequence[tuple[int, int]]) -> int:
-    """Return how far the nearest quote whose place is certain has gone."""
+    """Return the shift of the nearest quote whose place is certain, or 0 if there is none."""
     return min(anchors, key=lambda anchor: abs(anchor[0] - quoted.start))[1] if anchors else 0
 
 
 def _occurrences(quote: str, text: str, cuts: frozenset[int]) -> list[int]:
-    """Return every offset at which a quote stands by itself, in order; overlapping ones too."""
+    """Return, in order, every offset at which a quote occurs between word boundaries or cuts, overlapping ones too."""
     found: list[int] = []
     at = text.find(quote) if quote else -1
     while at >= 0:
@@ -93,7 +98,7 @@ def _occurrences(quote: str, text: str, cuts: frozenset[int]) -> list[int]:
     return found
 
 
-def _holds(places: Sequence[int], at: int) -> bool:
+def _contains(places: Sequence[int], at: int) -> bool:
     place = bisect_left(places, at)
     return place < len(places) and places[place] == at
 
@@ -101,11 +106,11 @@ def _holds(places: Sequence[int], at: int) -> bool:
 def _in_order(
     quotes: Sequence[PlacedQuote], places: Sequence[int], shifts: Mapping[PlacedQuote, int]
 ) -> dict[PlacedQuote, int]:
-    """Return each quote a place so that the places rise and are the least way off; with too few, each its nearest."""
+    """Assign places in ascending order with the least total distance; with too few, each quote its nearest place."""
     costs = [[abs(at - quoted.start - shifts[quoted]) for at in places] for quoted in quotes]
     if len(quotes) > len(places):
         return {quoted: places[row.index(min(row))] for quoted, row in zip(quotes, costs, strict=True)}
-    # best[q][p]: the least that the first q quotes cost within the first p places
+    # best[q][p]: the least cost of the first q quotes within the first p places
     best: list[list[float]] = [[0.0] * (len(places) + 1)]
     for q, row in enumerate(costs):
         line = [float("inf")] * (len(places) + 1)
@@ -127,7 +132,7 @@ DELETED: QuoteStatus = ("deleted", None)
 
 
 class CurrentText:
-    """A document as it is today, in which the quotes of answers are looked for."""
+    """Today's text of a document, in which the quotes of answers are looked up."""
 
     def __init__(self, page: Page) -> None:
         self._segments = page.segments
@@ -135,17 +140,17 @@ class CurrentText:
         self._text = "".join(segment.text for segment in page.segments)
 
     def locate(self, quotes: Sequence[PlacedQuote]) -> dict[PlacedQuote, QuoteStatus]:
-        """Tell of the quotes of one answer whether each is fresh, has moved or has changed, and where it stands.
+        """Return for each quote of one answer whether it is fresh, moved or changed, and its place.
 
-        They are of one version of the document, so those that stayed tell where the text around the others has gone.
+        All of them quote one version of the document, so those that stayed show how far the text around others moved.
         """
         found = relocate_quotes(quotes, self._text, edges=self._starts, heading_at=self._heading)
-        return {quoted: self._standing(quoted, found.get(quoted)) for quoted in quotes}
+        return {quoted: self._status(quoted, found.get(quoted)) for quoted in quotes}
 
-    def _standing(self, quoted: PlacedQuote, at: int | None) -> QuoteStatus:
+    def _status(self, quoted: PlacedQuote, at: int | None) -> QuoteStatus:
         if at is None:
             return "changed", None
-        segment = self._holding(at)
+        segment = self._segment_at(at)
         place = Place(
             segment_id=segment.segment_id,
             segment_index=segment.segment_index,
@@ -156,26 +161,27 @@ class CurrentText:
         return "fresh" if at == quoted.start else "moved", place
 
     def _heading(self, at: int) -> str:
-        return self._holding(at).heading
+        return self._segment_at(at).heading
 
-    def _holding(self, at: int) -> Segment:
+    def _segment_at(self, at: int) -> Segment:
         return self._segments[bisect_right(self._starts, at) - 1]
 
 
 async def check_freshness(
     bodies: Sequence[dict[str, Any]], reader: SegmentReader, identity: Identity
 ) -> list[dict[str, Any]]:
-    """Give bodies of stored messages with ``freshness``, and where it differs ``now``, in each of their citations.
+    """Return bodies of stored messages with ``freshness`` in each citation, and ``now`` if its place differs.
 
-    Two reads at most, however many citations there are: of the segments cited, and of the documents in which a quote
-    no longer stands where it did. A document that is gone, expired or out of the identity's reach is deleted to it.
+    Makes at most two reads, however many citations there are: of the cited segments, and of the documents in which a
+    quote is no longer at its old place. A document that is deleted, expired or not readable by the identity counts as
+    deleted.
     """
     cited = [citation for body in bodies for citation in _citations(body)]
     if not cited:
         return list(bodies)
-    wanted = list(dict.fromkeys(citation["segment_id"] for citation in cited))
-    segments = {segment.segment_id: segment for segment in await reader.read_segments(wanted, identity)}
-    stays = _SectionMapping(segments)
+    segment_ids = list(dict.fromkeys(citation["segment_id"] for citation in cited))
+    segments = {segment.segment_id: segment for segment in await reader.read_segments(segment_ids, identity)}
+    stays = _UnchangedCheck(segments)
     stale = list(dict.fromkeys(citation["document_id"] for citation in cited if not stays(citation)))
     pages = await reader.read_pages(stale, identity) if stale else []
     texts = {page.document_id: CurrentText(page) for page in pages}
@@ -184,8 +190,8 @@ async def check_freshness(
     return await asyncio.to_thread(lambda: [_with_freshness(body, stays, texts) for body in bodies])
 
 
-class _SectionMapping:
-    """Tells whether a quote stands where it stood, and looks at each once: an answer names every citation twice."""
+class _UnchangedCheck:
+    """A cached check whether a quote is unchanged at its old place: an answer lists every citation twice."""
 
     def __init__(self, segments: Mapping[str, Segment]) -> None:
         self._segments = segments
@@ -199,15 +205,15 @@ class _SectionMapping:
 
 
 def _with_freshness(
-    body: dict[str, Any], stays: _SectionMapping | None, texts: Mapping[str, CurrentText]
+    body: dict[str, Any], stays: _UnchangedCheck | None, texts: Mapping[str, CurrentText]
 ) -> dict[str, Any]:
-    """Tell of an answer's citations how they stand; without ``stays`` all of them stayed."""
+    """Return an answer's body with the freshness of its citations; without ``stays`` all are fresh."""
     headings = {source["index"]: source["heading"] for source in body.get("sources", [])}
     quotes: dict[str, set[PlacedQuote]] = defaultdict(set)
     moving: set[str] = set()
     if stays is not None:
         moving = {citation["document_id"] for citation in _citations(body) if not stays(citation)}
-    if moving:  # all quotes of a document tell where the text around the others has gone
+    if moving:  # all quotes of a document, since the unmoved ones help to locate the others
         for citation in _citations(body):
             quotes[citation["document_id"]].add(_quoted(citation, headings))
     located = {
@@ -221,23 +227,23 @@ def _with_freshness(
         if document_id not in moving:
             return {**citation, "freshness": "fresh"}
         freshness, place = located.get(document_id, {}).get(_quoted(citation, headings), DELETED)
-        told: Citation = {**citation, "freshness": freshness}
+        result: Citation = {**citation, "freshness": freshness}
         if place is not None and (freshness == "moved" or place["segment_id"] != citation["segment_id"]):
-            told["now"] = place
-        return told
+            result["now"] = place
+        return result
 
-    told = dict(body)
+    updated = dict(body)
     if "citations" in body:
-        told["citations"] = [checked(citation) for citation in body["citations"]]
+        updated["citations"] = [checked(citation) for citation in body["citations"]]
     if "claims" in body:
-        told["claims"] = [
+        updated["claims"] = [
             {**claim, "citations": [checked(citation) for citation in claim["citations"]]} for claim in body["claims"]
         ]
-    return told
+    return updated
 
 
 def _citations(body: dict[str, Any]) -> Iterator[Citation]:
-    """Yield every citation of an answer, those in its list of claims too."""
+    """Yield every citation of an answer, including those in its claims."""
     yield from body.get("citations", [])
     for claim in body.get("claims", []):
         yield from claim["citations"]

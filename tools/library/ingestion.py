@@ -1,8 +1,7 @@
-"""Ingest documents: read, compare, segment, embed, and write what changed in one transaction.
+"""Ingest documents: read, compare, segment, embed, and write the changes in one transaction.
 
-Parsing and embedding happen before the transaction. Writers of one workspace take turns at its lock, so that of two
-ingestions one waits for the other, and they never deadlock. What is compared before the lock is compared again under
-it.
+Parsing and embedding happen before the transaction. Writers of one workspace take its lock, so that concurrent
+ingestions wait for each other and never deadlock. The comparison before the lock is repeated under it.
 """
 
 import asyncio
@@ -42,7 +41,7 @@ Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """A document that is in the library now. ``segments`` is how many it has."""
+    """A document that is now in the library. ``segments`` is the number of its segments."""
 
     document_id: str
     name: str
@@ -53,7 +52,7 @@ class Ingested:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocument:
-    """A document beside what is stored of it."""
+    """A document with the change that storing it makes, and the number of its stored segments."""
 
     document: ReadyDocument
     change: Change
@@ -61,18 +60,18 @@ class ComparedDocument:
 
     @property
     def writes(self) -> bool:
-        """Return whether anything of it has to be written."""
+        """Whether anything has to be written."""
         return self.change in ("created", "replaced", "updated")
 
     def is_new_text(self, drafts: Mapping[str, IndexedDocument]) -> bool:
-        """Return whether its segments have to be made, and are not among the drafts."""
+        """Whether its segments have to be made and are not among the drafts yet."""
         return self.change in ("created", "replaced") and self.document.document_id not in drafts
 
     def outcome(self, drafts: Mapping[str, IndexedDocument]) -> Ingested | NotFound:
-        """Return how it ended, once what ``writes`` is written."""
+        """Return the result for the document, valid once its changes are written."""
         document = self.document
         if self.change == "foreign":
-            return NotFound(f"There is no document {document.document_id} that you may change.")
+            return NotFound(f"There is no document {document.document_id} that you can change.")
         status: Status = "updated" if self.change == "replaced" else self.change
         cut = self.change in ("created", "replaced")
         segments = len(drafts[document.document_id].spans) if cut else self.segments
@@ -82,7 +81,7 @@ class ComparedDocument:
 async def compare_documents(
     connection: Connection, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
 ) -> list[ComparedDocument]:
-    """Compare documents with what is stored of them now, as the identity may change it."""
+    """Compare documents with their stored versions; those owned by another user are ``foreign``."""
     stored = await read_stored_documents(connection, workspace, [document.document_id for document in documents])
     return [_compared(document, stored.get(document.document_id), identity.user) for document in documents]
 
@@ -103,7 +102,7 @@ def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str)
 async def write_changes(
     connection: Connection, workspace: int, changes: Sequence[ComparedDocument], drafts: Mapping[str, IndexedDocument]
 ) -> None:
-    """Write what is to be written, within the caller's transaction; ``drafts`` are the segments of new texts."""
+    """Write the changes within the caller's transaction; ``drafts`` are the segments of new texts."""
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
     if replaced:
         await drop_segments(connection, workspace, replaced)
@@ -117,7 +116,7 @@ __all__ = ["Ingested", "Ingestor", "NewDocument", "Refused", "Report"]
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document that was left out, and why."""
+    """A document that was not ingested, and the reason."""
 
     name: str
     code: str
@@ -131,7 +130,7 @@ Progress = Callable[[int, int], None]
 
 
 class Ingestor:
-    """Takes documents in, one by one or many at a time."""
+    """An ingestor of documents, one by one or in batches."""
 
     def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder, settings: Settings) -> None:
         self._database = database
@@ -141,10 +140,10 @@ class Ingestor:
         self._size = SegmentSize.parse(settings.segment_size)
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
-        """Store a document, or its new version; an unchanged one writes nothing.
+        """Store a document or its new version; nothing is written if it is unchanged.
 
-        Raises InvalidRequest, UnreadableDocument, NotFound (an unknown workspace, or an id that is another user's),
-        EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is as it was.
+        Raises InvalidRequest, UnreadableDocument, NotFound (unknown workspace, or another user's document id),
+        EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is unchanged.
         """
         workspace = await self._workspaces.number(identity.workspace)
         ready = await asyncio.to_thread(self._ready, document)
@@ -157,10 +156,10 @@ class Ingestor:
     async def ingest_many(
         self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
     ) -> AsyncGenerator[Report]:
-        """Store documents in their order, many in a transaction; one that cannot be read is refused, the rest go in.
+        """Store documents in order, in batches of one transaction each; unreadable ones are refused, not raised.
 
-        ``progress`` hears how many are done and how many there are. Raises as ``ingest`` does where the fault is not
-        of a single document; batches before that stay stored.
+        ``progress`` is called with the number of finished documents and their total. Raises as ``ingest`` does for
+        errors that do not concern a single document; earlier batches stay stored.
         """
         items = list(documents)
         sources = [(document.name, partial(self._ready, document)) for document in items]
@@ -179,9 +178,8 @@ class Ingestor:
     ) -> AsyncGenerator[Report]:
         """Store the files below paths, in order, as ``ingest_many`` does.
 
-        A file's id comes from the workspace and its path below the root given, so that it is updated when it is
-        ingested again; a file that is gone stays stored. Two files that would share an id are told apart by refusing
-        the second.
+        A file's id is derived from the workspace and its path below the root, so that ingesting it again updates it. A
+        file that was deleted stays in the library. If two files would share an id, the second is refused.
         """
         files = await asyncio.to_thread(find_files, paths)
         seen: dict[str, FoundFile] = {}
@@ -189,7 +187,7 @@ class Ingestor:
         for file in files:
             first = seen.setdefault(file.key, file)
             read = partial(self._read_file, identity.workspace, owner, space)
-            sources.append((file.name, partial(read, file) if first is file else partial(_refuse_twin, first)))
+            sources.append((file.name, partial(read, file) if first is file else partial(_refuse_duplicate, first)))
         async with aclosing(self._run(identity, sources, progress)) as reports:
             async for report in reports:
                 yield report
@@ -216,11 +214,11 @@ class Ingestor:
     ) -> AsyncGenerator[Report]:
         workspace = await self._workspaces.number(identity.workspace)
         reports: list[Report] = []
-        async with aclosing(_ahead(DocumentBatches(sources))) as batches:
+        async with aclosing(_prefetched(DocumentBatches(sources))) as batches:
             async for batch in batches:
                 stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
                 for item in batch:
-                    report = _report(item.name, item.fault or next(stored))
+                    report = _report(item.name, item.error or next(stored))
                     reports.append(report)
                     if progress is not None:
                         progress(len(reports), len(sources))
@@ -230,7 +228,7 @@ class Ingestor:
     async def _store(
         self, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
     ) -> list[Ingested | NotFound]:
-        """Write what changed of some documents, no two of one id; NotFound stands for one that is another user's."""
+        """Write the changes of documents with distinct ids; the result is NotFound for those of another user."""
         drafts: dict[str, IndexedDocument] = {}
         while documents:
             async with self._database.connection() as connection:
@@ -249,7 +247,7 @@ class Ingestor:
         return []
 
     async def _drafts(self, documents: Sequence[ReadyDocument]) -> dict[str, IndexedDocument]:
-        """Cut and embed documents."""
+        """Segment and embed documents; return the result by document id."""
         if not documents:
             return {}
         async with self._database.connection() as connection:
@@ -281,15 +279,15 @@ def _workspace_deleted(identity: Identity) -> Iterator[None]:
         raise NotFound(f"The workspace {identity.workspace!r} was deleted meanwhile.") from error
 
 
-def _refuse_twin(first: FoundFile) -> ReadyDocument:
+def _refuse_duplicate(first: FoundFile) -> ReadyDocument:
     raise InvalidRequest(
-        f"The file would have the id of {first.name}: both lie at {first.key}.",
-        suggestion="Rename one of the folders, or ingest one of the files through the API with an id of its own.",
+        f"The file would have the same id as {first.name}: both have the path {first.key}.",
+        suggestion="Rename one of the folders, or ingest one of the files through the API with its own id.",
     )
 
 
-async def _ahead(batches: DocumentBatches) -> AsyncGenerator[list[ReadSource]]:
-    """Read each batch in a thread while the one before is stored."""
+async def _prefetched(batches: DocumentBatches) -> AsyncGenerator[list[ReadSource]]:
+    """Yield batches, reading each in a thread while the caller stores the one before."""
     upcoming = asyncio.create_task(asyncio.to_thread(batches.next))
     try:
         while batch := await upcoming:

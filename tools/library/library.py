@@ -1,4 +1,4 @@
-"""Open the library of a process: the database and everything that reads and writes it."""
+"""Composition of a process's library: the database and everything that reads and writes it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ from tools.web.web_library import WebLibrary, open_web
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Everything stored, and what reads and writes it."""
+    """The database of a process and the components that read and write it."""
 
     settings: Settings
     database: Database
@@ -41,7 +41,7 @@ class Library:
 
     @property
     def resources(self) -> Resources:
-        """The ports that the graph is built over."""
+        """The ports that the graph is built with."""
         return Resources(
             searcher=self.searcher,
             reader=self.reader,
@@ -54,12 +54,12 @@ class Library:
 
 @asynccontextmanager
 async def open_library(settings: Settings) -> AsyncIterator[Library]:
-    """Open the database and the ports over it.
+    """Open the database and create the components that use it.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     families = configured_families(settings)
-    formats()  # an installed parser that is broken fails here, not at its first file
+    formats()  # fail now, not at the first file, if an installed parser is broken
     async with open_database(settings) as database:
         embedder = await open_embedder(settings)
         workspaces = Workspaces(database)

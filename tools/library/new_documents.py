@@ -1,4 +1,4 @@
-"""Documents on their way in: found below paths, validated, parsed, and read in batches of one transaction."""
+"""Preparation of new documents: find files, validate, parse, and read in batches of one transaction."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, parse
 from tools.parsers.canonical_text import storable
 
-HASH_EPOCH = b"1"  # raise it where parsing or segmenting changes: every document is then cut anew on re-ingestion
+HASH_EPOCH = b"1"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
 _NAMED_BY_TEXT = 80
@@ -27,10 +27,10 @@ _URL = re.compile(r"https?://[^\s/]|/(?!/)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDocument:
-    """A document to ingest: its ``text``, or the ``data`` of a file. What is None the file may tell, or stays unset.
+    """A document to ingest: either ``text`` or the ``data`` of a file. Fields that are None may come from the file.
 
-    ``text`` is plain unless ``media_type`` or the suffix of ``name`` says otherwise. ``owner`` is the only user who may
-    read it; None is for the whole workspace. ``metadata`` is given back unread, 16 KB of JSON at most.
+    ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. Only ``owner`` may read
+    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON.
     """
 
     text: str | None = None
@@ -50,7 +50,7 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """A document's row but for its id, hash and dates; compared as a whole to tell whether anything changed."""
+    """A document's row without its id, hash and dates; compared as a whole to detect changes."""
 
     title: str
     slug: str | None
@@ -67,7 +67,7 @@ class DocumentFields:
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document read and checked, not yet segmented."""
+    """A document that is parsed and validated, but not yet segmented."""
 
     document_id: str
     name: str
@@ -77,9 +77,9 @@ class ReadyDocument:
 
 
 def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
-    """Check and parse a document. Takes CPU time: run it in a thread.
+    """Validate and parse a document. Takes CPU time: run it in a thread.
 
-    Raises InvalidRequest naming the field that is wrong, UnreadableDocument where the content cannot be read.
+    Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
     document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
     new = replace(new, name=storable(new.name))
@@ -89,10 +89,10 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),
-        slug=_short("slug", new.slug or _told(front, "slug")),
+        slug=_short("slug", new.slug or _text_field(front, "slug")),
         space_id=_short("space.id", space.get("id")),
         space_slug=_short("space.slug", space.get("slug")),
-        url=_checked_url(_short("url", new.url or _told(front, "url"))),
+        url=_checked_url(_short("url", new.url or _text_field(front, "url"))),
         source_type=_short("source_type", new.source_type) or "document",
         owner=_short("owner", new.owner),
         metadata=_checked_metadata(metadata),
@@ -108,16 +108,16 @@ def valid_id(document_id: str) -> str:
     try:
         return str(UUID(document_id))
     except (ValueError, AttributeError, TypeError) as error:
-        raise InvalidRequest(f"document_id: {document_id!r} is no UUID.") from error
+        raise InvalidRequest(f"document_id: {document_id!r} is not a UUID.") from error
 
 
 def _read(new: NewDocument, max_bytes: int) -> Parsed:
     if (new.text is None) == (new.data is None):
-        raise InvalidRequest("A document has either a text or a file.")
+        raise InvalidRequest("A document needs either a text or a file.")
     data = storable(new.text).encode() if new.text is not None else new.data or b""
     if len(data) > max_bytes:
         raise UnreadableDocument(
-            f"The file is too large: {len(data):,} bytes, and at most {max_bytes:,} are read.",
+            f"The file is too large: {len(data):,} bytes, but the limit is {max_bytes:,}.",
             suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
         )
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
@@ -125,20 +125,20 @@ def _read(new: NewDocument, max_bytes: int) -> Parsed:
 
 
 def _title(parsed: Parsed, name: str) -> str:
-    """Name a document that nobody named: by its own title, its file, or the words it begins with."""
+    """Return a default title: the file's own title, its name, or the first words of the text."""
     stem = PurePath(name).stem
     words = " ".join((parsed.title or stem or parsed.text.strip()[: _NAMED_BY_TEXT * 2].splitlines()[0]).split())
     longest = MOST_CHARACTERS["title"] if parsed.title or stem else _NAMED_BY_TEXT
     return words if len(words) <= longest else words[:longest].rsplit(" ", 1)[0]
 
 
-def _told(front: dict[str, Any], key: str) -> str | None:
+def _text_field(front: dict[str, Any], key: str) -> str | None:
     value = front.get(key)
     return value if isinstance(value, str) else None
 
 
 def _short(field: str, value: str | None) -> str | None:
-    """Check a line of text; an empty one is none."""
+    """Validate a line of text; an empty one becomes None."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -158,7 +158,7 @@ def _checked_url(url: str | None) -> str | None:
 
 def _checked_moment(moment: datetime | None) -> datetime | None:
     if moment is not None and moment.utcoffset() is None:
-        raise InvalidRequest("expires_at: must name its time zone.")
+        raise InvalidRequest("expires_at: must include a time zone.")
     return moment
 
 
@@ -171,15 +171,15 @@ def _checked_metadata(metadata: Any) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidRequest("metadata: must be a JSON object.") from error
     if "\\u0000" in encoded.replace("\\\\", ""):
-        raise InvalidRequest("metadata: must not hold the character U+0000.")
+        raise InvalidRequest("metadata: must not contain the character U+0000.")
     if size > MOST_METADATA_BYTES:
-        raise InvalidRequest(f"metadata: {size:,} bytes of JSON, and at most {MOST_METADATA_BYTES:,} are kept.")
+        raise InvalidRequest(f"metadata: {size:,} bytes of JSON, but the limit is {MOST_METADATA_BYTES:,}.")
     restored: dict[str, Any] = json.loads(encoded)
     return restored
 
 
 def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
-    """Hash what segments are made of: text, blocks, size, and the title, whose words count in every segment."""
+    """Hash all inputs of segmenting: text, blocks, segment size, and the title, which is indexed in every segment."""
     digest = hashlib.sha256()
     for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
         digest.update(b"%d:" % len(part) + part)
@@ -193,25 +193,25 @@ _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file below a root. ``key`` is its place under the root's own name, with forward slashes."""
+    """A file below a root. ``key`` is its path from the root's name on, with forward slashes."""
 
     path: Path
     key: str
 
     def document_id(self, workspace: str) -> str:
-        """Return the document's id: the same for the same workspace and key, so that a changed file updates it."""
+        """Return the document id, derived from workspace and key, so that a changed file updates its document."""
         return str(uuid5(_PATHS, f"{workspace}\n{self.key}"))
 
     @property
     def name(self) -> str:
-        """The path as it can be shown and stored; bytes that are no text are escaped."""
+        """The path as text to show and store; bytes that are not UTF-8 are escaped."""
         return _text(str(self.path))
 
     def read(self, max_bytes: int) -> bytes:
-        """Read the file, but at most one byte more than ``max_bytes``. Raises UnreadableDocument."""
+        """Read the file up to one byte more than ``max_bytes``. Raises UnreadableDocument."""
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
-                raise UnreadableDocument("It is no file: nothing would end reading a pipe or a device.")
+                raise UnreadableDocument("It is not a regular file: reading a pipe or a device might never end.")
             with self.path.open("rb") as file:
                 return file.read(max_bytes + 1)
         except OSError as error:
@@ -219,10 +219,10 @@ class FoundFile:
 
 
 def find_files(paths: Sequence[Path]) -> list[FoundFile]:
-    """List the files of paths; folders are walked in the order of names.
+    """List the files below paths; folders are walked in alphabetical order.
 
-    Hidden files and folders below a path are left out, links to folders are not followed. A path that does not exist
-    is listed, and fails when it is read. A file met twice is listed once.
+    Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. A path that does
+    not exist is listed, and fails when it is read. Duplicates are listed once.
     """
     found: dict[Path, FoundFile] = {}
     for path in paths:
@@ -256,33 +256,33 @@ DocumentReader = Callable[[], ReadyDocument]
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
-    """A source that was read: the document, or why there is none."""
+    """The result of reading a source: the document, or the error."""
 
     name: str
     ready: ReadyDocument | None = None
-    fault: CitewellError | None = None
+    error: CitewellError | None = None
 
 
 class DocumentBatches:
-    """Reads named sources in order. ``next`` takes CPU and file time: call it in a thread, one at a time."""
+    """A reader of named sources in batches. ``next`` does CPU and file work: call it in a thread, one at a time."""
 
     def __init__(self, sources: Iterable[tuple[str, DocumentReader]]) -> None:
         self._left = self._read(sources)
-        self._carried: ReadSource | None = None
+        self._deferred: ReadSource | None = None
 
     def next(self) -> list[ReadSource]:
-        """Read some hundred documents or half a million characters, no id twice; an empty list is the end."""
+        """Read the next 200 documents or half a million characters, no id twice; an empty list at the end."""
         batch: list[ReadSource] = []
         ids: set[str] = set()
         characters = 0
         while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS:
-            item = self._carried or next(self._left, None)
-            self._carried = None
+            item = self._deferred or next(self._left, None)
+            self._deferred = None
             if item is None:
                 break
             if item.ready is not None:
                 if item.ready.document_id in ids:
-                    self._carried = item
+                    self._deferred = item
                     break
                 ids.add(item.ready.document_id)
                 characters += len(item.ready.parsed.text)
@@ -294,5 +294,5 @@ class DocumentBatches:
         for name, source in sources:
             try:
                 yield ReadSource(name, source())
-            except CitewellError as fault:
-                yield ReadSource(name, fault=fault)
+            except CitewellError as error:
+                yield ReadSource(name, error=error)

@@ -1,4 +1,4 @@
-"""Resolve a passage that a reader marked: find it in the documents at hand, or store it to be cited."""
+"""Resolve a passage that a reader marked: find it in the selected documents, or store it so that it can be cited."""
 
 import asyncio
 import re
@@ -16,12 +16,12 @@ from text.words import is_whole
 from tools.library.ingestion import Ingestor, NewDocument
 
 SOURCE_TYPE = "selection"
-PLACES_LOOKED_AT = 1000  # for one that stands between words
+MOST_PLACES = 1000  # tried in the search for a place at word boundaries
 _NAMESPACE = UUID("5b0c5d4e-6e0b-5b7e-9f0a-3f4de1c4b8f2")
 
 
 class MarkedPassages:
-    """Finds passages in documents, and keeps for ``keep_days`` those that stand in none of them."""
+    """A finder of passages in documents; passages that are in none of them are stored for ``keep_days``."""
 
     def __init__(self, reader: SegmentReader, ingestor: Ingestor, *, keep_days: int) -> None:
         self._reader = reader
@@ -29,11 +29,11 @@ class MarkedPassages:
         self._keep = timedelta(days=keep_days)
 
     async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Return the segments that hold a passage; see ``graph.ports.PassageFinder``.
+        """Return the segments that contain a passage; see ``graph.ports.PassageFinder``.
 
-        A stored passage is a document of its user alone and of no search; marked again, it keeps its id and its time
-        begins anew. Raises NotFound for an unknown workspace, EmbeddingUnavailable where the passage has to be stored,
-        DatabaseUnavailable.
+        A stored passage is a private document of its user and never searched; if it is marked again, it keeps its id
+        and its expiry date is renewed. Raises NotFound for an unknown workspace, EmbeddingUnavailable if the passage
+        must be stored, DatabaseUnavailable.
         """
         passage = compose(text).strip()
         if not passage:
@@ -66,28 +66,28 @@ def _first_holding(pages: Sequence[Page], passage: str) -> list[Segment]:
 
 
 def find_span(passage: str, text: str) -> tuple[int, int] | None:
-    """Find a passage in a text, white space and the composition of accented letters aside.
+    """Find a passage in a text, ignoring white space and the composition of accented letters.
 
-    A browser gives a selection with other line breaks than the text has, and may compose its letters. Everything else
-    has to stand there exactly. Returns the span in the text as it is; a place between words is preferred to one within
-    a word. Takes time linear in the text.
+    A browser's selection has other line breaks than the text, and may compose letters. Everything else must match
+    exactly. Returns the span in the original text; a place at word boundaries is preferred to one inside a word. Takes
+    time linear in the text.
     """
-    wanted = _squeezed(compose(passage))
+    needle = _squeezed(compose(passage))
     composed, clusters = _composed(text)
     squeezed = _squeezed(composed)
-    at = squeezed.find(wanted) if wanted else -1
+    at = squeezed.find(needle) if needle else -1
     if at < 0:
         return None
     runs = _runs(composed)
-    found = first = _spread(runs, at, at + len(wanted))
-    for _ in range(PLACES_LOOKED_AT):
+    found = first = _spread(runs, at, at + len(needle))
+    for _ in range(MOST_PLACES):
         if is_whole(composed, *found):
             break
-        at = squeezed.find(wanted, at + 1)
+        at = squeezed.find(needle, at + 1)
         if at < 0:
             found = first
             break
-        found = _spread(runs, at, at + len(wanted))
+        found = _spread(runs, at, at + len(needle))
     return found if clusters is None else (clusters[found[0]][0], clusters[found[1] - 1][1])
 
 
@@ -96,21 +96,21 @@ def _squeezed(text: str) -> str:
 
 
 def _runs(text: str) -> tuple[list[int], list[int]]:
-    """Return where each run of letters begins: in the text without white space, and in the text."""
+    """Return the start of each run of non-space characters: in the text without white space, and in the text."""
     matches = [match.span() for match in re.finditer(r"\S+", text)]
     squeezed = accumulate((end - start for start, end in matches), initial=0)
     return list(squeezed)[: len(matches)], [start for start, _ in matches]
 
 
 def _spread(runs: tuple[list[int], list[int]], start: int, end: int) -> tuple[int, int]:
-    """Turn a span of the text without white space into that of the text."""
+    """Convert a span of the text without white space into a span of the text."""
     squeezed, spread = runs
     first, last = bisect_right(squeezed, start) - 1, bisect_right(squeezed, end - 1) - 1
     return spread[first] + start - squeezed[first], spread[last] + end - squeezed[last]
 
 
 def _composed(text: str) -> tuple[str, list[tuple[int, int]] | None]:
-    """Compose a text, with the span in it that each composed letter comes from; None where they are the same."""
+    """Compose a text; also return the original span of each composed letter, or None if nothing changed."""
     if unicodedata.is_normalized("NFC", text):
         return text, None
     starts = [at for at, letter in enumerate(text) if at == 0 or not _joins(letter)]
@@ -120,5 +120,5 @@ def _composed(text: str) -> tuple[str, list[tuple[int, int]] | None]:
 
 
 def _joins(letter: str) -> bool:
-    """Return whether a letter may be composed with the one before: marks, vowels and finals of Hangul syllables."""
+    """Whether a letter may compose with the one before: a mark, or a vowel or final of a Hangul syllable."""
     return unicodedata.combining(letter) > 0 or "\u1160" <= letter <= "\u11ff"

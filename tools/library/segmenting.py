@@ -1,7 +1,7 @@
-"""Cut canonical text into segments that partition it exactly.
+"""Split canonical text into segments that partition it exactly.
 
-Sentences are packed up to a size. A segment never crosses a page end, prefers to end where a block or a headed part
-ends, and takes a heading together with what follows it. Nothing overlaps: retrieval reads the neighbours of its hits.
+Sentences are packed up to a size. A segment never crosses a page, preferably ends with a block or a headed part, and
+keeps a heading together with the text after it. Segments don't overlap: retrieval reads the neighbours of its hits.
 """
 
 import re
@@ -18,30 +18,30 @@ from tools.parsers.canonical_text import Block, Parsed
 Count = Callable[[Sequence[str]], list[int]]
 _WORD = re.compile(r"\S+\s*|\s+")
 _LINE = re.compile(r"[^\n]*(?:\n\s*|\Z)")
-_SLACK = 32  # words counted one by one may add up to a little less than the whole
-_MOST_CHARACTERS = 16  # of a token or a word: a mile of dashes is a large piece, whatever it counts
+_SLACK = 32  # the counts of single words may add up to a little less than the count of the whole
+_MOST_CHARACTERS = 16  # of a token or a word: a very long line of dashes is a large piece, whatever its count
 
 
 Span = tuple[int, int, Block, bool]
 
 
 class Piece(NamedTuple):
-    """A span that packing keeps whole. ``weight`` is its count, raised where it has very many characters."""
+    """A span that packing never splits. ``weight`` is its count, raised if it has very many characters."""
 
     start: int
     end: int
     weight: float
     block: Block
-    opens: bool  # it begins its block
+    opens: bool  # whether it begins its block
 
 
 def pieces_of(parsed: Parsed, count: Count) -> list[Piece]:
-    """Return the sentences, headings, rows and lines of code of a text, in order; joined they are the text."""
-    return _measured(parsed.text, list(_untorn(parsed.text, _spans(parsed))), count)
+    """Return the sentences, headings, table rows and code lines of a text, in order; joined they are the text."""
+    return _measured(parsed.text, list(_whole_graphemes(parsed.text, _spans(parsed))), count)
 
 
 def fitted(text: str, pieces: Sequence[Piece], limit: float, count: Count) -> Iterator[Piece]:
-    """Share out the pieces that weigh more than ``limit``; a piece after headings leaves room for them."""
+    """Yield pieces, splitting those that weigh more than ``limit``; a piece after headings leaves room for them."""
     headed = 0.0
     for piece in pieces:
         room = limit - headed if 2 * headed < limit else limit
@@ -53,7 +53,7 @@ def fitted(text: str, pieces: Sequence[Piece], limit: float, count: Count) -> It
 
 
 def _spans(parsed: Parsed) -> Iterator[Span]:
-    """Cut at blocks and sentences; white space between blocks goes with the block before it."""
+    """Yield the spans of blocks and sentences; white space between blocks belongs to the block before it."""
     text = parsed.text
     blocks = parsed.blocks or (Block(0, len(text), "paragraph"),)
     bounds = [0, *(block.start for block in blocks[1:]), len(text)]
@@ -69,8 +69,8 @@ def _spans(parsed: Parsed) -> Iterator[Span]:
             yield start + first, start + last, block, first == 0
 
 
-def _untorn(text: str, spans: Iterator[Span]) -> Iterator[Span]:
-    """Join spans on one page whose border would tear a grapheme: a mark may follow a stop, or a space."""
+def _whole_graphemes(text: str, spans: Iterator[Span]) -> Iterator[Span]:
+    """Join spans of one page whose boundary splits a grapheme: a combining mark may follow a full stop or a space."""
     held: Span | None = None
     for start, end, block, opens in spans:
         if held is not None and held[2].page_idx == block.page_idx and not is_boundary(text, start):
@@ -84,7 +84,7 @@ def _untorn(text: str, spans: Iterator[Span]) -> Iterator[Span]:
 
 
 def _measured(text: str, spans: Sequence[Span], count: Count) -> list[Piece]:
-    # Tokenizers join a space to the word after it, so that the last one is counted there.
+    # Tokenizers attach a space to the next word, so a trailing space is counted with the next span.
     counts = count([text[start:end].removesuffix(" ") for start, end, _, _ in spans])
     return [
         Piece(start, end, max(number, (end - start) / _MOST_CHARACTERS), block, opens)
@@ -93,7 +93,7 @@ def _measured(text: str, spans: Sequence[Span], count: Count) -> list[Piece]:
 
 
 def _shares(text: str, piece: Piece, limit: float, count: Count) -> list[Piece]:
-    """Share a piece out in pieces up to a limit, at word ends, or at graphemes where a word is too large itself."""
+    """Split a piece evenly into pieces up to a limit, between words, or within a word that is too large."""
     words = _measured(text, [(*span, piece.block, False) for span in _words(text, piece.start, piece.end)], count)
     atoms: list[Piece] = []
     for word in words:
@@ -130,17 +130,17 @@ def _graphemes(text: str, start: int, end: int, length: int) -> Iterator[tuple[i
         start = cut
 
 
-_SHORT = 4  # below this fraction of the limit a run is short, and merges with its neighbour
-_FULL_BLOCK = 0.75  # of an even share: from here on the end of a block is a good place to cut
+_SHORT = 4  # a run below a fourth of the limit is short, and merges with its neighbour
+_FULL_BLOCK = 0.75  # of an even share: from here on, cut at the end of a block
 
 PieceRun = list[Piece]
 
 
 def pack_pieces(pieces: Sequence[Piece], limit: float) -> list[PieceRun]:
-    """Pack the pieces of one page, in order; a run weighs ``limit`` at most unless a single unit weighs more.
+    """Pack the pieces of one page into runs, in order; a run weighs at most ``limit`` unless a single unit weighs more.
 
-    A unit is a piece with the headings before it. Runs follow headed parts; a short part goes with the next, and a
-    part over the limit is shared out evenly, at block ends where one is near.
+    A unit is a piece with the headings before it. Runs follow headed parts: a short part is joined with the next, and a
+    part over the limit is split evenly, at the end of a block if one is near.
     """
     parts: list[list[PieceRun]] = []
     filled = 0.0
@@ -212,18 +212,18 @@ def _merged(runs: list[PieceRun], limit: float) -> list[PieceRun]:
 
 
 def run_weight(run: Sequence[Piece]) -> float:
-    """Add up the weights of pieces."""
+    """Return the total weight of pieces."""
     return sum(piece.weight for piece in run)
 
 
-_CLOSEST = 0.5  # below the weight of any letter: the run is then cut at every grapheme
-_CHARACTERS = 6  # of a token or a word, at the most that is usual
+_CLOSEST = 0.5  # below the weight of any letter, so that the run is cut at every grapheme
+_CHARACTERS = 6  # of a token or a word; it rarely has more
 _SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentSpan:
-    """A segment before it is stored: where it lies in the canonical text, and what is known of its place."""
+    """A segment before it is stored: its span of the canonical text, page, heading path and token count."""
 
     segment_index: int
     start: int
@@ -235,17 +235,17 @@ class SegmentSpan:
 
 @dataclass(frozen=True, slots=True)
 class SegmentSize:
-    """How large a segment may become, in tokens of the bundled tokenizer or in words."""
+    """The maximum size of a segment, in tokens of the bundled tokenizer or in words."""
 
     limit: int
     unit: Literal["tokens", "words"] = "tokens"
 
     @classmethod
     def parse(cls, text: str) -> "SegmentSize":
-        """Read "300 tokens" or "1000 words"; raises ConfigurationError for anything else."""
+        """Parse "300 tokens" or "1000 words". Raises ConfigurationError for anything else."""
         found = _SIZE.match(text)
         if found is None:
-            raise ConfigurationError(f"A segment size reads like '300 tokens' or '1000 words', not {text!r}.")
+            raise ConfigurationError(f"A segment size must look like '300 tokens' or '1000 words', not {text!r}.")
         return cls(int(found[1]), "words" if found[2] == "words" else "tokens")
 
     def __str__(self) -> str:
@@ -253,9 +253,9 @@ class SegmentSize:
 
 
 def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[SegmentSpan]:
-    """Cut a parsed text into segments, in order; joined they are its text. Takes time linear in the text.
+    """Split a parsed text into segments, in order; joined they are the text. Takes time linear in the text.
 
-    No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is counted in the segment as it is.
+    No segment is larger than ``size`` unless it is a single grapheme. ``tokens`` is the count of the whole segment.
     """
     count = count_tokens if size.unit == "tokens" else count_words
     if _may_be_one(parsed, size.limit):
@@ -266,7 +266,7 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
             return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens)]
     pages = groupby(pieces_of(parsed, count), key=lambda piece: piece.block.page_idx)
     runs = [run for _, page in pages for run in _packed(parsed.text, list(page), size.limit, count)]
-    packed = _held_to_size(parsed.text, runs, size.limit, count)
+    packed = _within_size(parsed.text, runs, size.limit, count)
     if size.unit == "words":
         counts = count_tokens([_text(parsed.text, run) for run, _ in packed])
         packed = [(run, number) for (run, _), number in zip(packed, counts, strict=True)]
@@ -277,7 +277,7 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
 
 
 def _may_be_one(parsed: Parsed, limit: int) -> bool:
-    """Tell a text so short and plain that a look at the whole is likely to spare looking at its sentences."""
+    """Whether a text is so short and plain that it probably fits one segment, so it need not be split first."""
     pages = {block.page_idx for block in parsed.blocks}
     headed = any(block.kind == "heading" for block in parsed.blocks[1:])
     return len(parsed.text) <= _CHARACTERS * limit and len(pages) == 1 and not headed
@@ -287,15 +287,15 @@ def _packed(text: str, pieces: PieceRun, limit: float, count: Count) -> list[Pie
     return pack_pieces(list(fitted(text, pieces, limit, count)), limit)
 
 
-def _held_to_size(text: str, runs: list[PieceRun], limit: int, count: Count) -> list[tuple[PieceRun, int]]:
-    """Pack anew, more loosely, the runs that are larger as a whole than their pieces add up to; give their sizes."""
-    held: list[tuple[PieceRun, int]] = []
+def _within_size(text: str, runs: list[PieceRun], limit: int, count: Count) -> list[tuple[PieceRun, int]]:
+    """Repack runs that exceed the limit as a whole, although their pieces add up to less; return runs and sizes."""
+    result: list[tuple[PieceRun, int]] = []
     for run, size in zip(runs, count([_text(text, run) for run in runs]), strict=True):
-        closer = [run]
+        smaller = [run]
         if size > limit:
-            closer = _packed(text, run, max(_CLOSEST, run_weight(run) - (size - limit)), count)
-        held += _held_to_size(text, closer, limit, count) if len(closer) > 1 else [(run, size)]
-    return held
+            smaller = _packed(text, run, max(_CLOSEST, run_weight(run) - (size - limit)), count)
+        result += _within_size(text, smaller, limit, count) if len(smaller) > 1 else [(run, size)]
+    return result
 
 
 def _text(text: str, run: PieceRun) -> str:

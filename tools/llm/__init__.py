@@ -1,1 +1,1 @@
-"""The language model backend: any OpenAI-compatible endpoint, through langchain-openai."""
+"""Language model backend: any OpenAI-compatible endpoint, through langchain-openai."""

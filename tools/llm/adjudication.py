@@ -1,4 +1,4 @@
-"""Adjudicate by the model the claims that code left open, in one call for all of them."""
+"""Adjudication by the model of claims that code could not verify, all in one call."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from tools.llm.sanitizing import sanitize
 ADJUDICATION_PROMPT = prompts.load("check_claims", "claims")
 CLAIM_TOKENS = 200
 QUOTE_TOKENS = 320
-MOST_CLAIMS = 20  # of one call; endpoints bound the size of a schema
+MOST_CLAIMS = 20  # per call; endpoints limit the size of a schema
 JUDGED: Mapping[str, tuple[Verdict, str]] = {
     "same": ("supported", "a model judged that the cited sentences state it"),
     "other": ("contradicted", "a model judged that the cited sentences contradict it"),
@@ -26,60 +26,60 @@ JUDGED: Mapping[str, tuple[Verdict, str]] = {
 
 log = logging.getLogger(__name__)
 
-ClaimPlace = tuple[int, int]  # of a section, and of a claim in it
+ClaimPlace = tuple[int, int]  # index of the section, and of the claim in it
 
 
 @dataclass(frozen=True, slots=True)
 class LlmAdjudicator:
-    """ClaimChecker that lets code decide first, and asks the model about claims that code left ``unverified``.
+    """A ClaimChecker that checks by code first, and asks the model about claims that code left ``unverified``.
 
-    What code decided stands: the model neither raises a claim that code found contradicted or unsupported, nor is it
-    asked about one that code found supported. It says in a few words what claim and quote each state before it judges:
-    a small model that gives the verdict alone gives all claims the same.
+    The model never overrides code: it is asked neither about claims that code found contradicted or unsupported, nor
+    about supported ones. It must restate claim and quote in a few words before its verdict: a small model that returns
+    only verdicts returns the same one for all claims.
     """
 
     endpoint: Endpoint
     checker: ClaimChecker
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Check by code, then settle what is open and has a proof, as many claims as the model's context holds.
+        """Check by code, then adjudicate unverified claims with a proof, as many as fit into the model's context.
 
-        Where the model can't be asked, or its reply can't be read, code's verdicts stand and ``fallback`` says why.
+        If the model call fails or its reply can't be read, the verdicts of code are kept and ``fallback`` states why.
         """
         checked = await self.checker.check(sections, meter=meter)
-        asked = self._questions(sections, checked)
-        if not asked:
+        questions = self._questions(sections, checked)
+        if not questions:
             return checked
         try:
-            answers = await self._ask(list(asked.values()), meter)
+            answers = await self._ask(list(questions.values()), meter)
         except (DependencyFailed, BudgetExhausted) as error:
-            log.warning("Model %s: %s Code's verdicts stand.", self.endpoint.name, error.message)
-            said = fallback_failure(error, "The verdicts of code alone stand.")
-            return replace(checked, fallback=said)
-        settled = {place: answers[number] for number, place in enumerate(asked, start=1) if number in answers}
+            log.warning("Model %s: %s Keeping the verdicts of code.", self.endpoint.name, error.message)
+            failure = fallback_failure(error, "The verdicts of code alone stand.")
+            return replace(checked, fallback=failure)
+        adjudicated = {place: answers[number] for number, place in enumerate(questions, start=1) if number in answers}
         return replace(
             checked,
             sections=tuple(
-                tuple(_adjudicated(claim, settled.get((s, c))) for c, claim in enumerate(claims))
+                tuple(_adjudicated(claim, adjudicated.get((s, c))) for c, claim in enumerate(claims))
                 for s, claims in enumerate(checked.sections)
             ),
         )
 
     def _questions(self, sections: Sequence[WrittenSection], checked: CheckResult) -> dict[ClaimPlace, str]:
-        """Lay out each open claim under its number, from 1, with the sentences that it cites."""
+        """Format each open claim under its number, from 1, with the sentences that it cites."""
         room = self.endpoint.context_tokens * 3 // 4 - estimate_tokens(ADJUDICATION_PROMPT.text)
-        asked: dict[ClaimPlace, str] = {}
+        questions: dict[ClaimPlace, str] = {}
         for s, (section, claims) in enumerate(zip(sections, checked.sections, strict=True)):
             for c, claim in enumerate(claims):
                 quotes = _quotes(section, claim)
                 if claim.verdict != "unverified" or not quotes:
                     continue
-                question = f"[{len(asked) + 1}] Claim: {_line(claim.text, CLAIM_TOKENS)}\n{quotes}"
+                question = f"[{len(questions) + 1}] Claim: {_line(claim.text, CLAIM_TOKENS)}\n{quotes}"
                 room -= estimate_tokens(question)
-                if room < 0 or len(asked) == MOST_CLAIMS:
-                    return asked
-                asked[s, c] = question
-        return asked
+                if room < 0 or len(questions) == MOST_CLAIMS:
+                    return questions
+                questions[s, c] = question
+        return questions
 
     async def _ask(self, questions: Sequence[str], meter: Meter) -> dict[int, str]:
         text = await self.endpoint.read(

@@ -1,4 +1,4 @@
-"""Write and revise cited sections with the model, and converse; a simpler writer is the fallback on a spent budget."""
+"""Write and revise cited sections with the model, and converse; a simpler writer takes over on a spent budget."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -28,10 +28,10 @@ async def within_budget(
     fallback: AsyncIterator[Draft],
     instead: str,
 ) -> AsyncGenerator[Draft, None]:
-    """Pass drafts on for as long as the budget lasts.
+    """Yield drafts while the budget lasts.
 
-    Where it ends after a section began, ``broken_off`` returns the drafts that close it. Before that the fallback
-    writes, and its first section says why; ``instead`` says in a sentence what it does.
+    If it ends after a section has begun, ``broken_off`` returns the drafts that close that section. If it ends before,
+    the fallback writes, and its first section states why; ``instead`` is a sentence about what the fallback does.
     """
     begun = False
     try:
@@ -41,7 +41,7 @@ async def within_budget(
                 yield draft
         return
     except BudgetExhausted as error:
-        said: Failure | None = fallback_failure(error, instead)
+        failure: Failure | None = fallback_failure(error, instead)
     if begun:
         for draft in broken_off():
             yield draft
@@ -49,7 +49,7 @@ async def within_budget(
     async with aclosing(fallback) as simpler:  # type: ignore[type-var]
         async for draft in simpler:
             if isinstance(draft, DraftOpened):
-                draft, said = replace(draft, fallback=said), None
+                draft, failure = replace(draft, fallback=failure), None
             yield draft
 
 
@@ -58,13 +58,13 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class RevisionReply(BaseModel):
-    """The model's reply; each section is read on its own, so that one slip does not cost the others."""
+    """The model's reply; sections are validated one by one, so that an invalid one does not discard the others."""
 
     sections: list[object]
 
 
 class SectionReply(BaseModel):
-    """A section as written again, under the number it was shown with. What stands for ids may be anything."""
+    """A rewritten section with the number under which it was shown. ``source_ids`` may contain anything."""
 
     section: int
     text: str
@@ -81,16 +81,16 @@ async def revise(
     reserve: int,
     meter: Meter,
 ) -> list[Revision]:
-    """Write faulty sections again; ``reserve`` tokens of the model's context are left for the reply.
+    """Rewrite faulty sections; ``reserve`` tokens of the model's context are kept for the reply.
 
-    Sections that the reply leaves out, and those for which the context has no room, stay as they are. Where there is no
-    source left to write from, all are withdrawn without a call. Of a section given twice the first counts. Raises
-    ModelReplyInvalid where nothing can be read.
+    Sections that the reply omits, and those that don't fit into the context, stay as they are. Without sources, all are
+    withdrawn without a call. If the reply has a section twice, the first counts. Raises ModelReplyInvalid if nothing in
+    the reply is readable.
     """
     if not sources:
         return [Revision(section.section_index, "", ()) for section in faulty]
-    asked = sanitize(question)
-    room = endpoint.context_tokens - reserve - estimate_tokens(REVISION_PROMPT.text) - estimate_tokens(asked)
+    safe_question = sanitize(question)
+    room = endpoint.context_tokens - reserve - estimate_tokens(REVISION_PROMPT.text) - estimate_tokens(safe_question)
     shown = _shown(faulty, max_tokens=room // 3)
     context = segment_context(
         [hit.segment for hit in sources], max_tokens=max(1, room - sum(estimate_tokens(each) for each in shown))
@@ -102,7 +102,7 @@ async def revise(
             REVISION_PROMPT,
             language=language_name(language),
             context=context.text,
-            question=asked,
+            question=safe_question,
             sections="\n\n".join(shown),
         ),
         schema=revision_schema(len(shown), context.segment_ids),
@@ -113,18 +113,18 @@ async def revise(
 
 
 def _shown(faulty: Sequence[FaultySection], *, max_tokens: int) -> list[str]:
-    """Lay out the sections under their numbers, from 1, as many as fit; each with the sentences that failed."""
+    """Format the sections under their numbers, from 1, as many as fit, each with its failed claims."""
     shown: list[str] = []
     for number, section in enumerate(faulty, start=1):
         lines = [f"[{number}] {_shown_line(section.text)}"]
         for claim in section.claims:
             reasons = _shown_line("; ".join(claim.reasons)) or claim.verdict
             lines.append(f'- Failed: "{_shown_line(claim.text)}" Reason: {reasons}')
-        laid_out = "\n".join(lines)
-        max_tokens -= estimate_tokens(laid_out)
+        formatted = "\n".join(lines)
+        max_tokens -= estimate_tokens(formatted)
         if max_tokens < 0:
             break
-        shown.append(laid_out)
+        shown.append(formatted)
     return shown
 
 
@@ -171,10 +171,10 @@ FIXED_LINE = "A fixed line stands in for the reply."
 
 @dataclass(frozen=True, slots=True)
 class LlmWriter:
-    """AnswerWriter by the model. A quarter of its context is left for the reply, half where it thinks first.
+    """An AnswerWriter by the model. A quarter of its context is kept for the reply, half if it thinks first.
 
-    Where the budget is used up before a first section began, ``fallback`` writes, and says why; after that the sections
-    that are finished stay, and the open one ends with "…".
+    If the budget ends before the first section, ``fallback`` writes and states why; if it ends later, finished sections
+    are kept and the open one ends with "…".
     """
 
     endpoint: Endpoint
@@ -184,16 +184,15 @@ class LlmWriter:
     async def write(
         self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> AsyncIterator[Draft]:
-        """Write the answer in sections that cite the sources given; no section at all is an honest no.
+        """Write the answer in sections that cite the sources; no section means that the sources don't answer.
 
-        What the model cites beyond the segments it was shown is dropped and counted. Prose in the place of JSON
-        becomes sections by paragraph, citing only what it tags. Raises InvalidRequest where the question leaves no
-        room in the model's context, and ModelReplyInvalid where the reply ends without a readable section.
+        Ids of segments that the model was not shown are dropped and counted. Prose instead of JSON becomes one section
+        per paragraph, citing only the ids that it tags. Raises InvalidRequest if the question leaves no room in the
+        model's context, and ModelReplyInvalid if the reply ends without a readable section.
         """
-        asked = sanitize(question)
-        room = (
-            self.endpoint.context_tokens - self._reserve - estimate_tokens(ANSWER_PROMPT.text) - estimate_tokens(asked)
-        )
+        safe_question = sanitize(question)
+        prompt_tokens = estimate_tokens(ANSWER_PROMPT.text) + estimate_tokens(safe_question)
+        room = self.endpoint.context_tokens - self._reserve - prompt_tokens
         if room < LEAST_CONTEXT:
             raise InvalidRequest("The question is too long for the context of this model.")
         context = segment_context([hit.segment for hit in sources], max_tokens=room)
@@ -201,7 +200,7 @@ class LlmWriter:
             return
         reader = SectionReader(context.segment_ids)
         reply = self.endpoint.reply(
-            messages(ANSWER_PROMPT, language=language_name(language), context=context.text, question=asked),
+            messages(ANSWER_PROMPT, language=language_name(language), context=context.text, question=safe_question),
             schema=answer_schema(context.segment_ids),
             max_characters=self._reserve * CHARACTERS_PER_TOKEN,
             meter=meter,
@@ -219,9 +218,9 @@ class LlmWriter:
     async def revise(
         self, question: str, faulty: Sequence[FaultySection], sources: Sequence[Hit], *, language: str, meter: Meter
     ) -> list[Revision]:
-        """Write faulty sections again from the sources, all in one call.
+        """Rewrite faulty sections from the sources, all in one call.
 
-        Raises ModelReplyInvalid where nothing can be read.
+        Raises ModelReplyInvalid if nothing in the reply is readable.
         """
         return await revise(
             self.endpoint, question, faulty, sources, language=language, reserve=self._reserve, meter=meter
@@ -232,16 +231,16 @@ class LlmWriter:
     ) -> AsyncIterator[Draft]:
         """Reply without the library, in one section without sources.
 
-        Raises ModelReplyInvalid where the reply is empty.
+        Raises ModelReplyInvalid if the reply is empty.
         """
         history = conversation(turns, max_tokens=self.endpoint.context_tokens // 3)
-        asked = messages(
+        prompt = messages(
             CONVERSATION_PROMPT, language=language_name(language), conversation=history, question=sanitize(question)
         )
         section = SectionText()
         limit = self._reserve * CHARACTERS_PER_TOKEN
         drafts = within_budget(
-            _paragraph(self.endpoint.reply(asked, schema=None, max_characters=limit, meter=meter), section),
+            _paragraph(self.endpoint.reply(prompt, schema=None, max_characters=limit, meter=meter), section),
             broken_off=lambda: (DraftText(section.finish(BROKEN_OFF)), DraftClosed(section.text, ())),
             fallback=self.fallback.converse(question, turns, language=language, intent=intent, meter=meter),
             instead=FIXED_LINE,

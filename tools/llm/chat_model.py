@@ -1,4 +1,4 @@
-"""The chat model and its HTTP client: one connection a call, and a record of how each stream ended."""
+"""Chat model and HTTP client: one connection per call, and a record of how each stream ended."""
 
 import re
 from collections.abc import AsyncIterator
@@ -20,31 +20,32 @@ DONE = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
 
 @dataclass(slots=True)
 class StreamRecord:
-    """What was seen of one response. ``done``: its last line was ``data: [DONE]``, or it could not be told."""
+    """The record of one response. ``done``: it contained ``data: [DONE]``, or it is encoded and can't be inspected."""
 
     response: httpx2.Response | None = None
     done: bool = False
     tail: bytes = b"\n"
 
-    def saw(self, data: bytes) -> None:
+    def add(self, data: bytes) -> None:
+        """Look for the ``[DONE]`` line in the next bytes of the body."""
         window = self.tail + data
         self.done = self.done or DONE.search(window) is not None
         self.tail = window[-16:]
 
     async def close(self) -> None:
-        """Close the connection, whatever is still to come on it."""
+        """Close the connection, even if the response is incomplete."""
         if self.response is not None:
             await self.response.aclose()
 
 
 class _RecordedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream, witness: StreamRecord) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, record: StreamRecord) -> None:
         self._stream = stream
-        self._witness = witness
+        self._record = record
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for data in self._stream:
-            self._witness.saw(data)
+            self._record.add(data)
             yield data
 
     async def aclose(self) -> None:
@@ -52,45 +53,46 @@ class _RecordedStream(httpx2.AsyncByteStream):
 
 
 class StreamRecords:
-    """The witnesses of the calls in progress, by the id that each call sends along."""
+    """The records of calls in progress, by the request id that each call sends."""
 
     def __init__(self) -> None:
         self._by_id: dict[str, StreamRecord] = {}
 
-    def attend(self, request_id: str) -> StreamRecord:
+    def start(self, request_id: str) -> StreamRecord:
+        """Create the record of a call."""
         return self._by_id.setdefault(request_id, StreamRecord())
 
-    def dismiss(self, request_id: str) -> None:
+    def remove(self, request_id: str) -> None:
+        """Remove the record of a finished call."""
         self._by_id.pop(request_id, None)
 
     async def receive(self, response: httpx2.Response) -> None:
-        """Stand by a response; httpx calls this before its body is read."""
-        witness = self._by_id.get(response.request.headers.get(REQUEST_ID, ""))
-        if witness is None or not isinstance(response.stream, httpx2.AsyncByteStream):
+        """Attach a response to its record; httpx calls this hook before the body is read."""
+        record = self._by_id.get(response.request.headers.get(REQUEST_ID, ""))
+        if record is None or not isinstance(response.stream, httpx2.AsyncByteStream):
             return
-        witness.response = response
-        witness.done = response.headers.get("content-encoding", "identity") != "identity"
-        response.stream = _RecordedStream(response.stream, witness)
+        record.response = response
+        record.done = response.headers.get("content-encoding", "identity") != "identity"
+        response.stream = _RecordedStream(response.stream, record)
 
 
-def http_client(witnesses: StreamRecords) -> httpx2.AsyncClient:
-    """Make the client of one endpoint. It opens no connection before the first call."""
+def http_client(records: StreamRecords) -> httpx2.AsyncClient:
+    """Create the HTTP client of one endpoint. It opens no connection before the first call."""
     return openai.DefaultAsyncHttpxClient(
         limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=0),
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [witnesses.receive]},
+        event_hooks={"response": [records.receive]},
     )
 
 
 REASONING = "reasoning_content"
-NO_KEY = SecretStr("no-key")  # an empty key would make the SDK read OPENAI_API_KEY and send it to this endpoint
+NO_KEY = SecretStr("no-key")  # with an empty key, the SDK would send OPENAI_API_KEY to this endpoint
 
 
 class ReasoningChat(ChatOpenAI):
-    """ChatOpenAI that also gives the thinking of endpoints that stream it beside the answer.
+    """ChatOpenAI with the thinking of endpoints that stream it in a separate field.
 
-    Of the fields in use, ``reasoning_content`` is DeepSeek's, vLLM's, llama.cpp's and ZhipuAI's; ``reasoning`` is
-    Ollama's and OpenRouter's.
+    DeepSeek, vLLM, llama.cpp and ZhipuAI use ``reasoning_content``; Ollama and OpenRouter use ``reasoning``.
     """
 
     def _convert_chunk_to_generation_chunk(
@@ -98,7 +100,7 @@ class ReasoningChat(ChatOpenAI):
     ) -> ChatGenerationChunk | None:
         choices = chunk.get("choices")
         if choices and choices[0].get("delta") is None:
-            choices[0]["delta"] = {}  # ChatOpenAI drops such a chunk, and with it the finish_reason
+            choices[0]["delta"] = {}  # else ChatOpenAI drops the chunk, and with it the finish_reason
         generation = super()._convert_chunk_to_generation_chunk(chunk, default_chunk_class, base_generation_info)
         if generation is not None and choices and isinstance(generation.message, BaseMessageChunk):
             delta = choices[0]["delta"]
@@ -108,10 +110,11 @@ class ReasoningChat(ChatOpenAI):
         return generation
 
 
-def open_chat(model: ModelSettings, upstream: str, witnesses: StreamRecords) -> ReasoningChat:
-    """Open a chat model. Retries and the wait for a chunk are ours, so the SDK has none.
+def open_chat(model: ModelSettings, upstream: str, records: StreamRecords) -> ReasoningChat:
+    """Create a chat model. Retries and the chunk timeout are implemented here, so both are disabled in the SDK.
 
-    Its own wait is ``asyncio.wait_for``, which on Python 3.11 loses a cancellation that comes together with a chunk.
+    Its own chunk timeout uses ``asyncio.wait_for``, which on Python 3.11 loses a cancellation that arrives together
+    with a chunk.
     """
     return ReasoningChat(
         model=upstream,
@@ -122,6 +125,6 @@ def open_chat(model: ModelSettings, upstream: str, witnesses: StreamRecords) -> 
         max_retries=0,
         stream_usage=True,
         use_responses_api=False,
-        http_async_client=http_client(witnesses),
+        http_async_client=http_client(records),
         http_socket_options=(),
     )

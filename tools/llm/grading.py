@@ -1,4 +1,4 @@
-"""Model calls that grade: which segments are relevant to a question, and how useful an answer is."""
+"""Grading by the model: which segments are relevant to a question, and how useful an answer is."""
 
 import logging
 from collections.abc import Sequence
@@ -25,38 +25,38 @@ log = logging.getLogger(__name__)
 
 
 class GradingReply(BaseModel):
-    """The model's reply: numbers of the passages to keep, from 1."""
+    """The model's reply: the numbers of the relevant passages, from 1."""
 
     relevant: list[int]
 
 
 @dataclass(frozen=True, slots=True)
 class LlmGrader:
-    """Grades by showing the model every candidate under a number and asking for the numbers to keep."""
+    """A RelevanceGrader that shows the model numbered candidates and asks for the numbers to keep."""
 
     endpoint: Endpoint
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Keep the candidates that bear on the question, by their search score; the model decides, not their order.
+        """Keep the candidates that the model finds relevant, ordered by search score.
 
-        A candidate that the reply does not name is dropped; numbers that were not shown are ignored. Each is shown
-        up to an equal share of the context; those for which no room is left, worst first, are dropped unread. Where
-        the reply can't be read or the budget is used up, all are kept.
+        Candidates that the reply does not name are dropped; numbers that were not shown are ignored. Each candidate
+        gets an equal share of the context; the worst ones are dropped unread if there is no room. If the reply can't be
+        read or the budget is spent, all are kept.
         """
         ranked = _ranked(candidates)
         if not ranked:
             return Grading(())
         passages = self._passages(question, ranked)
-        asked = messages(GRADING_PROMPT, question=sanitize(question), passages="\n\n".join(passages))
+        prompt = messages(GRADING_PROMPT, question=sanitize(question), passages="\n\n".join(passages))
         schema = grading_schema(len(passages))
         limit = 200 + 20 * len(passages)
         try:
-            text = await self.endpoint.read(asked, schema=schema, max_characters=limit, meter=meter)
+            text = await self.endpoint.read(prompt, schema=schema, max_characters=limit, meter=meter)
             numbers = set(read_form(text, GradingReply).relevant)
         except (ModelReplyInvalid, BudgetExhausted) as error:
             log.warning("Model %s: %s Keeping by search score.", self.endpoint.name, error.message)
-            said = fallback_failure(error, "What the search found is kept by its score.")
-            return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=said)
+            failure = fallback_failure(error, "What the search found is kept by its score.")
+            return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=failure)
         return _graded(ranked, numbers, shown=len(passages))
 
     def _passages(self, question: str, ranked: Sequence[Hit]) -> list[str]:
@@ -104,27 +104,28 @@ HIGHEST = 10
 
 
 class AssessmentReply(BaseModel):
-    """The model's reply: from 0, of no use, to 10, complete."""
+    """The model's reply: from 0 (useless) to 10 (complete)."""
 
     utility: Annotated[float, Field(ge=0, le=HIGHEST, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class LlmAssessor:
-    """QualityAssessor by the model's own opinion."""
+    """A QualityAssessor that asks the model for a score."""
 
     endpoint: Endpoint
 
     async def assess(self, question: str, answer: str, *, meter: Meter) -> float:
-        """Score an answer in [0, 1]. A long answer is cut to what the model's context holds.
+        """Score an answer in [0, 1]. A long answer is cut to fit the model's context.
 
-        Raises ModelReplyInvalid where the reply can't be read.
+        Raises ModelReplyInvalid if the reply can't be read.
         """
-        asked = sanitize(question)
-        room = self.endpoint.context_tokens * 3 // 4 - estimate_tokens(ASSESSMENT_PROMPT.text) - estimate_tokens(asked)
+        safe_question = sanitize(question)
+        prompt_tokens = estimate_tokens(ASSESSMENT_PROMPT.text) + estimate_tokens(safe_question)
+        room = self.endpoint.context_tokens * 3 // 4 - prompt_tokens
         shown = cut_to_tokens(sanitize(answer), max(1, room))
         text = await self.endpoint.read(
-            messages(ASSESSMENT_PROMPT, question=asked, answer=shown),
+            messages(ASSESSMENT_PROMPT, question=safe_question, answer=shown),
             schema=ASSESSMENT,
             max_characters=ASSESSMENT_CHARACTERS,
             meter=meter,

@@ -1,4 +1,4 @@
-"""Ports of the language model backend, for one model of the settings."""
+"""The family of the language model backend, for one model of the settings."""
 
 from graph.errors import InvalidRequest
 from graph.ports import AnswerWriter, ClaimChecker, Family
@@ -18,11 +18,11 @@ def llm_family(
     fallback: AnswerWriter,
     retry: RetryPolicy | None = None,
 ) -> Family:
-    """Make the family of a model. Nothing is imported, opened or asked before its first call.
+    """Create the family of a model. Nothing is imported, opened or requested before its first call.
 
-    Keep it for the life of the process: it remembers what its endpoint understands. With ``thinking`` the thinking
-    model writes; the other steps stay with the plain one, whose decisions nobody waits to see argued. ``fallback``
-    writes where the budget is spent. Raises InvalidRequest where the model has no thinking model.
+    Keep it for the life of the process: it remembers which request formats its endpoint accepts. With ``thinking`` the
+    thinking model writes; the other steps use the plain model, since nobody waits for the reasoning behind them.
+    ``fallback`` writes when the budget is spent. Raises InvalidRequest if the model has no thinking model.
     """
     plain = Endpoint(model, model.model, temperature=0.0, retry=retry)
     writer = LlmWriter(plain, fallback)

@@ -1,4 +1,4 @@
-"""One attempt at a model call: streamed, bounded in time, its errors translated into ours."""
+"""One attempt at a model call: streamed, with timeouts, and with its errors translated into ours."""
 
 import asyncio
 import json
@@ -32,12 +32,11 @@ T = TypeVar("T")
 
 
 async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter: Meter) -> AsyncGenerator[T, None]:
-    """Yield what comes, for as long as the meter has seconds left.
+    """Yield the items of a stream while the meter has seconds left.
 
-    Raises TimeoutError where one thing takes longer than ``seconds``, BudgetExhausted where the meter's time is up
-    before. Each wait has a bound of its own, since a bound around them all would also cancel whoever reads the
-    stream, between two things. Not by ``asyncio.wait_for``: on Python 3.11 it loses a cancellation that comes together
-    with what it waits for.
+    Raises TimeoutError if one item takes longer than ``seconds``, BudgetExhausted if the meter's time is up before.
+    Each item has its own timeout, since one around the loop would also cancel the consumer between two items.
+    ``asyncio.wait_for`` is not used: on Python 3.11 it loses a cancellation that arrives together with the item.
     """
     while True:
         left = meter.remaining()
@@ -45,22 +44,22 @@ async def with_timeout(seconds: float, stream: AsyncGenerator[T, None], *, meter
             raise meter.exhaust("seconds")
         try:
             async with asyncio.timeout(seconds if left is None else min(seconds, left)) as bound:
-                found = await anext(stream)
+                item = await anext(stream)
         except StopAsyncIteration:
             return
         except TimeoutError:
             if bound.expired() and left is not None and left <= seconds:
                 raise meter.exhaust("seconds") from None
             raise
-        yield found
+        yield item
 
 
-UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError)  # what the SDK makes of a chunk that is none
-FOREIGN = (openai.OpenAIError, httpx2.HTTPError, TimeoutError, *UNREADABLE)
+UNREADABLE = (ValueError, KeyError, TypeError, IndexError, AttributeError)  # what the SDK raises for a malformed chunk
+SDK_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError, *UNREADABLE)
 
 
 def translate_error(error: Exception) -> AttemptFailed:
-    """Return what a failed attempt means; the message names no host and no key."""
+    """Translate the error of an attempt; the message contains neither the host nor the key."""
     match error:
         case openai.BadRequestError() | openai.UnprocessableEntityError():
             words = json.dumps(error.body, ensure_ascii=False) if error.body else error.message
@@ -95,7 +94,7 @@ def _refused(what: str, suggestion: str) -> ModelRefused:
 
 
 THINKING_CHARACTERS = 100_000
-HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # else LangGraph streams the raw reply of a node as messages
+HIDDEN_FROM_STREAM = {"tags": ["nostream"]}  # otherwise LangGraph streams the raw reply of a node as messages
 
 
 @dataclass(slots=True)
@@ -105,29 +104,29 @@ class _StreamEnd:
 
 
 class Caller:
-    """Makes calls to one upstream model."""
+    """A caller of one upstream model."""
 
     def __init__(self, model: ModelSettings, upstream: str) -> None:
-        self._witnesses = StreamRecords()
-        self._chat = open_chat(model, upstream, self._witnesses)
-        self._patience = model.timeout_seconds
+        self._records = StreamRecords()
+        self._chat = open_chat(model, upstream, self._records)
+        self._timeout_seconds = model.timeout_seconds
 
     async def attempt(
         self, messages: Messages, fields: dict[str, Any], *, max_characters: int, meter: Meter
     ) -> AsyncGenerator[ReplyPart, None]:
-        """Stream one reply; ``fields`` are those of ChatOpenAI's payload. Tokens go on the meter, however it ends.
+        """Stream one reply; ``fields`` are added to ChatOpenAI's payload. Its tokens are metered, however it ends.
 
-        ``max_characters`` bounds the reply; its thinking has a bound of its own. Raises AttemptFailed, and
-        BudgetExhausted where the meter's seconds end before the reply.
+        ``max_characters`` limits the reply; its thinking has a separate limit. Raises AttemptFailed, and
+        BudgetExhausted if the meter's seconds run out before the reply ends.
         """
         splitter, joiner, ending = ThinkingSplitter(), SurrogateJoiner(), _StreamEnd()
         room = {ReplyText: max_characters, ReplyThinking: THINKING_CHARACTERS}
         read = 0
         try:
             async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
-                async for said, thought in chunks:
-                    read += len(said) + len(thought)
-                    for part in [*([ReplyThinking(thought)] if thought else []), *splitter.feed(joiner.feed(said))]:
+                async for text, thought in chunks:
+                    read += len(text) + len(thought)
+                    for part in [*([ReplyThinking(thought)] if thought else []), *splitter.feed(joiner.feed(text))]:
                         if shown := part.text[: max(0, room[type(part)])]:
                             yield type(part)(shown)
                         room[type(part)] -= len(part.text)
@@ -143,9 +142,9 @@ class Caller:
     async def _chunks(
         self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
     ) -> AsyncGenerator[tuple[str, str], None]:
-        """Give texts of answer and thinking as they arrive, and note how the reply ended."""
+        """Yield the text and the thinking of each chunk, and record in ``ending`` how the reply ended."""
         request_id = uuid.uuid4().hex
-        witness = self._witnesses.attend(request_id)
+        record = self._records.start(request_id)
         stream = self._chat.astream(
             list(messages),
             HIDDEN_FROM_STREAM,  # type: ignore[arg-type]
@@ -154,22 +153,22 @@ class Caller:
         )
         try:
             async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], stream)) as chunks:
-                async for chunk in with_timeout(self._patience, chunks, meter=meter):
+                async for chunk in with_timeout(self._timeout_seconds, chunks, meter=meter):
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata:
                         ending.tokens = chunk.usage_metadata["total_tokens"]
                     yield str(chunk.text), chunk.additional_kwargs.get(REASONING, "")
-        except FOREIGN as error:
+        except SDK_ERRORS as error:
             raise translate_error(error) from error
         finally:
-            self._witnesses.dismiss(request_id)
-            await witness.close()
+            self._records.remove(request_id)
+            await record.close()
         if ending.reason == "content_filter":
             raise AttemptFailed(ModelReplyInvalid("The model endpoint withheld the reply (content filter)."))
-        if ending.reason is None or not witness.done:
+        if ending.reason is None or not record.done:
             raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
 
 
 def _estimate(messages: Messages, read: int) -> int:
-    """Count tokens of a call whose endpoint reported none, so that a cap on tokens still binds."""
+    """Estimate the tokens of a call whose endpoint reported none, so that the token budget still applies."""
     return sum(estimate_tokens(text) for _, text in messages) + read // 4 if read else 0

@@ -1,4 +1,4 @@
-"""Calls to one model of an OpenAI-compatible endpoint, retried within bounds, in the reply format it understands."""
+"""Calls to one model of an OpenAI-compatible endpoint, with bounded retries, in a request format that it accepts."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a call is attempted before any of its reply was given on, and how long to wait, in seconds."""
+    """The number of attempts before the first part of a reply, and the waits between them in seconds."""
 
     attempts: int = 3
     first_wait: float = 0.5
@@ -30,8 +30,8 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """What an endpoint understands, as far as it is known. ``format``: index into FORMATS."""
+class _RequestFormat:
+    """The request format that an endpoint accepts, as far as known. ``format`` is an index into FORMATS."""
 
     format: int = 0
     temperature: bool = True
@@ -42,12 +42,12 @@ class _Form:
         if self.temperature and temperature is not None:
             fields["temperature"] = temperature
         if schema and (response_format := schema.response_format(FORMATS[self.format])):
-            # In extra_body: given as response_format, the SDK parses the whole reply again at every delta.
+            # In extra_body: with a response_format, the SDK would parse the whole reply again at every delta.
             fields["extra_body"] = response_format
         return fields
 
-    def simpler(self, refusal: str, *, has_schema: bool) -> "_Form | None":
-        """Return the form to try after a refusal: without the field that it names, else in a simpler format."""
+    def simpler(self, refusal: str, *, has_schema: bool) -> "_RequestFormat | None":
+        """Return the format to try after a refusal: without the refused field, else with a simpler reply format."""
         if self.temperature and "temperature" in refusal:
             return replace(self, temperature=False)
         if self.stream_options and "stream_options" in refusal:
@@ -58,9 +58,9 @@ class _Form:
 
 
 class Endpoint:
-    """One model of one endpoint. Keep it for the life of the process: it remembers what the endpoint understands.
+    """One model of one endpoint. Keep it for the life of the process: it remembers which request format works.
 
-    Nothing is opened before the first call, and nothing is left open between calls.
+    No connection is opened before the first call or kept between calls.
     """
 
     def __init__(
@@ -72,65 +72,65 @@ class Endpoint:
         self._upstream = upstream
         self._temperature = temperature
         self._retry = retry or RetryPolicy()
-        self._form = _Form()
+        self._format = _RequestFormat()
         self._caller: Caller | None = None
 
     async def reply(
         self, messages: Messages, *, schema: ReplySchema | None, max_characters: int, meter: Meter
     ) -> AsyncGenerator[ReplyPart, None]:
-        """Stream a reply; its last part is ``Ended``. Closing the generator closes the connection at once.
+        """Stream a reply; its last part is ``ReplyEnd``. Closing the generator closes the connection at once.
 
-        A request refused over its form is sent again in a simpler one, which is remembered once it is accepted.
-        Neither a reply nor a wait between two attempts outlives the meter's seconds.
+        A request whose format is refused is sent again in a simpler one, which is remembered once it is accepted.
+        Neither a reply nor a wait between two attempts exceeds the meter's seconds.
         Raises ModelUnavailable, ModelReplyInvalid, BudgetExhausted.
         """
         if self._caller is None:
             self._caller = await asyncio.to_thread(self._open)
         caller = self._caller
-        form, failures = self._form, 0
+        request_format, failures = self._format, 0
         while True:
             meter.call()
-            given = False
-            fields = form.fields(schema, self._temperature)
+            started = False
+            fields = request_format.fields(schema, self._temperature)
             attempt = caller.attempt(messages, fields, max_characters=max_characters, meter=meter)
             try:
                 async with aclosing(attempt) as parts:
                     async for part in parts:
-                        given, self._form = True, form
+                        started, self._format = True, request_format
                         yield part
                 return
             except AttemptFailed as failed:
-                if given:
+                if started:
                     raise failed.error from failed
                 if failed.refused is not None:
-                    form = self._simpler(form, failed, has_schema=schema is not None)
+                    request_format = self._simpler(request_format, failed, has_schema=schema is not None)
                     continue
                 failures += 1
                 wait = self._wait(failed, failures, meter)
             await asyncio.sleep(wait)
 
     async def read(self, messages: Messages, *, schema: ReplySchema, max_characters: int, meter: Meter) -> str:
-        """Return a whole reply, without its thinking. Raises ModelReplyInvalid too where a limit cut it."""
-        said: list[str] = []
+        """Return a whole reply, without its thinking. Raises as ``reply``, and ModelReplyInvalid if a limit cut it."""
+        texts: list[str] = []
         async with aclosing(self.reply(messages, schema=schema, max_characters=max_characters, meter=meter)) as parts:
             async for part in parts:
                 if isinstance(part, ReplyText):
-                    said.append(part.text)
+                    texts.append(part.text)
                 elif isinstance(part, ReplyEnd) and part.cut:
                     raise ModelReplyInvalid("The model's reply was cut off by a limit.")
-        return "".join(said)
+        return "".join(texts)
 
     def _open(self) -> "Caller":
-        """Import langchain-openai and open its client: a second or two the first time, so off the event loop."""
+        """Import langchain-openai and create its client: takes a second or two, so call it off the event loop."""
         from tools.llm.model_call import Caller
 
         return Caller(self._model, self._upstream)
 
-    def _simpler(self, form: _Form, failed: AttemptFailed, *, has_schema: bool) -> _Form:
-        simpler = form.simpler(failed.refused or "", has_schema=has_schema)
+    def _simpler(self, refused: _RequestFormat, failed: AttemptFailed, *, has_schema: bool) -> _RequestFormat:
+        simpler = refused.simpler(failed.refused or "", has_schema=has_schema)
         if simpler is None:
             raise failed.error from failed
-        log.info("Model %s refused %s; trying %s.", self.name, form, simpler)
+        log.info("Model %s refused %s; trying %s.", self.name, refused, simpler)
         return simpler
 
     def _wait(self, failed: AttemptFailed, failures: int, meter: Meter) -> float:

@@ -12,21 +12,21 @@ _SURROGATE = re.compile(f"[{SURROGATES}]")
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """More of the reply."""
+    """The next part of the reply."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyThinking:
-    """More of the model's thinking."""
+    """The next part of the model's thinking."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyEnd:
-    """The reply is over. ``cut``: it ran into a limit, the endpoint's or ours."""
+    """The end of the reply. ``cut``: it hit a limit, the endpoint's or ours."""
 
     cut: bool
 
@@ -37,8 +37,8 @@ ReplyPart = ReplyText | ReplyThinking | ReplyEnd
 class AttemptFailed(Exception):
     """One attempt at a call failed with ``error``.
 
-    ``again``: another attempt may help; ``wait``: seconds that the endpoint asks for; ``refused``: what it said of a
-    request that it refuses to read.
+    ``again``: another attempt may succeed; ``wait``: seconds that the endpoint asks to wait; ``refused``: the
+    endpoint's message about a request that it rejected as invalid.
     """
 
     def __init__(
@@ -52,50 +52,50 @@ class AttemptFailed(Exception):
 
 
 class ThinkingSplitter:
-    """Split a reply that may begin with a ``<think>`` block; the result does not depend on how it was cut."""
+    """A splitter for replies that may begin with a ``<think>`` block; the result is independent of the chunking."""
 
     def __init__(self) -> None:
-        self._held = ""
-        self._within: bool | None = None  # None until the reply's first characters settle it
+        self._buffer = ""
+        self._within: bool | None = None  # None until the reply's first characters decide it
 
     def feed(self, text: str) -> list[ReplyText | ReplyThinking]:
-        """Return what is certain so far."""
-        self._held += text
+        """Return the parts that are certain so far."""
+        self._buffer += text
         if self._within is None:
-            begun = self._held.lstrip()
+            begun = self._buffer.lstrip()
             if THINK_OPENING.startswith(begun):
                 return []
             self._within = begun.startswith(THINK_OPENING)
-            self._held = begun.removeprefix(THINK_OPENING) if self._within else self._held
-        return self._thinking() if self._within else self._take(ReplyText, len(self._held))
+            self._buffer = begun.removeprefix(THINK_OPENING) if self._within else self._buffer
+        return self._thinking() if self._within else self._take(ReplyText, len(self._buffer))
 
     def end(self) -> list[ReplyText | ReplyThinking]:
-        """Return what was held back."""
-        return self._take(ReplyThinking if self._within else ReplyText, len(self._held))
+        """Return the rest of the buffer."""
+        return self._take(ReplyThinking if self._within else ReplyText, len(self._buffer))
 
     def _thinking(self) -> list[ReplyText | ReplyThinking]:
-        at = self._held.find(THINK_CLOSING)
+        at = self._buffer.find(THINK_CLOSING)
         if at < 0:
-            held = next(n for n in range(len(THINK_CLOSING) - 1, -1, -1) if self._held.endswith(THINK_CLOSING[:n]))
-            return self._take(ReplyThinking, len(self._held) - held)
+            partial = next(n for n in range(len(THINK_CLOSING) - 1, -1, -1) if self._buffer.endswith(THINK_CLOSING[:n]))
+            return self._take(ReplyThinking, len(self._buffer) - partial)
         parts = self._take(ReplyThinking, at)
-        self._held = self._held.removeprefix(THINK_CLOSING)
+        self._buffer = self._buffer.removeprefix(THINK_CLOSING)
         self._within = False
-        return parts + self._take(ReplyText, len(self._held))
+        return parts + self._take(ReplyText, len(self._buffer))
 
     def _take(self, kind: type[ReplyText] | type[ReplyThinking], length: int) -> list[ReplyText | ReplyThinking]:
-        text, self._held = self._held[:length], self._held[length:]
+        text, self._buffer = self._buffer[:length], self._buffer[length:]
         return [kind(text)] if text else []
 
 
 class SurrogateJoiner:
-    """Join the halves of a character that an endpoint cut in two; a half without its other becomes U+FFFD."""
+    """A joiner of surrogate pairs that an endpoint split between chunks; a lone surrogate becomes U+FFFD."""
 
     def __init__(self) -> None:
         self._half = ""
 
     def feed(self, text: str) -> str:
-        """Return the whole characters so far."""
+        """Return the complete characters so far."""
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = text[: len(text) - len(self._half)]
@@ -104,5 +104,5 @@ class SurrogateJoiner:
         return text
 
     def end(self) -> str:
-        """Return what a half left over stands for."""
+        """Return U+FFFD for a remaining lone surrogate, else an empty text."""
         return "\N{REPLACEMENT CHARACTER}" if self._half else ""

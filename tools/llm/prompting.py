@@ -1,6 +1,6 @@
 """Prompts as chat messages: token estimates, the conversation, and the context of tagged segments.
 
-What comes before a prompt's first ``---`` line is the system's message, the rest the user's.
+The part before a prompt's first ``---`` line is the system message, the rest the user message.
 """
 
 import math
@@ -16,16 +16,16 @@ ASCII_PER_TOKEN = 3.6
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate how many tokens a model makes of a text, rather too many than too few.
+    """Estimate the number of tokens of a text, rather too high than too low.
 
-    ASCII counts 3.6 characters a token; every other character counts as one (CJK, accented letters).
+    ASCII text counts one token per 3.6 characters; every other character counts as one token (CJK, accented letters).
     """
     ascii_length = len(text.encode("ascii", "ignore"))
     return math.ceil(ascii_length / ASCII_PER_TOKEN) + len(text) - ascii_length
 
 
 def cut_to_tokens(text: str, tokens: int) -> str:
-    """Cut a text at a space so that its estimate is at most ``tokens``; "…" marks the cut."""
+    """Truncate a text at a space so that its estimate is at most ``tokens``; "…" marks the cut."""
     if estimate_tokens(text) <= tokens:
         return text
     shortest, longest = 0, len(text)
@@ -67,40 +67,40 @@ LANGUAGES = {
 
 
 def messages(prompt: Prompt, **fields: str) -> Messages:
-    """Fill a prompt and divide it. Fields above the divider must be ours, never a document's or a user's."""
+    """Fill in a prompt and split it at the divider. Text of documents and users may only be below the divider."""
     system, user = prompt.format(**fields).split(DIVIDER, 1)
     return [("system", system.strip()), ("user", user.strip())]
 
 
 def language_name(language: str) -> str:
-    """Name a language (ISO 639-1) in English, as prompts do."""
+    """Return the English name of a language (ISO 639-1) for a prompt."""
     return LANGUAGES.get(language, "the language of the question")
 
 
 def conversation(turns: Sequence[Turn], *, max_tokens: int) -> str:
-    """Write the last turns out, oldest first, each answer cut to 120 tokens, as many as fit in ``max_tokens``."""
+    """Format the last turns that fit in ``max_tokens``, oldest first, each answer cut to 120 tokens."""
     lines: list[str] = []
     for turn in reversed(turns):
         answer = cut_to_tokens(" ".join(turn["answer"].split()), 120)
         question = " ".join(turn["standalone_question"].split())
-        written = f"Q: {sanitize(question)}\nA: {sanitize(answer)}"
-        max_tokens -= estimate_tokens(written)
+        formatted = f"Q: {sanitize(question)}\nA: {sanitize(answer)}"
+        max_tokens -= estimate_tokens(formatted)
         if max_tokens < 0:
             break
-        lines.append(written)
+        lines.append(formatted)
     return "\n".join(reversed(lines)) or "(none)"
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """Context as text, and the ids that it offers, in the order of the segments given."""
+    """The context as text, and the ids of its segments, in the order in which the segments were passed."""
 
     text: str
     segment_ids: tuple[str, ...]
 
 
 def place_line(segment: Segment) -> str:
-    """Return where a segment stands, in one neutralised line."""
+    """Return a segment's title, heading path and page as one sanitized line."""
     parts = [one_line(segment.title), *(one_line(h) for h in segment.heading.split(" > "))]
     path = " > ".join(dict.fromkeys(part for part in parts if part))
     page = "" if segment.page_idx is None else f"page {segment.page_idx + 1}"
@@ -108,10 +108,10 @@ def place_line(segment: Segment) -> str:
 
 
 def segment_context(segments: Sequence[Segment], *, max_tokens: int) -> SegmentContext:
-    """Lay out segments for a model within ``max_tokens`` (estimated).
+    """Format segments for a model within ``max_tokens`` (estimated).
 
-    Segments are taken whole in the order given, best first, up to the first that no longer fits; the first is cut at
-    a word if it alone is too long. They are shown by document, in reading order.
+    Pass segments best first: whole segments are taken up to the first that no longer fits; the first one is cut at a
+    word if it alone is too long. They are grouped by document, in reading order.
     """
     taken: dict[str, tuple[Segment, str]] = {}
     left = max_tokens

@@ -1,4 +1,4 @@
-"""JSON schemas of replies, the ways to request them from an endpoint, and the JSON object read back from a reply."""
+"""JSON schemas of replies, the ways to request them from an endpoint, and the parsing of replies."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class ReplySchema:
     schema: dict[str, Any]
 
     def response_format(self, form: Format) -> dict[str, Any]:
-        """Return the request fields that ask for this schema in one of the forms."""
+        """Return the request fields that ask for this schema in one of the formats."""
         match form:
             case "json_schema":
                 strict = {"name": self.name, "schema": self.schema, "strict": True}
@@ -58,20 +58,20 @@ ASSESSMENT = ReplySchema("assessment", _object(utility={"type": "integer", "enum
 
 
 def grading_schema(count: int) -> ReplySchema:
-    """Describe a grading: the numbers of the relevant passages, of ``count`` shown."""
+    """Return the schema of a grading: the numbers of the relevant passages, out of ``count``."""
     number = {"type": "integer", "enum": list(range(1, count + 1))}
     return ReplySchema("grading", _object(relevant={"type": "array", "items": number}))
 
 
 def answer_schema(segment_ids: Sequence[str]) -> ReplySchema:
-    """Describe an answer in sections that can cite these segments and no others."""
+    """Return the schema of an answer in sections that can cite only these segments."""
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
     section = _object(text={"type": "string"}, source_ids=source_ids)
     return ReplySchema("answer", _object(sections={"type": "array", "items": section}))
 
 
 def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
-    """Describe sections written again, by their numbers of ``count`` shown; they can cite these segments alone."""
+    """Return the schema of revised sections, numbered out of ``count``, that can cite only these segments."""
     number = {"type": "integer", "enum": list(range(1, count + 1))}
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
     section = _object(section=number, text={"type": "string"}, source_ids=source_ids)
@@ -79,9 +79,10 @@ def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
 
 
 def adjudication_schema(count: int, words: Sequence[str]) -> ReplySchema:
-    """Describe a comparison for each of ``count`` claims, under its number, that ends in one of the words.
+    """Return the schema of an adjudication: a comparison per claim number, with one of ``words`` as its verdict.
 
-    An object and no array, so that each claim is judged once without ``minItems``, which not every endpoint knows.
+    It is an object rather than an array, so that each claim is judged once without ``minItems``, which not every
+    endpoint supports.
     """
     text = {"type": "string"}
     comparison = _object(claimed=text, quoted=text, verdict={"type": "string", "enum": list(words)})
@@ -94,12 +95,12 @@ Form = TypeVar("Form", bound=BaseModel)
 def first_json_object(text: str) -> dict[str, Any]:
     """Return the first JSON object in a text.
 
-    Raises ModelReplyInvalid where there is none.
+    Raises ModelReplyInvalid if there is none.
     """
     decoder = json.JSONDecoder(strict=False)
     at = text.find("{")
     if at < 0:
-        raise ModelReplyInvalid("The model's reply holds no JSON object.")
+        raise ModelReplyInvalid("The model's reply contains no JSON object.")
     try:
         value: dict[str, Any] = decoder.raw_decode(text, at)[0]
     except (ValueError, RecursionError) as error:
@@ -108,11 +109,11 @@ def first_json_object(text: str) -> dict[str, Any]:
 
 
 def read_form(text: str, form: type[Form]) -> Form:
-    """Read the first JSON object in a text as the form that was asked for.
+    """Parse the first JSON object in a text as the requested model.
 
-    Raises ModelReplyInvalid where there is none, or it has another form.
+    Raises ModelReplyInvalid if there is none, or it does not match the model.
     """
     try:
         return form.model_validate(first_json_object(text))
     except ValidationError as error:
-        raise ModelReplyInvalid("The model's reply does not have the form asked for.") from error
+        raise ModelReplyInvalid("The model's reply does not match the requested schema.") from error

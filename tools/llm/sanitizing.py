@@ -1,4 +1,4 @@
-"""Sanitize text shown to a model: invisible or confusable characters, segment tags, role markers, template tokens."""
+"""Sanitize text for a prompt: invisible or confusable characters, segment tags, role markers, template tokens."""
 
 import html
 import re
@@ -58,9 +58,9 @@ REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def sanitize(text: str) -> str:
-    """Rewrite what looks like a segment tag, a role marker, a template's token or a key of our replies.
+    """Neutralize text that looks like a segment tag, a role marker, a template token or a key of our replies.
 
-    A line in which such a thing hides behind entities, or behind letters that look like others, is read as it looks.
+    Entities and look-alike letters are resolved in lines where they hide one of these.
     """
     text = without_invisible(text)
     if not text.isascii() or "&" in text or "\\u" in text:
@@ -69,13 +69,13 @@ def sanitize(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Neutralise a title or heading and bring it to a single line of at most 200 characters."""
+    """Sanitize a title or heading and return it as a single line of at most 200 characters."""
     return " ".join(sanitize(" ".join(text.split())).split())[:200]
 
 
 def _unmasked(line: str) -> str:
-    read = plain_letters(html.unescape(line))
-    return read if read != line and _rewritten(read)[1] > _rewritten(line)[1] else line
+    unmasked = plain_letters(html.unescape(line))
+    return unmasked if unmasked != line and _rewritten(unmasked)[1] > _rewritten(line)[1] else line
 
 
 def _rewritten(text: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Parse a writer's streaming reply into sections: clean text, and cited ids looked up among those offered."""
+"""Parse a writer's streaming reply into sections: clean text, and the cited ids that the prompt offered."""
 
 import re
 import unicodedata
@@ -11,12 +11,12 @@ from tools.llm.json_stream import Closed, JsonReader, Literal, Part, Path, Strin
 
 
 def offered_ids(segment_ids: Iterable[str]) -> dict[str, str]:
-    """List the ways in which a model may write the ids offered to it, each with its id."""
+    """Return the ids by each spelling in which a model may write them."""
     return {written: i for i in segment_ids for written in (i, f"SEG={i}", f"[SEG={i}]")}
 
 
 class CitedIds:
-    """Collects the ids that one section cites, none twice."""
+    """The distinct ids that one section cites, and the number of unknown ones."""
 
     def __init__(self, offered: Mapping[str, str]) -> None:
         self.unknown = 0
@@ -28,7 +28,7 @@ class CitedIds:
         return tuple(self._ids)
 
     def cite(self, written: object) -> None:
-        """Take what the model wrote in the place of an id."""
+        """Add an id as the model wrote it; count it as unknown if it was not offered."""
         segment_id = self._offered.get(written.strip()) if isinstance(written, str) else None
         if segment_id is None:
             self.unknown += 1
@@ -43,15 +43,15 @@ UNWANTED = {c: None for c in range(0xA0) if unicodedata.category(chr(c)) == "Cc"
 
 
 class SectionText:
-    """Clean a section's text while it arrives; what comes out does not depend on how it was cut.
+    """The text of a section, cleaned while it streams; the result is independent of the chunking.
 
-    A tag that the model wrote into the text is taken out and its id kept in ``tagged``.
+    Tags that the model wrote into the text are removed and their ids collected in ``tagged``.
     """
 
     def __init__(self) -> None:
         self.tagged: list[str] = []
         self._sent: list[str] = []
-        self._held = ""
+        self._buffer = ""
         self._space = ""
 
     @property
@@ -63,25 +63,25 @@ class SectionText:
         return "".join(self._sent)
 
     def feed(self, delta: str) -> str:
-        """Return what can be shown now; the rest waits for more."""
-        self._held += without_surrogates(delta.translate(UNWANTED))
+        """Add text; return what can be shown now, and buffer the rest."""
+        self._buffer += without_surrogates(delta.translate(UNWANTED))
         shown = ""
-        while tag := TAG.search(self._held):
-            shown += self._show(self._held[: tag.start()])
+        while tag := TAG.search(self._buffer):
+            shown += self._show(self._buffer[: tag.start()])
             self._space = self._space.rstrip(" \t")
-            self._held = self._held[tag.end() :]
+            self._buffer = self._buffer[tag.end() :]
             self.tagged.append(tag[1])
-        cut = self._held.rfind("[", max(0, len(self._held) - LONGEST_TAG))
-        if cut < 0 or not TAG_BEGUN.fullmatch(self._held, cut):
-            cut = len(self._held)
-        shown += self._show(self._held[:cut])
-        self._held = self._held[cut:]
+        cut = self._buffer.rfind("[", max(0, len(self._buffer) - LONGEST_TAG))
+        if cut < 0 or not TAG_BEGUN.fullmatch(self._buffer, cut):
+            cut = len(self._buffer)
+        shown += self._show(self._buffer[:cut])
+        self._buffer = self._buffer[cut:]
         return shown
 
     def finish(self, mark: str = "") -> str:
-        """Return what was held back, then ``mark`` where there is any text; space at the end is dropped."""
-        shown = self._show(self._held)
-        self._held = self._space = ""
+        """Return the rest of the buffer, then ``mark`` if there is any text; trailing space is dropped."""
+        shown = self._show(self._buffer)
+        self._buffer = self._space = ""
         return shown + self._show(mark) if self._sent else shown
 
     def _show(self, text: str) -> str:
@@ -95,7 +95,7 @@ class SectionText:
         return shown
 
 
-PREAMBLE = 200  # characters of prose before the JSON that are passed over
+PREAMBLE = 200  # characters of prose that are skipped before the JSON
 START = re.compile(r'\{\s{0,20}"sections"')
 LONGEST_START = 32
 FENCE = re.compile(r"```\w{0,10}[ \t]{0,10}\r?\n")
@@ -105,22 +105,22 @@ BROKEN_OFF = "…"
 
 
 class SectionReader:
-    """Turn the text of one reply into drafts; how the text was cut makes no difference to the sections."""
+    """A parser of one reply into drafts; the sections are independent of the chunking."""
 
     def __init__(self, offered: Iterable[str]) -> None:
         self._offered = offered_ids(offered)
         self._head: str | None = ""  # text not yet known to be JSON or prose
         self._json: JsonReader | None = None
         self._prose = ""
-        self._readable = False  # a list of sections, or a section, was there to be read
-        self._written = False  # a section with text has been given
+        self._readable = False  # whether the reply had a list of sections or a section
+        self._written = False  # whether a section with text was returned
         self._path: Path | None = None
         self._begin()
 
     def feed(self, text: str) -> list[Draft]:
-        """Read on; give the drafts that became certain."""
+        """Parse more text and return the drafts that became certain."""
         if self._head is not None:
-            text = self._settle(text)
+            text = self._detect_format(text)
         if not text:
             return []
         if self._json is not None:
@@ -128,9 +128,10 @@ class SectionReader:
         return self._paragraphs(text)
 
     def end(self, *, cut: bool) -> list[Draft]:
-        """Close what is open. ``cut``: the reply ran into a limit.
+        """End the reply and close an open section. ``cut``: the reply hit a limit.
 
-        Raises ModelReplyInvalid where nothing could be read: neither a section nor an empty list of them.
+        Raises ModelReplyInvalid if it had no section with text, unless it is complete and says so by an empty section
+        or an empty list.
         """
         drafts: list[Draft] = []
         if self._head is not None:
@@ -145,8 +146,8 @@ class SectionReader:
             raise ModelReplyInvalid("The model's reply holds no section that can be read.")
         return drafts
 
-    def _settle(self, text: str) -> str:
-        """Find out whether the reply is JSON or prose; give what is to be read, "" while it is open."""
+    def _detect_format(self, text: str) -> str:
+        """Detect whether the reply is JSON or prose; return the text to parse, "" while undecided."""
         head = ((self._head or "") + text).lstrip()
         self._head = head
         if head.startswith("`") and len(head) < LONGEST_FENCE and "\n" not in head:
@@ -173,18 +174,18 @@ class SectionReader:
         for part in parts:
             match part:
                 case StringDelta(path=(*owner, "text"), delta=delta):
-                    drafts += self._turn_to(tuple(owner)) + self._say(delta)
+                    drafts += self._switch_to(tuple(owner)) + self._add_text(delta)
                 case StringEnd(path=(*owner, "text")):
-                    drafts += self._turn_to(tuple(owner))
-                    self._readable = self._said = True
+                    drafts += self._switch_to(tuple(owner))
+                    self._readable = self._text_ended = True
                 case StringEnd(path=(*owner, "source_ids", int()), text=text):
-                    drafts += self._turn_to(tuple(owner))
+                    drafts += self._switch_to(tuple(owner))
                     self._cited.cite(text)
                 case StringEnd(path=(*owner, "source_ids"), text=text):
-                    drafts += self._turn_to(tuple(owner))
+                    drafts += self._switch_to(tuple(owner))
                     self._cited.cite(text)
                 case Literal(path=(*owner, "source_ids", int())):
-                    drafts += self._turn_to(tuple(owner))
+                    drafts += self._switch_to(tuple(owner))
                     self._cited.cite(None)
                 case Closed(path=path) if path == self._path:
                     drafts += self._close()
@@ -192,7 +193,7 @@ class SectionReader:
                     self._readable = True
         return drafts
 
-    def _turn_to(self, path: Path) -> list[Draft]:
+    def _switch_to(self, path: Path) -> list[Draft]:
         if path == self._path:
             return []
         drafts = self._close()
@@ -202,11 +203,11 @@ class SectionReader:
     def _begin(self) -> None:
         self._path = None
         self._text = SectionText()
-        self._said = False
+        self._text_ended = False
         self._cited = CitedIds(self._offered)
 
-    def _say(self, delta: str) -> list[Draft]:
-        if self._said:
+    def _add_text(self, delta: str) -> list[Draft]:
+        if self._text_ended:
             return []
         begun = self._text.begun
         shown = self._text.feed(delta)
@@ -232,9 +233,9 @@ class SectionReader:
         drafts: list[Draft] = []
         self._prose += text
         while end := PARAGRAPH_END.search(self._prose):
-            drafts += self._say(self._prose[: end.start()]) + self._close()
+            drafts += self._add_text(self._prose[: end.start()]) + self._close()
             self._prose = self._prose[end.end() :]
-        settled = len(self._prose.rstrip())
-        drafts += self._say(self._prose[:settled])
-        self._prose = self._prose[settled:]
+        end_of_text = len(self._prose.rstrip())
+        drafts += self._add_text(self._prose[:end_of_text])
+        self._prose = self._prose[end_of_text:]
         return drafts

@@ -1,4 +1,4 @@
-"""Parse a file of any supported format into canonical text and blocks."""
+"""Parsers of files: any supported format into canonical text and blocks."""
 
 from dataclasses import replace
 from pathlib import PurePath
@@ -11,11 +11,11 @@ __all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats",
 
 
 def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
-    """Read a file into canonical text.
+    """Parse a file into canonical text.
 
-    The media type decides; where it is absent or generic the suffix of ``name`` does, then a PDF's first bytes, and
-    what is left is read as plain text. Raises UnreadableDocument with the reason: empty, binary, undecodable, broken,
-    encrypted, or without text.
+    The media type selects the parser. If it is absent or generic, the suffix of ``name`` does, then the magic bytes of
+    PDF; everything else is parsed as plain text. Raises UnreadableDocument with the reason: empty, binary, undecodable,
+    broken, encrypted, or without text.
     """
     if not data.strip():
         raise UnreadableDocument("The file is empty.")

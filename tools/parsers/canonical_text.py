@@ -1,8 +1,8 @@
-"""The result of every parser: canonical text, and the blocks that lie in it.
+"""The result of every parser: canonical text and its blocks.
 
-Canonical text holds no NUL and no lone surrogate, since PostgreSQL stores neither. Nothing else is normalised: letters
-keep their composition, so that a quote is exact to the code point. Line ends stay as they came where the file's own
-text is the canonical text (plain text, Document AI); where a parser writes the text, a line ends with ``\\n``.
+Canonical text contains no NUL and no lone surrogate, since PostgreSQL can store neither. Nothing else is normalised:
+letters keep their composition, so that a quote is exact to the code point. If the file's own text is the canonical text
+(plain text, Document AI), line endings stay as they are; if a parser writes the text, lines end with ``\\n``.
 """
 
 import re
@@ -21,10 +21,10 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A structural unit of canonical text, without the white space around it.
+    """A structural unit of canonical text, without surrounding white space.
 
-    ``heading`` is the path of headings above the block joined by " > ", a heading's own path ends with itself.
-    ``page_idx`` is 0-based, or None where the format has no pages.
+    ``heading`` is the path of headings above the block, joined by " > "; a heading's own path ends with itself.
+    ``page_idx`` is 0-based, or None if the format has no pages.
     """
 
     start: int
@@ -36,7 +36,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A file made readable. Blocks are in order, do not overlap and may leave white space between them."""
+    """A parsed file. Blocks are in order and do not overlap; only white space lies between them."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -46,22 +46,22 @@ class Parsed:
 
     @property
     def page_count(self) -> int | None:
-        """How many pages bear text or come before one that does; None where the format has no pages."""
+        """The number of pages up to the last one with text; None if the format has no pages."""
         return max((block.page_idx + 1 for block in self.blocks if block.page_idx is not None), default=None)
 
 
 def storable(text: str) -> str:
-    """Drop NULs and put U+FFFD in place of lone surrogates: neither can be stored as UTF-8 in PostgreSQL."""
+    """Remove NULs and replace lone surrogates with U+FFFD: PostgreSQL can store neither as UTF-8."""
     return without_surrogates(text.replace("\0", ""))
 
 
 def unwrapped(text: str) -> str:
-    """Turn white space into single spaces, and a line break between letters that are written without into nothing."""
+    """Collapse white space to single spaces; remove line breaks between letters of scripts without spaces."""
     return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
 
 
 class CanonicalText:
-    """Canonical text being written block by block; it keeps the offsets and the heading path."""
+    """A writer of canonical text, block by block, that tracks offsets and the heading path."""
 
     def __init__(self) -> None:
         self.page_idx: int | None = None
@@ -73,7 +73,7 @@ class CanonicalText:
         self._highest: tuple[int, str] | None = None
 
     def add_heading(self, level: int, text: str) -> None:
-        """Write a heading of a level from 1; what follows lies under it until one of the same level or above."""
+        """Write a heading of a level from 1; later blocks belong to it until a heading of the same or a higher rank."""
         line = " ".join(storable(text).split())
         if line:
             self._path = [*((at, name) for at, name in self._path if at < level), (level, line)]
@@ -81,9 +81,9 @@ class CanonicalText:
             self.add("heading", line)
 
     def add(self, kind: BlockKind, text: str, *, tight: bool = False) -> None:
-        """Write a block; ``tight`` puts it on the next line, else a blank line parts it from the one before.
+        """Write a block, after a blank line or, with ``tight``, on the next line.
 
-        Blank text is left out. White space around it is dropped, of code only empty lines.
+        Blank text is skipped. Surrounding white space is removed, but code and list items keep their indent.
         """
         body = storable(text)
         body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body).rstrip() if kind in ("code", "list_item") else body.strip()
@@ -98,9 +98,9 @@ class CanonicalText:
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx))
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
-        """Close the text. Without a title the first of its highest headings is it."""
-        named = title or (self._highest[1] if self._highest else None)
-        return Parsed("".join(self._parts), tuple(self._blocks), named, metadata or {})
+        """Return the written text. Its default title is the first heading of the highest rank."""
+        title = title or (self._highest[1] if self._highest else None)
+        return Parsed("".join(self._parts), tuple(self._blocks), title, metadata or {})
 
     def _write(self, piece: str) -> None:
         self._parts.append(piece)

@@ -1,7 +1,7 @@
-"""Document AI JSON: its ``text`` is the canonical text; text anchors of pages and paragraphs point into it.
+"""Parser of Document AI JSON: its ``text`` is the canonical text; anchors of pages and paragraphs point into it.
 
-Both spellings are read: ``textAnchor.textSegments[].startIndex`` of the JSON files (indices as strings, a zero left
-out) and ``text_anchor.text_segments[].start_index`` of the Python client. Indices count code points.
+Both spellings are supported: ``textAnchor.textSegments[].startIndex`` of the JSON files (indices as strings, zeros
+omitted) and ``text_anchor.text_segments[].start_index`` of the Python client. Indices count code points.
 """
 
 import json
@@ -20,7 +20,7 @@ _LAYERS = ("paragraphs", "blocks", "lines")
 
 
 def read(data: bytes) -> Parsed:
-    """Read the output of Document AI. Raises UnreadableDocument for other JSON or anchors that are no numbers."""
+    """Parse the output of Document AI. Raises UnreadableDocument for other JSON or non-numeric anchors."""
     try:
         document = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
@@ -28,12 +28,12 @@ def read(data: bytes) -> Parsed:
     if isinstance(document, dict) and isinstance(document.get("document"), dict):
         document = document["document"]
     if not isinstance(document, dict) or not isinstance(document.get("text"), str):
-        raise UnreadableDocument("The JSON is no Document AI document: it has no text.")
+        raise UnreadableDocument("The JSON is not a Document AI document: it has no text.")
     return _Anchored(document["text"]).read(document.get("pages") or [])
 
 
 class _Anchored:
-    """A text that anchors point into; NULs that canonical text leaves out shift what follows them."""
+    """A text that anchors point into. Offsets after a NUL shift, since canonical text omits NULs."""
 
     def __init__(self, text: str) -> None:
         self._original = len(text)
@@ -47,17 +47,17 @@ class _Anchored:
             raise UnreadableDocument("The text anchors of the Document AI JSON cannot be read.") from error
         if not blocks:
             return read_text(self.text)
-        apart: list[Block] = []
+        separate: list[Block] = []
         reached = 0
         page_idx = blocks[0].page_idx
         for block in blocks:
-            apart += self._on_page(reached, block.start, page_idx)  # what no anchor points to
+            separate += self._on_page(reached, block.start, page_idx)  # text without an anchor
             start, end = trimmed(self.text, max(block.start, reached), block.end)
             page_idx = block.page_idx
             if start < end:
-                apart.append(Block(start, end, "paragraph", page_idx=page_idx))
+                separate.append(Block(start, end, "paragraph", page_idx=page_idx))
             reached = max(reached, block.end)
-        return Parsed(self.text, (*apart, *self._on_page(reached, len(self.text), page_idx)))
+        return Parsed(self.text, (*separate, *self._on_page(reached, len(self.text), page_idx)))
 
     def _blocks(self, pages: list[Any]) -> Iterator[Block]:
         for position, page in enumerate(pages):
@@ -84,7 +84,7 @@ class _Anchored:
                 yield start, end
 
     def _at(self, index: Any) -> int:
-        """Return the canonical offset of an index; one beyond the text points into another shard and is cut."""
+        """Return the canonical offset of an index; one beyond the text points into another shard and is clamped."""
         original = min(max(int(index or 0), 0), self._original)
         return original - bisect_left(self._nuls, original)
 

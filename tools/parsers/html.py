@@ -1,8 +1,8 @@
-"""HTML through trafilatura, which separates a page's text from the frame around it.
+"""Parser of HTML, with trafilatura separating the main text from boilerplate.
 
-Its extraction is made for articles and drops most of a short or unusual page. So its result is compared with what a
-reader sees outside of navigation, footer and the like; where less than half of the letters or of the headings are left,
-that is read instead. Blocks are rendered from the elements of HTML, and of the TEI that trafilatura returns.
+Trafilatura is made for articles and drops most of a short or unusual page. So its result is compared with the visible
+text outside of navigation, footer and the like; if it keeps less than half of the letters or of the headings, the
+visible text is used instead. Blocks are rendered from HTML elements and from the TEI that trafilatura returns.
 """
 
 import logging
@@ -33,7 +33,7 @@ _INLINE = frozenset(_INLINE_TAGS.split())
 
 
 def render(root: Any) -> CanonicalText:
-    """Write what a reader sees of a tree as blocks; navigation, forms, scripts and hidden parts are left out."""
+    """Render the visible text of a tree as blocks, without navigation, forms, scripts and hidden parts."""
     renderer = _Renderer()
     renderer.visit(root)
     renderer.flush()
@@ -41,7 +41,7 @@ def render(root: Any) -> CanonicalText:
 
 
 class _Renderer:
-    """Write the elements of HTML, or of trafilatura's own TEI, as blocks."""
+    """A renderer of HTML elements, or of trafilatura's TEI, to blocks."""
 
     def __init__(self) -> None:
         self.text = CanonicalText()
@@ -52,7 +52,7 @@ class _Renderer:
         self._tight = False
 
     def visit(self, root: Any) -> None:
-        """Walk iteratively: a hostile page nests deeper than Python's stack."""
+        """Render a tree iteratively: a hostile page may nest deeper than Python's stack."""
         stack: list[tuple[str, Any]] = [("enter", root)]
         while stack:
             step, element = stack.pop()
@@ -67,7 +67,7 @@ class _Renderer:
                     stack.append(("enter", child))
 
     def flush(self) -> None:
-        """Write the words gathered as a block of the kind of their place."""
+        """Write the collected words as a block: a list item, quote or paragraph."""
         words, self._words = _lines("".join(self._words)), []
         if not words:
             return
@@ -80,7 +80,7 @@ class _Renderer:
 
     def _enter(self, element: Any) -> bool:
         tag = element.tag
-        if not isinstance(tag, str) or tag in _SKIPPED or _unseen(element):
+        if not isinstance(tag, str) or tag in _SKIPPED or _is_hidden(element):
             return False
         if tag in ("br", "lb"):
             self._words.append("\n")
@@ -135,7 +135,7 @@ class _Renderer:
 
 
 def _strings(element: Any) -> Iterator[str]:
-    """Yield the strings below an element, without what a reader does not see."""
+    """Yield the strings below an element, without skipped tags such as scripts."""
     stack: list[tuple[bool, Any]] = [(True, element)]
     while stack:
         entering, part = stack.pop()
@@ -151,12 +151,12 @@ def _strings(element: Any) -> Iterator[str]:
 
 
 def _is_block(element: Any) -> bool:
-    """Tell code that stands alone, as trafilatura marks it, from code inside a sentence."""
+    """Whether code is a block, as trafilatura marks it, rather than part of a sentence."""
     parent = element.getparent()
     return (parent is not None and parent.tag == "body") or "\n" in "".join(_strings(element)).strip()
 
 
-def _unseen(element: Any) -> bool:
+def _is_hidden(element: Any) -> bool:
     style = (element.get("style") or "").replace(" ", "").lower()
     return "hidden" in element.attrib or element.get("aria-hidden") == "true" or "display:none" in style
 
@@ -166,7 +166,7 @@ def _lines(words: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-# It warns of every page that it finds nothing in; here that is a case as any other.
+# It warns about every page without extracted text, which is a normal case here.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
 _LEAST_KEPT = 0.5
@@ -175,24 +175,24 @@ _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40}
 
 
 def read(data: bytes) -> Parsed:
-    """Read the main text of a page; the charset is the byte order mark's, the one its head names, or UTF-8.
+    """Parse the main text of a page; the charset is that of the byte order mark, of its head, or UTF-8.
 
-    Raises UnreadableDocument where it is not decodable or holds no element.
+    Raises UnreadableDocument if it cannot be decoded or has no elements.
     """
     declared = _CHARSET.search(data[:2048])
     html = storable(decode(data, declared=declared[1].decode("ascii") if declared else None))
     html = re.sub(r"\A\s*<\?xml[^>]*\?>", "", html)
     tree = trafilatura.load_html(html if _WHOLE.search(html, 0, 4096) else f"<html><body>{html}</body></html>")
     if tree is None:
-        raise UnreadableDocument("The HTML holds no element that can be read.")
+        raise UnreadableDocument("The HTML has no readable elements.")
     title = " ".join((tree.findtext(".//title") or "").split()) or None
-    seen = render(_main_of(tree))
-    kept = _extracted(tree)
-    return (seen if kept is None or _lossy(kept, seen) else kept).parsed(title=title)
+    visible = render(_main_of(tree))
+    extracted = _extracted(tree)
+    return (visible if extracted is None or _lossy(extracted, visible) else extracted).parsed(title=title)
 
 
-def _lossy(kept: CanonicalText, seen: CanonicalText) -> bool:
-    (letters, headings), (all_letters, all_headings) = _measure(kept), _measure(seen)
+def _lossy(extracted: CanonicalText, visible: CanonicalText) -> bool:
+    (letters, headings), (all_letters, all_headings) = _measure(extracted), _measure(visible)
     return letters < _LEAST_KEPT * all_letters or headings < _LEAST_KEPT * all_headings
 
 

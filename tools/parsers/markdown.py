@@ -1,8 +1,7 @@
-"""Markdown as the text that a reader sees: markup gone, structure kept as blocks.
+"""Parser of Markdown into its visible text: markup removed, structure kept as blocks.
 
-List items keep their marker, table rows join their cells by " | ", code stays verbatim, links and images keep their
-words, and so do fragments of HTML. A soft line break becomes a space, or nothing between letters of scripts that write
-no spaces.
+List items keep their marker, cells of table rows are joined by " | ", code stays verbatim, and links, images and HTML
+fragments keep their text. A soft line break becomes a space, or nothing between letters of scripts without spaces.
 """
 
 import re
@@ -20,7 +19,7 @@ from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import BlockKind, CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.plain import decode
 
-_UNSEEN = frozenset({"script", "style", "template", "head"})
+_HIDDEN = frozenset({"script", "style", "template", "head"})
 _BREAKS = frozenset({"br", "p", "div", "li", "tr", "summary", "details", "h1", "h2", "h3", "h4", "h5", "h6", "hr"})
 
 
@@ -28,25 +27,25 @@ class _Words(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.words: list[str] = []
-        self._unseen = 0
+        self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._unseen += tag in _UNSEEN
+        self._hidden += tag in _HIDDEN
         if tag in _BREAKS:
             self.words.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        self._hidden -= tag in _HIDDEN and self._hidden > 0
         if tag in _BREAKS:
             self.words.append("\n")
 
     def handle_data(self, data: str) -> None:
-        if not self._unseen:
+        if not self._hidden:
             self.words.append(data)
 
 
 def words_of(html: str) -> str:
-    """Return the text of a fragment, without tags, comments, scripts and styles; block tags break the line."""
+    """Return the text of an HTML fragment, without comments, scripts and styles; block tags break the line."""
     parser = _Words()
     parser.feed(html)
     parser.close()
@@ -55,13 +54,13 @@ def words_of(html: str) -> str:
 
 
 _MOST_FRONT_MATTER = 10_000
-_UNLIMITED = 1_000_000  # markdown-it drops what nests deeper than its limit without a word
+_UNLIMITED = 1_000_000  # markdown-it silently drops what nests deeper than its limit
 
 
 def read(data: bytes) -> Parsed:
-    """Read Markdown; front matter becomes the metadata, and its ``title`` the title.
+    """Parse Markdown; front matter becomes the metadata, and its ``title`` the title.
 
-    Raises UnreadableDocument where the text is not decodable or its front matter is not YAML.
+    Raises UnreadableDocument if the text cannot be decoded or its front matter is not YAML.
     """
     front, body = _front_matter(storable(decode(data)))
     parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable(["table", "strikethrough"])
@@ -69,13 +68,13 @@ def read(data: bytes) -> Parsed:
     try:
         reader.read(parser.parse(body))
     except RecursionError as error:
-        raise UnreadableDocument("The Markdown nests too deep.") from error
+        raise UnreadableDocument("The Markdown is nested too deeply.") from error
     title = front.pop("title", None)
     return reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
 
 
 class _Reader:
-    """Walk the tokens of a document, carrying which list, item, quote or table row they are in."""
+    """A reader of a document's tokens that tracks the current list, item, quote and table row."""
 
     def __init__(self) -> None:
         self.text = CanonicalText()
@@ -183,7 +182,7 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str]:
         return {}, text
     try:
         raw, body = handler.split(text)
-    except ValueError:  # nothing closes it: a thematic break opens the text
+    except ValueError:  # never closed: the text begins with a thematic break
         return {}, text
     try:
         front = handler.load(raw)
@@ -197,7 +196,7 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str]:
 
 
 class _Plain:
-    """Turn what YAML gives into JSON values, within a bound: anchors can multiply a few lines without end."""
+    """A converter of YAML to JSON values with a size limit: anchors can expand a few lines without bound."""
 
     def __init__(self) -> None:
         self._left = _MOST_FRONT_MATTER

@@ -1,4 +1,4 @@
-"""The formats that files are read in: ours, and those under the entry point ``citewell.parsers``."""
+"""Registry of file formats: the bundled ones, and those under the entry point ``citewell.parsers``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Read = Callable[[bytes], Parsed]
 
 @dataclass(frozen=True, slots=True)
 class Parser:
-    """A format: the media types and file suffixes that name it, in small letters, and what reads it.
+    """A file format: its media types and suffixes, in lower case, and the function that reads it.
 
-    A suffix means the first media type. ``read`` raises UnreadableDocument with the reason where it can't.
+    A suffix stands for the first media type. ``read`` raises UnreadableDocument with the reason.
     """
 
     media_types: tuple[str, ...]
@@ -26,26 +26,26 @@ class Parser:
         if not callable(self.read):
             raise TypeError("a Parser needs a callable that reads bytes")
         if not self.media_types or any("/" not in name or name != name.lower() for name in self.media_types):
-            raise ValueError("a Parser needs media types in small letters, such as 'text/x-rst'")
+            raise ValueError("a Parser needs media types in lower case, such as 'text/x-rst'")
         if any(not suffix.startswith(".") or suffix != suffix.lower() for suffix in self.suffixes):
-            raise ValueError("the suffixes of a Parser are in small letters and begin with a dot, such as '.rst'")
+            raise ValueError("the suffixes of a Parser must be in lower case and begin with a dot, such as '.rst'")
 
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """Every parser by the media types that it reads, and the media type that each suffix means."""
+    """The parsers by media type, and the media types by file suffix."""
 
     parsers: dict[str, Parser]
     suffixes: dict[str, str]
 
     def add(self, parser: Parser) -> None:
-        """Add a parser under its names."""
+        """Register a parser under its media types and suffixes."""
         self.parsers.update(dict.fromkeys(parser.media_types, parser))
         self.suffixes.update(dict.fromkeys(parser.suffixes, parser.media_types[0]))
 
 
 def _bundled(stem: str) -> Read:
-    """Make a function that imports a module of this package when a file first needs it, and reads with it."""
+    """Return a reader that imports its module of this package on first use."""
 
     def read(data: bytes) -> Parsed:
         parsed: Parsed = import_module(f"tools.parsers.{stem}").read(data)
@@ -66,9 +66,9 @@ BUNDLED = (
 
 @cache
 def formats() -> Formats:
-    """Return the formats of this process, those of other distributions loaded at the first call.
+    """Return all formats; those of other distributions are loaded at the first call.
 
-    Raises ConfigurationError where one of those is broken, or a name of it is taken.
+    Raises ConfigurationError if one of those is broken or one of its names is taken.
     """
     known = Formats({}, {})
     for parser in BUNDLED:

@@ -1,4 +1,4 @@
-"""PDF through pdfium: the text of each page, with paragraphs recognised by the white space between lines."""
+"""Parser of PDF through pdfium: the text of each page, with paragraphs detected by the spacing between lines."""
 
 import re
 import threading
@@ -11,18 +11,18 @@ import pypdfium2 as pdfium
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
 
-_PDFIUM = threading.Lock()  # pdfium keeps global state: one call at a time in a process
-# Where pdfium took a hyphen and the line end after it away: between small letters it had parted a word.
-_PARTED = re.compile(r"(?<=[^\W\d_])[\ufffe\x02](?=[^\W\d_])")
+_PDFIUM = threading.Lock()  # pdfium has global state: one call at a time per process
+# Pdfium's mark for a removed hyphen at a line end; before a lower-case letter the hyphen had split a word.
+_SPLIT_WORD = re.compile(r"(?<=[^\W\d_])[\ufffe\x02](?=[^\W\d_])")
 _HYPHEN = re.compile("[\ufffe\x02]")
 _WIDE_GAP = 0.4  # of the line's height, beyond the usual gap
 _ENOUGH = 3
 
 
 def read(data: bytes) -> Parsed:
-    """Read the text of a PDF, page by page.
+    """Parse the text of a PDF, page by page.
 
-    Raises UnreadableDocument where the file is broken, needs a password, or is a scan without text.
+    Raises UnreadableDocument if the file is broken, needs a password, or is a scan without text.
     """
     with _PDFIUM:
         try:
@@ -59,7 +59,7 @@ def _paragraphs(document: pdfium.PdfDocument, page_idx: int) -> list[str]:
     try:
         raw = textpage.get_text_range()
         lines = [_line(textpage, found) for found in re.finditer(r"[^\r\n]+", raw)]
-        exact = len(raw) == textpage.count_chars()  # else characters outside the BMP shift the indices
+        exact = len(raw) == textpage.count_chars()  # otherwise characters outside the BMP shift the indices
     finally:
         textpage.close()
         page.close()
@@ -67,13 +67,13 @@ def _paragraphs(document: pdfium.PdfDocument, page_idx: int) -> list[str]:
 
 
 def _with_hyphens(text: str) -> str:
-    joined = _PARTED.sub(lambda mark: "" if text[mark.end()].islower() else "-", text)
+    joined = _SPLIT_WORD.sub(lambda mark: "" if text[mark.end()].islower() else "-", text)
     return _HYPHEN.sub("-", joined)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a page; ``top`` is of its first character, ``bottom`` of its last, in points from the page's foot."""
+    """A line of a page: ``top`` of its first character and ``bottom`` of its last, in points from the page's foot."""
 
     text: str
     top: float
@@ -88,7 +88,7 @@ def _line(textpage: pdfium.PdfTextPage, found: re.Match[str]) -> _Line:
 
 
 def _join(lines: list[_Line], exact: bool) -> list[str]:
-    """Join lines into paragraphs: a gap wider than the page's usual one, or a step up to a new column, parts two."""
+    """Join lines into paragraphs; a wider gap than the page's median, or a step up to a new column, starts one."""
     gaps = [before.bottom - after.top for before, after in pairwise(lines)]
     usual = median(gaps) if len(gaps) >= _ENOUGH else 0.0
     paragraphs: list[list[str]] = [[line.text for line in lines[:1]]]

@@ -1,4 +1,4 @@
-"""Plain text, decoded without guessing: a byte order mark, a declared charset, or UTF-8.
+"""Parser of plain text, decoded without guessing: by a byte order mark, a declared charset, or UTF-8.
 
 The decoded text is the canonical text; paragraphs end at blank lines, pages at form feeds.
 """
@@ -9,25 +9,25 @@ import re
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import Block, Parsed, storable
 
-_MARKS = (  # the longer marks first: that of UTF-32 begins with that of UTF-16
+_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# What browsers read for these names: the WHATWG Encoding Standard.
+# The encodings that browsers use for these names (WHATWG Encoding Standard).
 _WIDER = {"iso-8859-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 
-# Codecs of Python that no file is written in; punycode takes time by the square of the length.
+# Python codecs that no file is written in; punycode takes quadratic time.
 _NO_CHARSETS = frozenset({"punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
 
 
 def decode(data: bytes, *, declared: str | None = None) -> str:
-    """Decode text of a file; ``declared`` is the charset that the file itself names.
+    """Decode the text of a file; ``declared`` is the charset that the file itself names.
 
-    Raises UnreadableDocument where the bytes are binary or not in that encoding: a guess could make a quote that
-    nobody wrote.
+    Raises UnreadableDocument if the bytes are binary or not in that encoding: a guess could produce a quote that nobody
+    wrote.
     """
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if encoding is None and b"\x00" in data:
@@ -43,7 +43,7 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             suggestion="Save the file as UTF-8 and ingest it again.",
         ) from error
     except LookupError as error:
-        raise UnreadableDocument(f"The file names a charset that is not known: {encoding!r}.") from error
+        raise UnreadableDocument(f"The file names an unknown charset: {encoding!r}.") from error
 
 
 def _place(error: UnicodeError, data: bytes) -> str:
@@ -56,18 +56,18 @@ _LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
 
 
 def read(data: bytes) -> Parsed:
-    """Read plain text; raises UnreadableDocument where it is binary or not decodable."""
+    """Parse plain text. Raises UnreadableDocument if it is binary or cannot be decoded."""
     return read_text(decode(data))
 
 
 def read_text(text: str) -> Parsed:
-    """Find the paragraphs and pages of a text. Pages are counted only where a form feed ends one."""
+    """Parse the paragraphs and pages of a text. Pages are counted only if it contains a form feed."""
     canonical = storable(text)
     return Parsed(canonical, tuple(paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)))
 
 
 def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Block]:
-    """Return the paragraphs within a span; a form feed ends one and turns the page."""
+    """Return the paragraphs within a span; a form feed ends a paragraph and its page."""
     blocks: list[Block] = []
     opened: int | None = None
     closed = start

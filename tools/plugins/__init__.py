@@ -1,1 +1,1 @@
-"""What other installed distributions add to Citewell."""
+"""Plugins: what other installed distributions add to Citewell."""

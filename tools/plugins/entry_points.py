@@ -1,4 +1,4 @@
-"""Load what installed distributions add under a group of entry points; an error names the one to repair."""
+"""Load plugins from the entry points of installed distributions; errors name the entry point to repair."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Added = TypeVar("Added")
 
 @dataclass(frozen=True, slots=True)
 class PluginEntry:
-    """An entry point with the distribution that brings it."""
+    """An entry point and the distribution that defines it."""
 
     entry_point: EntryPoint
 
     @property
     def name(self) -> str:
-        """The name under which the distribution lists it."""
+        """The entry point's name."""
         return self.entry_point.name
 
     @property
@@ -40,7 +40,7 @@ class PluginEntry:
         return f"{self.name} of {self.distribution} {self.version}".rstrip()
 
     def refusal(self, problem: str, fix: str) -> ConfigurationError:
-        """Make the error that says what is wrong with this entry point and how to go on."""
+        """Return the error that names this entry point, its problem and the fix."""
         named = f"The entry point {self.name} = {self.entry_point.value} in {self.entry_point.group}"
         advice = f"{fix} Or uninstall {self.distribution}."
         return ConfigurationError(f"{named}, of {self.distribution} {self.version}, {problem}", suggestion=advice)
@@ -48,7 +48,7 @@ class PluginEntry:
 
 @dataclass(frozen=True, slots=True)
 class Plugin(Generic[Added]):
-    """What an entry point adds."""
+    """The loaded object of an entry point."""
 
     entry: PluginEntry
     value: Added
@@ -60,17 +60,14 @@ def find_plugins(group: str) -> list[PluginEntry]:
 
 
 def load_plugins(group: str, kind: type[Added]) -> list[Plugin[Added]]:
-    """Load the entry points of a group, each of which has to be a ``kind``.
-
-    Raises ConfigurationError.
-    """
+    """Load the entry points of a group. Raises ConfigurationError if one fails to load or is not a ``kind``."""
     return [Plugin(entry, _load(entry, kind)) for entry in find_plugins(group)]
 
 
 def _load(entry: PluginEntry, kind: type[Added]) -> Added:
     try:
         value = entry.entry_point.load()
-    except Exception as error:  # whatever the import of foreign code raises
+    except Exception as error:  # importing foreign code may raise anything
         raise entry.refusal(
             f"can't be loaded: {type(error).__name__}: {error}.",
             f"Repair {entry.distribution}, or install what it lacks.",
@@ -84,17 +81,14 @@ def _load(entry: PluginEntry, kind: type[Added]) -> Added:
 
 
 class Names:
-    """The names of one registry, each of which is given once: first those that are there, then those of plugins."""
+    """The unique names of one registry with their owners: first the built-in ones, then those of plugins."""
 
     def __init__(self, what: str, taken: Iterable[str], owner: str = OURSELVES) -> None:
         self._what = what
         self._owners = dict.fromkeys(taken, owner)
 
     def take(self, name: str, plugin: Plugin[Any]) -> None:
-        """Record that a plugin has a name.
-
-        Raises ConfigurationError where it is taken.
-        """
+        """Register a plugin as the owner of a name. Raises ConfigurationError if the name is taken."""
         owner = self._owners.setdefault(name, str(plugin.entry))
         if owner != str(plugin.entry):
             raise plugin.entry.refusal(

@@ -1,1 +1,1 @@
-"""Rules without a model, which every backend shares and a model's backend falls back on."""
+"""Rules without a model, shared by all backends; model backends fall back on them."""

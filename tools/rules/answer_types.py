@@ -1,4 +1,4 @@
-"""Type of answer that a question asks for (date, person, reason, ...), and where a sentence contains one."""
+"""Answer types: what a question asks for (date, person, reason, ...), and where a sentence contains it."""
 
 import re
 from functools import lru_cache
@@ -77,13 +77,13 @@ _FINDS: dict[AnswerType, re.Pattern[str]] = {
 
 @lru_cache(maxsize=256)
 def asked_type(question: str) -> AnswerType:
-    """Return the kind of thing that a question asks for, the first that its wording shows."""
+    """Return the answer type of a question: the first whose pattern matches."""
     folded = question.casefold()
     return next((kind for kind, pattern in _ASKS if pattern.search(folded)), "other")
 
 
 @lru_cache(maxsize=16384)
 def answer_spans(kind: AnswerType, sentence: str) -> tuple[tuple[int, int], ...]:
-    """List the spans of a sentence that could answer a question of a kind; none where the kind is ``other``."""
+    """Return the spans of a sentence that match an answer type; none for ``other``."""
     pattern = _FINDS.get(kind)
     return tuple(found.span() for found in pattern.finditer(sentence)) if pattern else ()

@@ -16,13 +16,13 @@ _HEADING = re.compile(r"#{1,6}\s|[^\n]{1,80}\n(?:=+|-+)\Z")
 _ITEM = re.compile(r"(?:[-*+•‣▪]|\(?\d{1,3}[.)])\s")
 _STOPPED = re.compile(r"[.!?…。！？；｡।॥؟۔:：][\"'”’»)\]}」』）】》*_`\s]*(?:\[\^?\d+\])*\Z")
 _RULE = re.compile(r"[\s|:=_*~`#>.-]+\Z")
-_CODE_LINE = re.compile(r"^(?:\$ |[ \t]{2,}\S)", re.MULTILINE)  # a prompt, or a line that stands indented
+_CODE_LINE = re.compile(r"^(?:\$ |[ \t]{2,}\S)", re.MULTILINE)  # a shell prompt, or an indented line
 _SHORT_LINE = 60
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateSentence:
-    """A whole sentence of one segment. ``start`` and ``end`` are offsets into the segment's text."""
+    """A complete sentence of one segment. ``start`` and ``end`` are offsets into the segment's text."""
 
     segment: int
     start: int
@@ -34,7 +34,7 @@ class CandidateSentence:
 
 @lru_cache(maxsize=512)
 def _spans(text: str) -> tuple[tuple[int, int, Shape], ...]:
-    """Find the quotable sentences of a text; rules, fences and blank spans are none."""
+    """Return the quotable sentences of a text; horizontal rules, fences and blank spans are skipped."""
     spans: list[tuple[int, int, Shape]] = []
     for start, end in sentences(text):
         start, end = trimmed(text, start, end)
@@ -44,7 +44,7 @@ def _spans(text: str) -> tuple[tuple[int, int, Shape], ...]:
 
 
 def shape_of(sentence: str) -> Shape:
-    """Tell prose from list items, table rows, headings and code, by form alone."""
+    """Classify a sentence as prose, list item, table row, heading or code, by its form alone."""
     if sentence.startswith(("```", "~~~")) or _CODE_LINE.search(sentence):
         return "code"
     if sentence.startswith("|") or " | " in sentence:
@@ -58,9 +58,9 @@ def shape_of(sentence: str) -> Shape:
 
 
 def candidate_sentences(segments: Sequence[Segment], *, unaccented: bool = False) -> list[CandidateSentence]:
-    """List the quotable sentences of the segments, in the order given.
+    """Return the quotable sentences of segments, in order.
 
-    ``unaccented`` words them without their accents, for a question whose writer leaves accents out.
+    ``unaccented`` removes the accents from their ``wording``, to match a question written without accents.
     """
     return [
         CandidateSentence(

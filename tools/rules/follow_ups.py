@@ -1,7 +1,7 @@
-"""Rewrite a follow-up question as a standalone one, in its own words and those of the turns before it.
+"""Rewrite a follow-up question as a standalone one, using its own words and those of earlier turns.
 
-A question is taken as it is unless it shows that it depends on the last one: a pronoun that nothing explains, the
-opening of an elliptical question ("what about ...", "那…呢", "còn ... thì sao"), or no subject.
+A question is left as it is unless it visibly depends on the last one: it has an unresolved pronoun, the opening of an
+elliptical question ("what about ...", "那…呢", "còn ... thì sao"), or no subject.
 """
 
 import re
@@ -25,8 +25,8 @@ _PRONOUN = re.compile(
     r"|cái (?:này|đó|ấy)|\w+ (?:này|đó|ấy)(?!\w)|ở đó|ở đấy)\b",
     re.IGNORECASE,
 )
-# What may stand for a name on its own; other pronouns have a noun of their own ("this limit") or none to give.
-_STANDS_FOR_NAME = re.compile(
+# Pronouns that can refer to a name; others come with a noun ("this limit") or refer to no name.
+_REFERS_TO_NAME = re.compile(
     r"it|they|them|he|him|she|hers?|its|their|his|它们?|他们?|她们?|nó|họ|chúng|(?:ông|bà|anh|chị|cô) (?:ấy|ta)",
     re.IGNORECASE,
 )
@@ -61,7 +61,7 @@ _FRAGMENT = re.compile(
     r"|为什么|怎么|(?:ở|trong|với|cho|từ|vào|năm|tại sao|vì sao)\b",
     re.IGNORECASE,
 )
-# "And on which day of the month?": what is asked of has its verb in the question before.
+# "And on which day of the month?": what is question of has its verb in the question before.
 _VERBLESS = re.compile(
     r"(?:(?:and|or|but)\b[\s,]*)?(?:in|on|at|for|by|with|from|under|after|before|during|of|to|until|since)\s+"
     r"(?:which|what|whom)\b(?!.*\b(?:is|are|was|were|be|does|do|did|can|could|should|has|have|had|will|would|must|may)\b)",
@@ -85,52 +85,52 @@ _PREPOSITION = re.compile(
     r"\b(?:in|on|at|for|by|with|from|under|after|before|during|of|to|ở|trong|với|cho|vào|năm)\s+|[在对]", re.IGNORECASE
 )
 _FEW = 3
-# Whoever writes more than this says what it is about; the patterns here are not for long texts.
+# A longer question names its subject, and the patterns here are not made for long texts.
 LONGEST_FOLLOW_UP = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Standalone:
-    """A question that can be understood alone, and whether the turns before had to help."""
+    """A question that can be understood alone; ``changed`` if it took words from earlier turns."""
 
     question: str
     changed: bool
 
 
 def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
-    """Return the question as it reads without the conversation."""
-    asked = without_courtesies(" ".join(question.split()))
+    """Return a question that can be understood without the conversation."""
+    question = without_courtesies(" ".join(question.split()))
     last = next((turn for turn in reversed(turns) if not small_talk(turn["question"])), None)
-    if last is None or len(asked) > LONGEST_FOLLOW_UP:
-        return Standalone(asked, False)
+    if last is None or len(question) > LONGEST_FOLLOW_UP:
+        return Standalone(question, False)
     before = last["standalone_question"].strip()
-    if _MORE.match(asked) or _VERBLESS.match(asked):
-        return Standalone(_joined(before, asked), True)
-    pronoun = open_pronoun(asked)
+    if _MORE.match(question) or _VERBLESS.match(question):
+        return Standalone(_joined(before, question), True)
+    pronoun = open_pronoun(question)
     if pronoun:
-        return Standalone(_resolved(asked, pronoun, last), True)
-    fragment = _fragment(asked)
+        return Standalone(_resolved(question, pronoun, last), True)
+    fragment = _fragment(question)
     if fragment:
-        return Standalone(_replaced(before, fragment) or _joined(before, asked), True)
-    return Standalone(asked, False)
+        return Standalone(_replaced(before, fragment) or _joined(before, question), True)
+    return Standalone(question, False)
 
 
-def _fragment(asked: str) -> str | None:
-    """Return what an elliptical question is about, or None where a question has a sentence of its own."""
-    elliptical = _ELLIPTICAL.match(asked)
+def _fragment(question: str) -> str | None:
+    """Return the subject of an elliptical question, or None if the question is a complete sentence."""
+    elliptical = _ELLIPTICAL.match(question)
     if elliptical:
         fragment = next(group for group in elliptical.groups() if group)
         if not ASKING.search(fragment) and len(content_words(fragment)) <= _FEW + 1:
             return fragment.strip(" ,，")
-    words = content_words(asked)
-    opens = _FRAGMENT.match(_CONJUNCTION.sub("", asked, count=1))
-    if not words or (len(words) <= 2 and opens and not ASKING.search(asked, 4)):
-        return asked.strip(" ?？")
+    words = content_words(question)
+    opens = _FRAGMENT.match(_CONJUNCTION.sub("", question, count=1))
+    if not words or (len(words) <= 2 and opens and not ASKING.search(question, 4)):
+        return question.strip(" ?？")
     return None
 
 
 def content_words(text: str) -> list[str]:
-    """List the words that carry a text's subject, in order, CJK runs without what frames a question."""
+    """Return the content words of a text, in order; question words are removed from CJK runs."""
     framing = stop_words(language(text))
     words: list[str] = []
     for word in written_runs(text):
@@ -141,44 +141,44 @@ def content_words(text: str) -> list[str]:
     return words
 
 
-def open_pronoun(asked: str) -> re.Match[str] | None:
-    """Find a pronoun that the question itself does not explain."""
-    for pronoun in _PRONOUN.finditer(asked):
-        before = _LEAD.sub("", asked[: pronoun.start()])
+def open_pronoun(question: str) -> re.Match[str] | None:
+    """Return the first pronoun that the question itself does not resolve, or None."""
+    for pronoun in _PRONOUN.finditer(question):
+        before = _LEAD.sub("", question[: pronoun.start()])
         words = content_words(before)
         if (
             pronoun[0].casefold() in ("this", "that", "these", "those")
             and words
             and before.rstrip().endswith(words[-1])
         ):
-            continue  # a relative clause or a subordinate one
-        explained = len(words) >= 2 and (_POSSESSIVE.fullmatch(pronoun[0]) or _CLAUSE_WORD.search(before))
-        if not explained and not _NAME.search(before) and len(words) <= _FEW:
+            continue  # a relative or subordinate clause
+        resolved = len(words) >= 2 and (_POSSESSIVE.fullmatch(pronoun[0]) or _CLAUSE_WORD.search(before))
+        if not resolved and not _NAME.search(before) and len(words) <= _FEW:
             return pronoun
     return None
 
 
-def _resolved(asked: str, pronoun: re.Match[str], last: Turn) -> str:
-    """Put what a pronoun means in its place, or the subject of the last question behind the question."""
+def _resolved(question: str, pronoun: re.Match[str], last: Turn) -> str:
+    """Replace a pronoun with the name it refers to, or append the subject of the last question."""
     before = last["standalone_question"]
     name = None
-    if _STANDS_FOR_NAME.fullmatch(pronoun[0]):
+    if _REFERS_TO_NAME.fullmatch(pronoun[0]):
         name = _answered_person(last) if _PERSON.fullmatch(pronoun[0]) else None
         name = name or next((found[0] for found in reversed(list(_NAME.finditer(before)))), None)
         if name is None and is_bigrammed(pronoun[0]):
             name = max((word for word in content_words(before) if is_bigrammed(word)), key=len, default=None)
     if name is None:
         topic = " ".join(content_words(before))
-        return f"{asked} ({topic})" if topic else asked
-    return f"{asked[: pronoun.start()]}{_in_place(pronoun[0], name)}{asked[pronoun.end() :]}"
+        return f"{question} ({topic})" if topic else question
+    return f"{question[: pronoun.start()]}{_with_possessive(pronoun[0], name)}{question[pronoun.end() :]}"
 
 
-def _in_place(pronoun: str, name: str) -> str:
+def _with_possessive(pronoun: str, name: str) -> str:
     return f"{name}'s" if _POSSESSIVE.fullmatch(pronoun) else name
 
 
 def _answered_person(last: Turn) -> str | None:
-    """Return the name that answered a question for a person, where there is one."""
+    """Return the name that answered the last question if it asked for a person, else None."""
     if asked_type(last["standalone_question"]) != "person":
         return None
     names = (found[0] for found in _NAME.finditer(f" {last['answer']}"))
@@ -186,22 +186,22 @@ def _answered_person(last: Turn) -> str | None:
 
 
 def _replaced(before: str, fragment: str) -> str | None:
-    """Put a fragment in the place of its like in the last question: a year, a number or a name."""
+    """Replace the last question's year, number or name with the fragment's; None if there is no counterpart."""
     fragment = _CONJUNCTION.sub("", fragment, count=1).strip()
     bare = _PREPOSITION.sub("", fragment, count=1).strip()
     for kind in (_YEAR, _NUMBER):
-        mine, theirs = kind.findall(bare), kind.findall(before)
-        if len(mine) == 1 and len(theirs) == 1:
-            return before.replace(theirs[0], mine[0])
+        new, old = kind.findall(bare), kind.findall(before)
+        if len(new) == 1 and len(old) == 1:
+            return before.replace(old[0], new[0])
     named = list(_NAME.finditer(before))
     if named and _NAME.fullmatch(f" {bare}", 1):
         last = named[-1]
-        # "In Germany?" after "... in France" names a place again; after "What is a segment?" it narrows the question.
+        # "In Germany?" after "... in France" replaces the place; after "What is a segment?" it narrows the question.
         if bare == fragment or _PREPOSITION.search(before[max(0, last.start() - 8) : last.start()]):
             return f"{before[: last.start()]}{bare}{before[last.end() :]}"
     return None
 
 
-def _joined(before: str, asked: str) -> str:
-    """Set the last question before a fragment of one."""
-    return f"{before.rstrip()} {asked}"
+def _joined(before: str, question: str) -> str:
+    """Join the last question and a fragment of one."""
+    return f"{before.rstrip()} {question}"

@@ -1,4 +1,4 @@
-"""Prepare a question, reword it as another search query and title its conversation by rule, without a model."""
+"""Prepare a question, rewrite it as a search query and title its conversation by rule, without a model."""
 
 from collections.abc import Sequence
 
@@ -14,33 +14,33 @@ from tools.rules.small_talk_rules import small_talk
 
 
 class RulePreparer:
-    """QuestionPreparer by phrases and pronouns; no model."""
+    """A QuestionPreparer by phrases and pronouns, without a model."""
 
     async def prepare(
         self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
     ) -> Preparation:
-        """Tell small talk from questions; ``search`` overrides the decision, never what kind of message it is."""
+        """Detect small talk and make follow-ups standalone; ``search`` overrides the decision to retrieve."""
         talk = small_talk(question)
-        spoken = language(question, default=language(turns[-1]["question"]) if turns else DEFAULT)
+        detected = language(question, default=language(turns[-1]["question"]) if turns else DEFAULT)
         if talk and search != "always":
-            return Preparation(question, False, f"small talk: {talk}", "small_talk", spoken)
-        asked = standalone(question, turns)
+            return Preparation(question, False, f"small talk: {talk}", "small_talk", detected)
+        rewritten = standalone(question, turns)
         if search == "off" and not has_pages:
-            return Preparation(asked.question, False, "search is off", "content_query", spoken)
-        reason = "a follow-up, made standalone" if asked.changed else "a question for the library"
+            return Preparation(rewritten.question, False, "search is off", "content_query", detected)
+        reason = "a follow-up, made standalone" if rewritten.changed else "a question for the library"
         if has_pages and search == "off":
             reason = "a question for the selected pages"
-        return Preparation(asked.question, True, reason, "content_query", spoken)
+        return Preparation(rewritten.question, True, reason, "content_query", detected)
 
 
 REWRITING_REASON = "searched again by the question's telling words alone"
 
 
 class RuleRewriter:
-    """QueryRewriter without a model."""
+    """A QueryRewriter without a model."""
 
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
-        """Keep the telling words; an empty query where those were all that was searched for before."""
+        """Return the content words as the query; an empty query if they were already tried."""
         query = content_words(question)
         known = {" ".join(each.casefold().split()) for each in tried}
         return Rewriting("" if query in known else query, REWRITING_REASON)
@@ -53,9 +53,9 @@ _EDGES = " \t'‘’`*_#>-–—:;,.、，。…"
 
 
 def title_of(text: str) -> str:
-    """Make a title of a text: one line, without quotation marks, at most 60 characters; empty where nothing is left.
+    """Make a title from a text: one line without quotation marks, at most 60 characters; empty if nothing is left.
 
-    What is longer is cut between words, or between letters of a script without spaces, and ends with "…".
+    A longer line is cut between words, or between letters of a script without spaces, and ends with "…".
     """
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).translate(_QUOTES).split())
     line = line.strip(_EDGES)
@@ -65,7 +65,7 @@ def title_of(text: str) -> str:
 
 
 def _cut(line: str) -> int:
-    """Find the last edge of a word that leaves room for the mark; one within a word where a word is as long as that."""
+    """Return the last word boundary that leaves room for the "…", or a cut inside a word if the word is too long."""
     longest = cut_near(line, LONGEST_TITLE - 1)
     for at in range(longest, longest // 2, -1):
         if not cuts_word(line, at) and cut_near(line, at) == at:
@@ -74,10 +74,10 @@ def _cut(line: str) -> int:
 
 
 class RuleTitler:
-    """Titler without a model."""
+    """A Titler without a model."""
 
     async def title(self, question: str, *, language: str, meter: Meter) -> str:
-        """Take the first sentence that is no small talk, at most 60 characters of it."""
-        said = (title_of(question[start:end]) for start, end in sentences(question))
-        telling = next((each for each in said if each and small_talk(each) is None), "")
-        return telling or title_of(question) or DEFAULT_TITLE
+        """Return the first sentence that is not small talk, at most 60 characters of it."""
+        titles = (title_of(question[start:end]) for start, end in sentences(question))
+        title = next((each for each in titles if each and small_talk(each) is None), "")
+        return title or title_of(question) or DEFAULT_TITLE

@@ -1,7 +1,7 @@
-"""Detect small talk: a line is small talk if its known phrases and fillers leave no word over.
+"""Detect small talk: a line is small talk if known phrases and fillers cover all its words.
 
-So a greeting before a question does not hide the question, and no list of question words is needed: whatever is not
-known to be small talk is a question. The phrases are in ``small_talk.toml``, a table a language.
+So a greeting before a question does not hide the question, and no list of question words is needed: everything that is
+not known to be small talk is a question. The phrases are in ``small_talk.toml``, one table per language.
 """
 
 import re
@@ -17,7 +17,7 @@ from text.scripts import HAN_AND_KANA
 
 Kind = Literal["greeting", "thanks", "goodbye", "about", "acknowledgement"]
 
-# The kind that decides the reply where a line holds several.
+# If a line has several kinds, the first of these decides the reply.
 _ORDER: tuple[Kind, ...] = ("about", "goodbye", "thanks", "greeting", "acknowledgement")
 _LONGEST = 160
 _NEEDS_NO_SPACE = re.compile(f"[{HAN_AND_KANA}]")
@@ -28,14 +28,14 @@ _FILLER_COST, _PHRASE_COST = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """What a language says in small talk: patterns with the kind of each, None for fillers."""
+    """The small talk of one language: patterns with their kind, None for fillers."""
 
     patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...]
 
 
 @cache
 def small_talk_phrases() -> dict[str, Phrases]:
-    """Read what is said in small talk, by language."""
+    """Load the small talk phrases by language."""
     tables = tomllib.loads(files(__package__).joinpath("small_talk.toml").read_text(encoding="utf-8"))
     return {code: Phrases(tuple(_compiled(table))) for code, table in tables.items()}
 
@@ -46,28 +46,28 @@ def _compiled(table: dict[str, list[str]]) -> list[tuple[Kind | None, re.Pattern
 
 
 def fold_line(text: str) -> str:
-    """Fold case, accents, punctuation, and the spaces beside Han letters and kana; Korean keeps its spaces."""
+    """Fold case, accents, punctuation, and spaces next to Han letters and kana; Korean keeps its spaces."""
     return without_spaces_in_chinese(without_punctuation(without_accents(fold_case(text)))).strip()
 
 
 @lru_cache(maxsize=512)
 def small_talk(text: str) -> Kind | None:
-    """Return the kind of small talk that a line is, or None where it is a question or a search."""
+    """Return the kind of small talk of a line, or None if it is a question or a search."""
     if len(text) > _LONGEST or _QUOTED.search(text):
         return None
     line = fold_line(text)
     if not line:
         return "acknowledgement"
     tables = small_talk_phrases()
-    spoken = language(text)
-    kinds = _parse(line, (*tables[spoken].patterns, *tables["en"].patterns[:-1])) if spoken in tables else None
+    detected = language(text)
+    kinds = _parse(line, (*tables[detected].patterns, *tables["en"].patterns[:-1])) if detected in tables else None
     for code in tables:
         kinds = kinds or _parse(line, tables[code].patterns)
     return next((kind for kind in _ORDER if kind in kinds), None) if kinds else None
 
 
 def _parse(line: str, patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...]) -> frozenset[Kind]:
-    """Cover a line by phrases, cheapest first, and return the kinds used; empty where words are left over."""
+    """Return the kinds of the cheapest cover of a line by phrases; empty if words are left over."""
     reached: dict[int, tuple[int, frozenset[Kind]]] = {0: (0, frozenset())}
     for position in range(len(line)):
         if position not in reached:
@@ -82,7 +82,7 @@ def _parse(line: str, patterns: tuple[tuple[Kind | None, re.Pattern[str]], ...])
 
 
 def _ends(line: str, start: int, pattern: re.Pattern[str]) -> list[int]:
-    """List where a phrase at ``start`` may end: its longest match, and each shorter one, at an end of a word."""
+    """Return where a phrase at ``start`` may end: the ends of its longest match and of shorter ones, at word ends."""
     ends: list[int] = []
     stop = len(line)
     while (found := pattern.match(line, start, stop)) and found.end() > start:
@@ -94,7 +94,7 @@ def _ends(line: str, start: int, pattern: re.Pattern[str]) -> list[int]:
 
 
 def without_courtesies(question: str) -> str:
-    """Drop the clauses of small talk that stand before a question or behind it."""
+    """Remove clauses of small talk before and after a question."""
     kept, rest = question.strip(), question.strip()
     while (cut := _CLAUSE.search(rest)) and cut.end() < len(rest) and small_talk(rest[: cut.start()]):
         rest = rest[cut.end() :]

@@ -1,1 +1,1 @@
-"""Conversations: sessions, messages, branches, titles, checkpoints and expiry."""
+"""Conversations: sessions, messages, branches, titles, checkpoints, and their expiry."""

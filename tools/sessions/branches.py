@@ -1,4 +1,4 @@
-"""Find where a run continues: at the end of its session, or where a question is edited or asked again."""
+"""Resolve where a run continues: at the end of its session, or at an edited or regenerated message."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,7 +14,7 @@ SELECT role, content, body, parent_message_id::text
 FROM messages JOIN sessions USING (session_id) JOIN workspaces ON number = workspace
 WHERE session_id = %(session_id)s AND message_id = %(message_id)s AND name = %(workspace)s AND "user" = %(user)s
 """
-# The newest message, and whether the thread's last checkpoint is its own.
+# The newest message, and whether the thread's last checkpoint belongs to it.
 _END = """
 SELECT message_id::text, role = 'assistant' AND checkpoint_id = (
     SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %(session_id)s::text AND checkpoint_ns = '')
@@ -23,7 +23,7 @@ WHERE session_id = %(session_id)s::uuid
   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.session_id = %(session_id)s::uuid AND status <> 'finished')
 ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
 """
-# A question that was never answered is no part of what a session remembers.
+# Skips questions that were never answered: they are not part of the session's memory.
 _LAST_ANSWER = """
 WITH RECURSIVE branch AS (
     SELECT parent_message_id, role, checkpoint_id FROM messages
@@ -35,17 +35,17 @@ WITH RECURSIVE branch AS (
 )
 SELECT checkpoint_id FROM branch WHERE role = 'assistant' AND checkpoint_id IS NOT NULL
 """
-FROM_NOTHING = ""
+EMPTY_MEMORY = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """What a run is asked, and where it goes on from.
+    """The question of a run and where in its session the run continues.
 
-    ``fork_checkpoint`` is the checkpoint to go on from: "" for an empty memory, None for the thread's last, after the
-    last message of the session. Where it is not None, ``parent_message_id`` is the message that the run's first one
-    follows, and None makes that one the first of a branch. Where ``existing_question_id`` is given, that question is
-    stored already, and only an answer is to be added, under it.
+    ``fork_checkpoint`` is the checkpoint to continue from: "" for an empty memory, None for the thread's last one,
+    after the session's last message. If it is not None, ``parent_message_id`` is the parent of the run's first message;
+    None then starts a new branch at the root. If ``existing_question_id`` is set, that question is already stored, and
+    only an answer is added below it.
     """
 
     question: str
@@ -57,24 +57,24 @@ class Fork:
 
 
 async def resolve_fork(connection: Connection, session_id: str, request: RunRequest) -> Fork:
-    """Return where a request goes on from in its session.
+    """Return where a request continues in its session.
 
-    ``regenerate`` names an answer, or a question that was left without one: the question is asked again with the pages
-    and the passage that it came with. ``edit`` names a question, whose place the new one takes.
-    Raises NotFound for a message that the identity's session does not have, InvalidRequest for one of the wrong kind.
+    ``regenerate`` names an answer, or a question without an answer: the question is asked again with its original pages
+    and passage. ``edit`` names a question, which the new one replaces.
+    Raises NotFound for a message that is not in the identity's session, InvalidRequest for one of the wrong kind.
     """
     if request.edit is not None and request.regenerate is not None:
-        raise InvalidRequest("edit: a request either edits a question or regenerates an answer.")
+        raise InvalidRequest("edit: a request can either edit a question or regenerate an answer, not both.")
     if request.regenerate is not None:
         return await _regenerated(connection, session_id, request)
-    asked = request.question, request.page_ids, request.selected_text
+    question = request.question, request.page_ids, request.selected_text
     if request.edit is not None:
         edited = await _message(connection, session_id, request.edit, "edit", request.context.identity)
         if edited["role"] != "user":
             raise InvalidRequest("edit: it must name a question, not an answer.")
         parent = edited["parent_message_id"]
-        return Fork(*asked, parent, await _memory_at(connection, session_id, parent))
-    return Fork(*asked, *await _end(connection, session_id))
+        return Fork(*question, parent, await _memory_at(connection, session_id, parent))
+    return Fork(*question, *await _end(connection, session_id))
 
 
 async def _regenerated(connection: Connection, session_id: str, request: RunRequest) -> Fork:
@@ -95,10 +95,10 @@ async def _regenerated(connection: Connection, session_id: str, request: RunRequ
 
 
 async def _end(connection: Connection, session_id: str) -> tuple[str | None, str | None]:
-    """Return the last message and what was remembered there, where the thread's last checkpoint is not that anyway.
+    """Return the last message and its checkpoint, or None for both if the thread's last checkpoint is the right one.
 
-    A fork that failed leaves checkpoints that are newer, and remember another past. While a run goes on, what follows
-    it goes on from its checkpoints.
+    A failed fork leaves newer checkpoints, which hold the memory of another branch. While a run is in progress, the
+    next run continues from the checkpoints of that run.
     """
     row = await (await connection.execute(_END, {"session_id": session_id})).fetchone()
     if row is None or row[1]:
@@ -107,9 +107,9 @@ async def _end(connection: Connection, session_id: str) -> tuple[str | None, str
 
 
 async def _memory_at(connection: Connection, session_id: str, message_id: str | None) -> str:
-    asked = {"session_id": session_id, "message_id": message_id}
-    row = await (await connection.execute(_LAST_ANSWER, asked)).fetchone()
-    return FROM_NOTHING if row is None else str(row[0])
+    values = {"session_id": session_id, "message_id": message_id}
+    row = await (await connection.execute(_LAST_ANSWER, values)).fetchone()
+    return EMPTY_MEMORY if row is None else str(row[0])
 
 
 async def _message(
@@ -117,10 +117,10 @@ async def _message(
 ) -> dict[str, Any]:
     unknown = NotFound(f"{field}: there is no message {message_id} in the session.")
     try:
-        asked = {"session_id": session_id, "message_id": UUID(message_id), **asdict(identity)}
+        values = {"session_id": session_id, "message_id": UUID(message_id), **asdict(identity)}
     except ValueError:
         raise unknown from None
-    found = await (await connection.execute(_MESSAGE, asked)).fetchone()
+    found = await (await connection.execute(_MESSAGE, values)).fetchone()
     if found is None:
         raise unknown
     return dict(zip(("role", "content", "body", "parent_message_id"), found, strict=True))

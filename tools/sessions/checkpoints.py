@@ -1,4 +1,4 @@
-"""Sessions as LangGraph checkpoints in PostgreSQL, saved only after the events that led to them."""
+"""LangGraph checkpoints of sessions in PostgreSQL, saved only after the events that precede them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast, get_args
@@ -19,7 +19,7 @@ from graph.state import FIRST_STEP
 from tools.runs.tasks import finish_then_cancel
 from tools.storage.database import Pool
 
-# State holds builtins alone, so no module may be imported on the word of stored bytes (CVE-2026-28277).
+# State holds builtins only, so stored bytes must never cause a module import (CVE-2026-28277).
 BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
@@ -29,19 +29,19 @@ WaitUntilCommitted = Callable[[], Awaitable[None]]
 
 
 class RunSaver(AsyncPostgresSaver):
-    """A saver for one run, which keeps nothing of a step before the step's events are stored.
+    """A saver for one run, which saves nothing of a step before the step's events are committed.
 
-    A step whose checkpoint is there is never done again, so its events would never be told again either. And a process
-    that another has taken the run over from learns it by its events, and then leaves the thread alone.
+    A step with a checkpoint never runs again, so events lost before it would never be emitted again. Also, a process
+    whose run another process has taken over learns it when it writes its events, and then leaves the thread alone.
     """
 
-    def __init__(self, pool: Pool, told: WaitUntilCommitted) -> None:
-        # The saver asks its cursors for rows as dicts by itself, whatever the pool's connections give.
+    def __init__(self, pool: Pool, wait_until_committed: WaitUntilCommitted) -> None:
+        # The cast is safe: the saver sets the row factory of its cursors itself.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
-        self._told = told
+        self._wait_until_committed = wait_until_committed
         self._held_back: ChannelVersions = {}
         self._parent: str | None = None  # of the first checkpoint that was held back
-        self._lone: set[str] = set()  # checkpoints that a single gathering step follows
+        self._lone: set[str] = set()  # checkpoints that are followed by a single gathering step
 
     async def aput(
         self,
@@ -50,9 +50,9 @@ class RunSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint once what led to it is told; hold back those from before the first step.
+        """Save a checkpoint after the events that precede it are committed; hold back those before the first step.
 
-        They hold what was asked, which is in the run's own row, and a run that has none of its own starts from there.
+        Those contain only the request, which is in the run's own row: a run without a checkpoint starts from there.
         """
         if metadata["source"] == "input" or _comes_next(checkpoint, FIRST_STEP):
             self._parent = self._parent if self._held_back else get_checkpoint_id(config)
@@ -63,27 +63,27 @@ class RunSaver(AsyncPostgresSaver):
             self._held_back = {}
         if sum(_comes_next(checkpoint, step) for step in PARALLEL_STEPS) == 1:
             self._lone.add(checkpoint["id"])
-        await self._told()
-        # Cut off in the middle, a pipeline of statements breaks its connection, and says so when nobody can hear it.
+        await self._wait_until_committed()
+        # Cancelled halfway, a pipeline breaks its connection and raises an error that nobody can catch.
         return await finish_then_cancel(super().aput(config, checkpoint, metadata, new_versions))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a step wrote once what it said is told, where others may still be at work beside it.
+        """Save the writes of a parallel step after its events are committed; skip those of a step that runs alone.
 
-        The checkpoint of a step that runs alone follows at once, and takes twice as long where its writes come first.
+        The checkpoint of a step that runs alone follows at once, and saving its writes first would take twice as long.
         """
         gathers = any(task_path.endswith(name) for name in PARALLEL_STEPS)
         alone = not gathers or get_checkpoint_id(config) in self._lone
         if alone and not any(channel in WRITES_IDX_MAP for channel, _ in writes):
             return
-        await self._told()
+        await self._wait_until_committed()
         await finish_then_cancel(super().aput_writes(config, writes, task_id, task_path))
 
 
 def _comes_next(checkpoint: Checkpoint, step: str) -> bool:
-    """Whether a checkpoint leads to a step, by the channel that triggers it."""
+    """Whether a checkpoint is followed by a step, by the channel that triggers the step."""
     return f"branch:to:{step}" in checkpoint["channel_values"]
 
 
@@ -93,9 +93,9 @@ def _with_id(config: RunnableConfig, checkpoint_id: str | None) -> RunnableConfi
     return {**config, "configurable": place if checkpoint_id is None else {**place, "checkpoint_id": checkpoint_id}}
 
 
-def run_saver(pool: Pool, told: WaitUntilCommitted | None = None) -> AsyncPostgresSaver:
-    """Make a saver over the shared pool, of which each run has its own: one saver's lock would serialise them."""
-    return RunSaver(pool, told or _nothing_to_commit)
+def run_saver(pool: Pool, wait_until_committed: WaitUntilCommitted | None = None) -> AsyncPostgresSaver:
+    """Create a saver for one run over the shared pool: runs that share a saver would wait for its lock."""
+    return RunSaver(pool, wait_until_committed or _nothing_to_commit)
 
 
 async def _nothing_to_commit() -> None:

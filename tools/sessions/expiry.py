@@ -1,9 +1,9 @@
-"""Delete what has expired: idle and ephemeral sessions, old event logs, and checkpoints that no run needs any more.
+"""Delete expired data: idle and ephemeral sessions, old event logs, and checkpoints that no run needs any more.
 
-Any number of processes may sweep at once: a session that another process holds is left to it. Of each finished run the
-last checkpoint stays, to fork from. Pruning is one statement, hence one snapshot of the database: where a run is active
-in the thread in that snapshot, nothing is deleted; where none is, everything in the snapshot was written by runs that
-have ended, and a run that starts meanwhile continues from a checkpoint that stays.
+Any number of processes may run this at once: each skips the sessions that another one has locked. The last checkpoint
+of each finished run is kept, so that a run can fork from it. Pruning is one statement, hence one snapshot of the
+database: if a run of the thread is active in that snapshot, nothing is deleted; otherwise everything in it was written
+by runs that have ended, and a run that starts meanwhile continues from a checkpoint that is kept.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from tools.storage.database import Connection, Database
 
 TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 
-# A blob belongs to the runs of a branch from the one that wrote it on. So what a deleted checkpoint names can be named
-# by a kept one only where that is the one its run went on from, or came after the oldest deleted.
-# Whoever deletes the session holds its row first: two that deleted in another order could wait for each other.
+# A blob is used by the run that wrote it and by later runs of its branch. So only these kept checkpoints can share a
+# blob with a deleted one: the parent of a deleted one, and those newer than the oldest deleted one.
+# The session's row is locked first, as by every statement that deletes sessions: another order could deadlock.
 _PRUNE = """
 WITH held AS MATERIALIZED (
     SELECT 1 FROM sessions WHERE session_id = %(session_id)s FOR NO KEY UPDATE
@@ -60,19 +60,19 @@ SELECT count(*) FROM deleted
 
 
 async def prune_thread(connection: Connection, session_id: str) -> int:
-    """Delete what a thread's finished runs left but their last checkpoints; gives how many checkpoints went.
+    """Delete a thread's checkpoints except the last of each finished run, and return how many were deleted.
 
-    Nothing is deleted while a run of the session is going on: call it after a run's end is committed.
+    Nothing is deleted while a run of the session is in progress: call it after the end of a run is committed.
     """
-    # Planned for this thread: a plan for any thread would read the tables of all.
-    thread = {"session_id": session_id, "thread_id": session_id}  # a uuid of ours, a text of the saver's
+    # Not prepared: a generic plan would scan the checkpoints of all threads.
+    thread = {"session_id": session_id, "thread_id": session_id}  # a uuid in our tables, text in the saver's
     row = await (await connection.execute(_PRUNE, thread, prepare=False)).fetchone()
     assert row is not None
     return int(row[0])
 
 
 async def delete_threads(connection: Connection, session_ids: Sequence[str]) -> None:
-    """Delete all checkpoints of sessions that go, in the transaction in which they do."""
+    """Delete all checkpoints of some sessions; call it in the transaction that deletes the sessions."""
     for table in TABLES:
         await connection.execute(f"DELETE FROM {table} WHERE thread_id = ANY(%s)", [list(session_ids)])
 
@@ -84,7 +84,7 @@ SESSIONS_AT_ONCE = 100
 EVENTS_AT_ONCE = 10_000
 LOG_HOURS = 24
 
-# A run without a sign of life for this long will not be gone on with.
+# A run whose lease expired more than an hour ago will not be continued.
 _IN_PROGRESS = """
 EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id AND status <> 'finished'
         AND greatest(runs.created_at, lease_until) > now() - interval '1 hour')
@@ -94,8 +94,8 @@ _COUNT = f"""
 SELECT count(*) FILTER (WHERE NOT ephemeral), count(*) FILTER (WHERE ephemeral) FROM sessions
 WHERE {_OVER} AND NOT {_IN_PROGRESS}
 """
-# The lock keeps a run from being entered while its session goes. Whether there is one is asked after it is taken, by a
-# statement that sees what was committed until then.
+# The lock prevents a run from being inserted while its session is deleted. Active runs are checked after it is taken,
+# by a separate statement, which sees everything committed until then.
 _LOCK = f"""
 SELECT session_id FROM sessions WHERE {_OVER} AND session_id > %(after)s
 ORDER BY session_id LIMIT {SESSIONS_AT_ONCE} FOR UPDATE SKIP LOCKED
@@ -117,7 +117,7 @@ _FIRST = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """How much has gone, or would go: sessions left idle, ephemeral sessions, and events of finished runs."""
+    """How many idle sessions, ephemeral sessions and events of finished runs were deleted, or would be."""
 
     sessions: int
     ephemeral_sessions: int
@@ -125,59 +125,59 @@ class Expired:
 
 
 async def expire(database: Database, *, days: int, dry_run: bool = False) -> Expired:
-    """Delete sessions that were not used for ``days``, ephemeral ones whose 24 hours are over, and logs as old as that.
+    """Delete sessions unused for ``days``, expired ephemeral ones, and event logs older than 24 hours.
 
-    In batches, each in its own transaction; never a session with a run in progress. With ``dry_run`` everything stays.
-    Raises DatabaseUnavailable; what was deleted by then stays deleted.
+    Works in batches, each in its own transaction, and never deletes a session with a run in progress. ``dry_run`` only
+    counts. Raises DatabaseUnavailable; batches that are already deleted stay deleted.
     """
     async with database.connection() as connection:
         if dry_run:
-            idle, ephemeral = await _counted(connection, _COUNT, days)
-            (events,) = await _counted(connection, _COUNT_EVENTS, days)
+            idle, ephemeral = await _count(connection, _COUNT, days)
+            (events,) = await _count(connection, _COUNT_EVENTS, days)
             return Expired(idle, ephemeral, events)
-        gone = await _sessions(connection, days)
-        return Expired(len(gone) - sum(gone), sum(gone), await _events(connection))
+        deleted = await _delete_sessions(connection, days)
+        return Expired(len(deleted) - sum(deleted), sum(deleted), await _delete_events(connection))
 
 
 async def expire_hourly(database: Database, *, days: int) -> None:
-    """Expire what is over, now and every hour, until cancelled; a database that is away is tried again then."""
+    """Run ``expire`` now and every hour until cancelled; after a database failure, retry at the next hour."""
     while True:
         try:
-            gone = await expire(database, days=days)
+            expired = await expire(database, days=days)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:
-            if any(astuple(gone)):
-                log.info("expired %d sessions, %d ephemeral ones, %d events", *astuple(gone))
+            if any(astuple(expired)):
+                log.info("expired %d sessions, %d ephemeral ones, %d events", *astuple(expired))
         await asyncio.sleep(HOUR_SECONDS)
 
 
-async def _sessions(connection: Connection, days: int) -> list[bool]:
-    """Delete sessions whose time is over; tells of each that went whether it was ephemeral."""
-    gone: list[bool] = []
+async def _delete_sessions(connection: Connection, days: int) -> list[bool]:
+    """Delete expired sessions; return for each deleted one whether it was ephemeral."""
+    ephemeral: list[bool] = []
     after = _FIRST
     while True:
         async with connection.transaction():
-            held = await (await connection.execute(_LOCK, {"days": days, "after": after})).fetchall()
-            if not held:
-                return gone
-            locked = [row[0] for row in held]
+            rows = await (await connection.execute(_LOCK, {"days": days, "after": after})).fetchall()
+            if not rows:
+                return ephemeral
+            locked = [row[0] for row in rows]
             deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
             await delete_threads(connection, [row[0] for row in deleted])
-        gone += [row[1] for row in deleted]
+        ephemeral += [row[1] for row in deleted]
         after = locked[-1]
 
 
-async def _events(connection: Connection) -> int:
-    gone = 0
+async def _delete_events(connection: Connection) -> int:
+    total = 0
     while True:
         deleted = (await connection.execute(_DELETE_EVENTS)).rowcount
-        gone += deleted
+        total += deleted
         if deleted < EVENTS_AT_ONCE:
-            return gone
+            return total
 
 
-async def _counted(connection: Connection, query: str, days: int) -> tuple[int, ...]:
+async def _count(connection: Connection, query: str, days: int) -> tuple[int, ...]:
     row = await (await connection.execute(query, {"days": days})).fetchone()
     assert row is not None
     return tuple(row)

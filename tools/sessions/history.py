@@ -1,8 +1,7 @@
-"""Messages of a session, read one branch and one page at a time.
+"""Message history of a session, read one branch and one page at a time.
 
-Messages are a tree, by their parents. A question that was edited, or an answer that was regenerated, has siblings: the
-other versions, each the root of a branch. All of them stay stored. A branch is read from its newest message up to the
-first.
+Messages form a tree. An edited question or a regenerated answer has siblings: its other versions, each the root of a
+branch. All of them are kept. A branch is read from its newest message up to the first.
 """
 
 from dataclasses import dataclass, field
@@ -23,15 +22,15 @@ _NEWEST = """
 SELECT message_id::text FROM messages WHERE session_id = %(session_id)s
 ORDER BY created_at DESC, messages.message_id DESC LIMIT 1
 """
-# The newest of all that was said behind a message, or the message itself.
-_NEWEST_BEHIND = """
-WITH RECURSIVE behind AS (
+# The newest of a message and its descendants.
+_NEWEST_BELOW = """
+WITH RECURSIVE below AS (
     SELECT message_id, created_at FROM messages WHERE session_id = %(session_id)s AND message_id = %(message_id)s
     UNION ALL
-    SELECT messages.message_id, messages.created_at FROM behind
-    JOIN messages ON messages.parent_message_id = behind.message_id
+    SELECT messages.message_id, messages.created_at FROM below
+    JOIN messages ON messages.parent_message_id = below.message_id
 )
-SELECT message_id::text FROM behind ORDER BY created_at DESC, message_id DESC LIMIT 1
+SELECT message_id::text FROM below ORDER BY created_at DESC, message_id DESC LIMIT 1
 """
 _PARENT = """
 SELECT parent_message_id::text FROM messages WHERE session_id = %(session_id)s AND message_id = %(message_id)s
@@ -45,24 +44,24 @@ WITH RECURSIVE branch AS (
     JOIN messages ON messages.message_id = branch.parent_message_id
     WHERE depth < %(limit)s
 )
-SELECT said.message_id::text, said.run_id::text, said.parent_message_id::text, said.role, said.content, said.body,
-       said.outcome, said.stop_reason, said.created_at,
-       CASE WHEN said.parent_message_id IS NULL THEN (
+SELECT message.message_id::text, message.run_id::text, message.parent_message_id::text, message.role,
+       message.content, message.body, message.outcome, message.stop_reason, message.created_at,
+       CASE WHEN message.parent_message_id IS NULL THEN (
            SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
-           WHERE other.session_id = said.session_id AND other.parent_message_id IS NULL AND other.role = said.role
+           WHERE other.session_id = message.session_id AND other.parent_message_id IS NULL AND other.role = message.role
        ) ELSE (
            SELECT array_agg(other.message_id::text ORDER BY other.created_at, other.message_id) FROM messages AS other
-           WHERE other.parent_message_id = said.parent_message_id AND other.role = said.role
+           WHERE other.parent_message_id = message.parent_message_id AND other.role = message.role
        ) END AS versions
-FROM branch JOIN messages AS said USING (message_id) ORDER BY depth
+FROM branch JOIN messages AS message USING (message_id) ORDER BY depth
 """
 
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message as it was finished. An answer's ``body`` holds sections, citations, sources and what was spent.
+    """A finished message. An answer's ``body`` holds its sections, citations, sources and usage.
 
-    ``versions`` are the ids of this message and of those that stand in its place on other branches, the oldest first.
+    ``versions`` are the ids of this message and of its other versions on other branches, oldest first.
     """
 
     message_id: str
@@ -79,9 +78,9 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A session with the newest messages of a branch, in the order they were said.
+    """A session with the newest messages of a branch, in chronological order.
 
-    ``next_cursor`` asks for earlier ones of that branch.
+    ``next_cursor`` requests earlier messages of that branch.
     """
 
     session: Session
@@ -92,19 +91,19 @@ class History:
 async def read_branch(
     connection: Connection, session_id: str, *, limit: int, cursor: str | None, branch: str | None
 ) -> tuple[list[StoredMessage], str | None]:
-    """Read the newest ``limit`` messages of a branch, the newest first, and the cursor for those before them.
+    """Return the newest ``limit`` messages of a branch, newest first, and the cursor for the page before them.
 
-    Without a cursor it is the branch through the message ``branch``, up to the newest that was said behind it, or the
-    branch that was gone on with last. A cursor stays on the branch that it was given for.
-    Raises NotFound for a ``branch`` that is no message of the session, InvalidRequest for a cursor of another list.
+    ``branch`` selects the branch through that message, down to its newest descendant; without it, the most recently
+    continued branch is read. A cursor stays on the branch that it was made for.
+    Raises NotFound if ``branch`` is not a message of the session, InvalidRequest for a cursor of another list.
     """
     newest = await _start(connection, session_id, cursor, branch)
     if newest is None:
         return [], None
     async with connection.cursor(row_factory=class_row(StoredMessage)) as rows:
-        set_json_loads(from_json, rows)  # half the time that the standard library takes over long answers
-        asked = {"session_id": session_id, "from": newest, "limit": limit + 1}
-        found = await (await rows.execute(_BRANCH, asked)).fetchall()
+        set_json_loads(from_json, rows)  # takes half the time of the standard library for long answers
+        values = {"session_id": session_id, "from": newest, "limit": limit + 1}
+        found = await (await rows.execute(_BRANCH, values)).fetchall()
     shown = found[:limit]
     return shown, encode_cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
 
@@ -118,7 +117,7 @@ async def _start(connection: Connection, session_id: str, cursor: str | None, br
     if branch is None:
         row = await _one(connection, _NEWEST, session_id)
         return None if row is None else row[0]
-    row = await _one(connection, _NEWEST_BEHIND, session_id, branch)
+    row = await _one(connection, _NEWEST_BELOW, session_id, branch)
     if row is None:
         raise NotFound(f"There is no message {branch} in the session.")
     return row[0]
@@ -127,5 +126,5 @@ async def _start(connection: Connection, session_id: str, cursor: str | None, br
 async def _one(
     connection: Connection, query: str, session_id: str, message_id: str | None = None
 ) -> tuple[str | None] | None:
-    asked = {"session_id": session_id, "message_id": message_id}
-    return await (await connection.execute(query, asked)).fetchone()
+    values = {"session_id": session_id, "message_id": message_id}
+    return await (await connection.execute(query, values)).fetchone()

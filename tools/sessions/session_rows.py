@@ -1,4 +1,4 @@
-"""A session as its row has it, and the SQL statements that create, find, change and lock it."""
+"""The row of a session, and the SQL statements that create, read, update and lock it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ SESSION_COLUMNS = (
 class Session:
     """A conversation without its messages.
 
-    ``page_ids`` are the documents last selected in it, ``page_id`` the page of the host that it was begun on.
+    ``page_ids`` are its most recently selected documents, ``page_id`` is the host's page that it was started on.
     """
 
     session_id: str
@@ -30,13 +30,13 @@ class Session:
 
 
 def unknown_session(session_id: str) -> NotFound:
-    """Return the error for a session that is not there, or not there for whoever asks."""
+    """Return the error for a session that does not exist or belongs to another identity."""
     return NotFound(f"There is no session {session_id}.")
 
 
 OWN_SESSION = 'session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s'
 
-# An external id that is known gives back its session, also where two requests bring it at once.
+# Returns the existing session of a known external id, even if two requests create it at once.
 CREATE_SESSION = f"""
 INSERT INTO sessions (session_id, workspace, "user", title, page_id, selected_page_ids, dialect, external_id, ephemeral,
                       expires_at)
@@ -54,12 +54,12 @@ WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
        OR updated_at = %(before)s AND session_id > %(after_id)s::uuid)
 ORDER BY updated_at DESC, sessions.session_id LIMIT %(limit)s
 """
-# Neither a title nor a selection is use: the list keeps its order.
+# A new title or selection does not count as use: updated_at and the order of the list stay the same.
 CHANGE_SESSION = f"""
 UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids)
 WHERE {OWN_SESSION} RETURNING {SESSION_COLUMNS}
 """
 FIRST_QUESTION = "SELECT question FROM runs WHERE session_id = %s ORDER BY created_at, run_id LIMIT 1"
-# The lock keeps a run from being entered while its session goes: the ledger's row refers to this one.
+# The lock prevents a run from being inserted while its session is deleted: the run's row references this one.
 LOCK_SESSION = f"SELECT session_id FROM sessions WHERE {OWN_SESSION} FOR UPDATE"
 HAS_ACTIVE_RUN = "SELECT 1 FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND lease_until > now()"

@@ -1,4 +1,4 @@
-"""Store of conversations: create, list, rename, read page by page, and delete with everything they hold."""
+"""Store of conversations: create, list, rename, read page by page, and delete with all their data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ WHERE workspace = %s AND "user" = %s AND dialect = %s AND external_id = %s
 async def named_session(
     database: Database, workspaces: Workspaces, identity: Identity, dialect: str, external_id: str
 ) -> str | None:
-    """Return the id of the session that a host's own id names for this person, or None where there is none yet."""
+    """Return the id of the identity's session with a host's external id, or None if there is none yet."""
     row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
     async with database.connection() as connection:
         found = await (await connection.execute(_NAMED, row)).fetchone()
@@ -52,21 +52,21 @@ async def named_session(
 __all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
 
 EPHEMERAL_HOURS = 24
-LONGEST_EXTERNAL_ID = 500  # characters, which an index can hold in any script
+LONGEST_EXTERNAL_ID = 500  # characters; short enough for an index entry in any script
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """Sessions, newest first. ``next_cursor`` asks for those that follow, and is None at the end."""
+    """A page of sessions, most recently used first. ``next_cursor`` requests the next page; None at the end."""
 
     sessions: list[Session]
     next_cursor: str | None
 
 
 class Sessions:
-    """The sessions of a deployment. What is not the identity's own is not there for it: NotFound.
+    """The sessions of a deployment. Those of other identities raise NotFound, as if they did not exist.
 
-    With ``families`` the deployment's default model makes titles; without, they are of the question's own words.
+    With ``families`` the deployment's default model makes titles; without it, titles are cut from the question.
     """
 
     def __init__(self, database: Database, workspaces: Workspaces, families: Families | None = None) -> None:
@@ -86,13 +86,13 @@ class Sessions:
         external_id: str | None = None,
         dialect: str = "native",
     ) -> Session:
-        """Make a session, or give back the one that a host's ``external_id`` already names in this dialect.
+        """Create a session, or return the existing one with the host's ``external_id`` in this dialect.
 
         An ephemeral session is never listed and expires after 24 hours. Raises InvalidRequest for an ``external_id``
         that can't be stored.
         """
         if external_id is not None and (len(external_id) > LONGEST_EXTERNAL_ID or "\0" in external_id):
-            raise InvalidRequest(f"A session's id has at most {LONGEST_EXTERNAL_ID} characters, NUL not among them.")
+            raise InvalidRequest(f"A session's id may have at most {LONGEST_EXTERNAL_ID} characters and no NUL.")
         row = {
             "workspace": await self._workspaces.ensure(identity.workspace),
             "user": identity.user,
@@ -106,16 +106,16 @@ class Sessions:
             "hours": EPHEMERAL_HOURS,
         }
         async with self._database.connection() as connection:
-            made = await _session(connection, CREATE_SESSION, row)
-        assert made is not None
-        return made
+            session = await _session(connection, CREATE_SESSION, row)
+        assert session is not None
+        return session
 
     async def list(
         self, identity: Identity, *, limit: int = 50, cursor: str | None = None, dialect: str | None = None
     ) -> SessionPage:
-        """List sessions, the last used first, ``limit`` at a time; those of one dialect where it is given.
+        """List sessions of one dialect or of all, most recently used first, ``limit`` per page.
 
-        Raises InvalidRequest for a cursor that this method did not give.
+        Raises InvalidRequest for a cursor that does not come from this method.
         """
         before, after_id = decode_cursor(cursor)
         row = {
@@ -143,18 +143,18 @@ class Sessions:
     ) -> History:
         """Read a session with the newest ``limit`` messages of a branch, or with those before a cursor.
 
-        The branch is the one gone on with last, or the one through the message ``branch``. What an answer quotes is
-        looked for in today's text: each of its citations has its ``freshness``.
+        The branch is the one through the message ``branch``, or the most recently continued one. The quotes of answers
+        are looked up in today's text, and each citation has the resulting ``freshness``.
 
-        Raises NotFound, InvalidRequest for a cursor that this method did not give.
+        Raises NotFound, and InvalidRequest for a cursor that does not come from this method.
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
-            session = await self._mine(connection, row)
+            session = await self._own_session(connection, row)
             shown, earlier = await read_branch(connection, session_id, limit=limit, cursor=cursor, branch=branch)
         bodies = await check_freshness([message.body for message in shown], self._reader, identity)
-        told = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
-        return History(session, told[::-1], earlier)
+        messages = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
+        return History(session, messages[::-1], earlier)
 
     async def change(
         self,
@@ -164,10 +164,7 @@ class Sessions:
         title: str | None = None,
         page_ids: Sequence[str] | None = None,
     ) -> Session:
-        """Return a session another title or other selected pages; what is None stays as it is.
-
-        Raises NotFound.
-        """
+        """Change a session's title, its selected pages or both; None leaves a value unchanged. Raises NotFound."""
         row = {
             **await self._owner(identity),
             "session_id": session_id,
@@ -181,40 +178,37 @@ class Sessions:
         return changed
 
     async def rename(self, identity: Identity, session_id: str, title: str) -> Session:
-        """Return a session another title.
-
-        Raises NotFound.
-        """
+        """Change a session's title. Raises NotFound."""
         return await self.change(identity, session_id, title=title)
 
     async def set_auto_title(self, session_id: str, title: str) -> bool:
-        """Return a session a title unless it has one; tells whether it was given."""
+        """Set the title of a session that has none, and return whether it was set."""
         async with self._database.connection() as connection:
-            given = await connection.execute(SET_WHERE_UNTITLED, {"session_id": session_id, "title": title})
-        return given.rowcount == 1
+            updated = await connection.execute(SET_WHERE_UNTITLED, {"session_id": session_id, "title": title})
+        return updated.rowcount == 1
 
     async def auto_title(self, identity: Identity, session_id: str) -> str:
-        """Title a session after the first question asked in it, be that still being answered, and give its title.
+        """Title a session after its first question, even while that is being answered, and return its title.
 
-        A session that has a title keeps it, and one that was asked nothing yet stays untitled. Raises NotFound.
+        A session that has a title keeps it, and one without a question stays untitled. Raises NotFound.
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
-            session = await self._mine(connection, row)
-            asked = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
-        if session.title != DEFAULT_TITLE or asked is None:
+            session = await self._own_session(connection, row)
+            question = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
+        if session.title != DEFAULT_TITLE or question is None:
             return session.title
         titler = None if self._families is None else self._families("").titler
-        title, _ = await best_title(titler, asked[0])
+        title, _ = await best_title(titler, question[0])
         if await self.set_auto_title(session_id, title):
             return title
         async with self._database.connection() as connection:
-            return (await self._mine(connection, row)).title
+            return (await self._own_session(connection, row)).title
 
     async def delete(self, identity: Identity, session_id: str) -> None:
         """Delete a session with its checkpoints, messages and runs, in one transaction.
 
-        Raises NotFound, SessionBusy where a run of it is in progress.
+        Raises NotFound, and SessionBusy while one of its runs is in progress.
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection, connection.transaction():
@@ -226,10 +220,7 @@ class Sessions:
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
-        """Return where a run stands, be it of this process or of another.
-
-        Raises NotFound.
-        """
+        """Return the status of a run, whichever process executes it. Raises NotFound."""
         owner = await self._owner(identity)
         async with self._database.connection() as connection:
             found = await read_run(connection, owner, run_id)
@@ -246,21 +237,21 @@ class Sessions:
         limit: int = 50,
         cursor: str | None = None,
     ) -> RunPage:
-        """List runs, the newest first, ``limit`` at a time: of one session or of all, of one status or of any.
+        """List runs of one session or of all, with one status or any, newest first, ``limit`` per page.
 
-        Raises NotFound where the session is not the identity's, InvalidRequest for a cursor that this method did not
-        give.
+        Raises NotFound if the session is not the identity's, InvalidRequest for a cursor that does not come from this
+        method.
         """
         owner = await self._owner(identity)
         async with self._database.connection() as connection:
             if session_id is not None:
-                await self._mine(connection, {**owner, "session_id": session_id})
+                await self._own_session(connection, {**owner, "session_id": session_id})
             return await list_runs(connection, owner, session_id=session_id, status=status, limit=limit, cursor=cursor)
 
     async def _owner(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
 
-    async def _mine(self, connection: Connection, row: dict[str, Any]) -> Session:
+    async def _own_session(self, connection: Connection, row: dict[str, Any]) -> Session:
         found = await _session(connection, GET_SESSION, row)
         if found is None:
             raise unknown_session(row["session_id"])

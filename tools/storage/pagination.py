@@ -1,4 +1,4 @@
-"""Opaque cursors of paginated lists, which hold where the last page ended."""
+"""Opaque cursors of paginated lists; a cursor encodes where the last page ended."""
 
 import base64
 import json
@@ -9,14 +9,14 @@ from graph.errors import InvalidRequest
 
 
 def encode_cursor(at: datetime, row_id: str) -> str:
-    """Return the cursor that asks for what comes behind a row."""
+    """Return the cursor for the page that starts after a row."""
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), row_id]).encode()).decode()
 
 
 def decode_cursor(cursor: str | None) -> tuple[datetime | None, str | None]:
-    """Read a cursor: the time and the id of the row that a page ended with.
+    """Decode a cursor into the time and the id of the last row of a page; None for both without a cursor.
 
-    Raises InvalidRequest where it is none of ours.
+    Raises InvalidRequest if ``encode_cursor`` did not make it.
     """
     if cursor is None:
         return None, None
@@ -28,5 +28,5 @@ def decode_cursor(cursor: str | None) -> tuple[datetime | None, str | None]:
 
 
 def invalid_cursor() -> InvalidRequest:
-    """Return the error for a cursor that a list did not give."""
-    return InvalidRequest("cursor: it is not one that this list gave.")
+    """Return the error for a cursor that does not come from the list."""
+    return InvalidRequest("cursor: it does not come from this list.")

@@ -1,7 +1,7 @@
-"""Connect to PostgreSQL: one pool a process, our own errors, and the schema of this release.
+"""Connect to PostgreSQL: one pool per process, our own errors, and the schema of this release.
 
-Without ``database_url`` the embedded server is started, or joined, and the first process to open it brings the schema
-up to date. A server that the deployment runs itself is never changed unasked: a pending migration is an error there.
+Without ``database_url`` the embedded server is started, or joined, and the first process to open it migrates the
+schema. A server that the deployment runs itself is never migrated implicitly: a pending migration is an error there.
 """
 
 import asyncio
@@ -28,30 +28,30 @@ EMBEDDED_DATABASE = "citewell"
 MAX_LIFETIME_SECONDS = 1800.0
 MAX_IDLE_SECONDS = 300.0
 MIGRATION_POLL_SECONDS = 0.1
-# Compiling takes longer than any of our queries, and workers cost more to start than they save.
+# JIT compilation takes longer than any of our queries, and parallel workers cost more to start than they save.
 SESSION = "SELECT set_config('jit', 'off', false), set_config('max_parallel_workers_per_gather', '0', false)"
 
 RECHECK_SECONDS = 5.0
 
 
 class PoolCheck:
-    """Tells a connection that the server has ended from one that can be lent again.
+    """A liveness check for pooled connections, cheap enough for every checkout.
 
-    Asking the server takes a round trip, and a run takes dozens of connections. So one that was asked within the last
-    seconds is only looked at: nothing is there to be read from a connection at rest, but from one that was ended.
+    A check on the server takes a round trip, and a run takes dozens of connections. So a connection that was checked
+    within the last ``RECHECK_SECONDS`` is only polled: an idle connection has nothing to read, but a closed one has.
     """
 
     def __init__(self) -> None:
-        self._asked: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
+        self._checked_at: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
 
     async def check(self, connection: psycopg.AsyncConnection) -> None:
-        """Raise OperationalError where the connection is broken."""
+        """Raise OperationalError if the connection is broken."""
         now = time.monotonic()
-        asked = self._asked.get(connection)
-        if asked is not None and now - asked < RECHECK_SECONDS and not _readable(connection):
+        checked_at = self._checked_at.get(connection)
+        if checked_at is not None and now - checked_at < RECHECK_SECONDS and not _readable(connection):
             return
         await AsyncConnectionPool.check_connection(connection)
-        self._asked[connection] = now
+        self._checked_at[connection] = now
 
 
 def _readable(connection: psycopg.AsyncConnection) -> bool:
@@ -62,10 +62,10 @@ def _readable(connection: psycopg.AsyncConnection) -> bool:
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the configured database, with its schema of this release.
+    """Open the configured database with the schema of this release.
 
-    Raises DatabaseUnavailable where it cannot be reached, ConfigurationError where a server of the deployment's own
-    waits for ``citewell migrate``.
+    Raises DatabaseUnavailable if it cannot be reached, ConfigurationError if a server that the deployment runs itself
+    needs ``citewell migrate``.
     """
     async with _located(settings) as url:
         pool: Pool = AsyncConnectionPool(
@@ -89,9 +89,9 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 async def migrate(settings: Settings) -> list[str]:
-    """Bring the schema and the checkpointer's tables up to date.
+    """Migrate the schema and the checkpointer's tables.
 
-    Returns the names of what was done, oldest first; an empty list where nothing was pending.
+    Returns the names of the applied migrations, oldest first; an empty list if none was pending.
     """
     async with _located(settings) as url:
         return await _migrate(url)
@@ -116,7 +116,7 @@ async def _connect(url: str) -> Connection:
     try:
         return await psycopg.AsyncConnection.connect(url, autocommit=True, **CONNECTING)
     except psycopg.OperationalError as error:
-        # Whoever opens the database runs this deployment, and needs the server's own words.
+        # The reader of this message runs the deployment and needs the server's own message.
         raise DatabaseUnavailable(f"The database cannot be reached: {str(error).splitlines()[0]}") from error
     except psycopg.ProgrammingError as error:
         raise ConfigurationError(
@@ -132,7 +132,7 @@ async def _create_database(url: str) -> None:
             try:
                 await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(EMBEDDED_DATABASE)))
             except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-                log.info("Another process made the database first")
+                log.info("Another process created the database first")
 
 
 async def _configure(connection: Connection) -> None:
@@ -169,8 +169,8 @@ async def _migrate(url: str) -> list[str]:
 
 
 async def _lock(connection: Connection) -> None:
-    # Polled: a session that waits inside pg_advisory_lock holds a snapshot, for which the checkpointer's
-    # CREATE INDEX CONCURRENTLY would wait, while we hold the lock that the session waits for.
+    # Polled to avoid a deadlock: a session that waits inside pg_advisory_lock holds a snapshot. The checkpointer's
+    # CREATE INDEX CONCURRENTLY, run by the process that holds the lock, would wait for that snapshot.
     while True:
         found = await connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
         row = await found.fetchone()

@@ -1,4 +1,4 @@
-"""Workspaces: everything stored belongs to exactly one and is deleted with it."""
+"""Workspaces: every stored row belongs to exactly one and is deleted with it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSummary:
-    """A workspace and how much it holds; deleted documents and ephemeral sessions are not counted."""
+    """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted."""
 
     name: str
     documents: int
@@ -24,28 +24,29 @@ class WorkspaceSummary:
 
 
 class Workspaces:
-    """The workspaces of a deployment. Numbers are cached: they are given once and never used again."""
+    """The workspaces of a deployment. Their numbers are cached, since a number is never reused."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._numbers: dict[str, int] = {}
 
     async def create(self, name: str) -> int:
-        """Make a workspace with its own partition of the library, and return its number.
+        """Create a workspace with its own partition of the library and return its number.
 
-        Raises InvalidRequest where the name is taken, empty, or longer than 100 characters.
+        Raises InvalidRequest if the name is taken, empty, or longer than 100 characters.
         """
         _check_name(name)
         async with self._database.connection() as connection:
             try:
                 number = await _insert(connection, name)
             except psycopg.errors.UniqueViolation:
-                raise InvalidRequest(f"A workspace named {name!r} exists.", suggestion="Choose another name.") from None
+                message = f"A workspace named {name!r} already exists."
+                raise InvalidRequest(message, suggestion="Choose another name.") from None
         self._numbers[name] = number
         return number
 
     async def ensure(self, name: str) -> int:
-        """Return the number of the workspace, which is made where it does not exist."""
+        """Return the number of the workspace; create it if it does not exist."""
         try:
             return await self.number(name)
         except NotFound:
@@ -55,10 +56,7 @@ class Workspaces:
         return self._numbers[name]
 
     async def number(self, name: str) -> int:
-        """Return the number that rows of the workspace carry.
-
-        Raises NotFound.
-        """
+        """Return the workspace's number, its key in all other tables. Raises NotFound."""
         known = self._numbers.get(name)
         if known is not None:
             return known
@@ -73,7 +71,7 @@ class Workspaces:
         return self._numbers[name]
 
     async def list(self) -> list[WorkspaceSummary]:
-        """Tell of each workspace how much it holds, by name."""
+        """List the workspaces by name, each with the counts of its contents."""
         async with self._database.connection() as connection:
             found = await connection.execute(_LIST)
             return [WorkspaceSummary(*row) for row in await found.fetchall()]
@@ -81,7 +79,7 @@ class Workspaces:
     async def delete(self, name: str) -> None:
         """Delete a workspace with its documents, segments, sessions, checkpoints, messages and runs.
 
-        Safe to repeat where it was cut short. Raises NotFound.
+        Safe to repeat after an interruption. Raises NotFound.
         """
         self._numbers.pop(name, None)
         number = await self.number(name)
@@ -96,7 +94,7 @@ class Workspaces:
 
 
 async def ensure_workspace(connection: Connection, name: str) -> int:
-    """Return the number of the workspace, made where it does not exist, also when another process makes it now."""
+    """Return the number of the workspace; create it if it does not exist. Safe against concurrent creation."""
     for _ in range(2):
         found = await connection.execute("SELECT number FROM workspaces WHERE name = %s", [name])
         row = await found.fetchone()
@@ -106,7 +104,7 @@ async def ensure_workspace(connection: Connection, name: str) -> int:
             return await _insert(connection, name)
         except psycopg.errors.UniqueViolation:
             continue
-    raise NotFound(f"The workspace {name!r} was made and deleted at the same time.")
+    raise NotFound(f"The workspace {name!r} was created and deleted at the same time.")
 
 
 async def _insert(connection: Connection, name: str) -> int:
@@ -123,7 +121,7 @@ def _check_name(name: str) -> None:
         raise InvalidRequest(f"A workspace's name has 1 to {LONGEST_NAME} characters.")
 
 
-# Whoever deletes checkpoints holds their session first: a run that has just ended prunes its own.
+# Lock the sessions before deleting their checkpoints: a run that has just ended prunes its own session's.
 _LOCK_SESSIONS = "SELECT 1 FROM sessions WHERE workspace = %s ORDER BY session_id FOR UPDATE"
 _DELETE_CHECKPOINTS = "DELETE FROM {} WHERE thread_id IN (SELECT session_id::text FROM sessions WHERE workspace = %s)"
 _LIST = """

@@ -1,1 +1,1 @@
-"""The web as a second library: searched through an endpoint, read behind a guard, stored for a time."""
+"""The web as a second library: search through an endpoint, guarded page fetching, temporary storage."""

@@ -1,7 +1,7 @@
-"""Fetch a page of the web, with every redirect behind the guard, within caps on time and size.
+"""Fetch a web page within limits on time and size, with the guard checking every redirect.
 
-Requests go through a bare transport: no cookie is kept, no credential sent, no proxy of the environment used, no
-redirect followed and nothing unpacked except by the code here. Bodies are capped on the wire and unpacked.
+Requests use a bare transport, without cookies, credentials or environment proxies; only the code here follows
+redirects and decompresses bodies. The size of a body is limited both on the wire and decompressed.
 """
 
 import asyncio
@@ -21,45 +21,45 @@ _GZIP = 31  # zlib's window bits for a gzip header and the largest window
 
 
 async def read_body(response: httpx2.Response, max_bytes: int) -> bytes:
-    """Read a body as it is or packed by gzip, the one packing that is ever asked for.
+    """Read a body, plain or compressed with gzip, the only encoding that requests accept.
 
-    No more than ``max_bytes`` are taken from the wire, and no more are unpacked. Raises WebUnavailable where there is
-    more, where the packing is another or broken, or the body ends early.
+    At most ``max_bytes`` are read from the wire, and at most as many decompressed. Raises WebUnavailable if there is
+    more, if the encoding is another one or corrupt, or if the body ends early.
     """
-    packing = response.headers.get("content-encoding", "identity").strip().lower()
-    if packing not in ("identity", "", "gzip", "x-gzip"):
-        raise WebUnavailable("it is packed in a way that was not asked for")
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "", "gzip", "x-gzip"):
+        raise WebUnavailable("it uses an encoding that the request did not accept")
     declared = response.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > max_bytes:
         raise WebUnavailable(TOO_LARGE)
-    unpacker = zlib.decompressobj(_GZIP) if packing.endswith("gzip") else None
+    decompressor = zlib.decompressobj(_GZIP) if encoding.endswith("gzip") else None
     try:
-        return await _read(response, unpacker, max_bytes)
+        return await _read(response, decompressor, max_bytes)
     except httpx2.TransportError as error:
         raise WebUnavailable("the connection broke") from error
     except zlib.error as error:
-        raise WebUnavailable("its packing is broken") from error
+        raise WebUnavailable("its compressed data is corrupt") from error
 
 
-async def _read(response: httpx2.Response, unpacker: "zlib._Decompress | None", max_bytes: int) -> bytes:
+async def _read(response: httpx2.Response, decompressor: "zlib._Decompress | None", max_bytes: int) -> bytes:
     body = bytearray()
     received = 0
     async for data in response.aiter_raw():
         received += len(data)
-        # One byte more than allowed tells that there is more; a limit of 0 would mean none.
-        body += data if unpacker is None else unpacker.decompress(data, max_bytes + 1 - len(body))
+        # One byte more than allowed shows that there is more; a limit of 0 would mean no limit.
+        body += data if decompressor is None else decompressor.decompress(data, max_bytes + 1 - len(body))
         if received > max_bytes or len(body) > max_bytes:
             raise WebUnavailable(TOO_LARGE)
-        if unpacker is not None and unpacker.eof:
+        if decompressor is not None and decompressor.eof:
             break
-    if unpacker is not None and received and not unpacker.eof:
-        raise WebUnavailable("its packing is broken")
+    if decompressor is not None and received and not decompressor.eof:
+        raise WebUnavailable("its compressed data is corrupt")
     return bytes(body)
 
 
 MEDIA_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 MOST_REDIRECTS = 3
-MOST_ADDRESSES = 3  # of a host that are tried
+MOST_ADDRESSES = 3  # of one host
 CONNECT_SECONDS = 5.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r""";\s*charset\s*=\s*["']?([\w:.-]{1,40})""", re.ASCII | re.IGNORECASE)
@@ -73,7 +73,7 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A page as it came. ``url`` is where the last redirect led; ``data`` is unpacked, in UTF-8 where it told so."""
+    """A fetched page. ``url`` is the final one; ``data`` is decompressed, and UTF-8 if a charset was declared."""
 
     url: str
     media_type: str
@@ -81,7 +81,7 @@ class FetchedPage:
 
 
 class PageFetcher:
-    """Fetches pages. ``seconds`` is the longest that one may take from its name to its last byte."""
+    """A fetcher of pages. ``seconds`` limits each fetch, from name resolution to the last byte."""
 
     def __init__(self, guard: Guard, transport: httpx2.AsyncBaseTransport, *, max_bytes: int, seconds: float) -> None:
         self._guard = guard
@@ -90,9 +90,9 @@ class PageFetcher:
         self._seconds = seconds
 
     async def fetch(self, url: str, *, seconds: float | None = None) -> FetchedPage:
-        """Fetch a page, in less time still where ``seconds`` says so.
+        """Fetch a page; ``seconds`` may shorten the limit.
 
-        Raises WebUnavailable, whose message gives the reason as the end of a sentence.
+        Raises WebUnavailable, whose message states the reason as the end of a sentence.
         """
         allowed = self._seconds if seconds is None else min(self._seconds, seconds)
         try:
@@ -114,7 +114,7 @@ class PageFetcher:
         raise WebUnavailable("it redirects too often")
 
     async def _send(self, target: Target) -> httpx2.Response:
-        """Ask an address that was checked, in the name of the host; the certificate has to be that of the host."""
+        """Request the page from a checked IP address, verifying the certificate against the host's name."""
         cause: Exception | None = None
         for address in target.addresses[:MOST_ADDRESSES]:
             request = httpx2.Request(
@@ -140,14 +140,14 @@ class PageFetcher:
         declared = response.headers.get("content-type", "")
         media_type = declared.partition(";")[0].strip().lower()
         if media_type not in MEDIA_TYPES:
-            raise WebUnavailable("it is no page of text")
+            raise WebUnavailable("it is not a text page")
         data = await read_body(response, self._max_bytes)
         charset = _CHARSET.search(declared)
         return FetchedPage(str(target.url), media_type, _in_utf8(data, charset[1]) if charset else data)
 
 
 def _next(target: Target, response: httpx2.Response) -> str:
-    """Return where a redirect leads; the guard has yet to look at it."""
+    """Return the target of a redirect, which the guard has not checked yet."""
     try:
         url = target.url.join(response.headers["location"])
     except (KeyError, httpx2.InvalidURL, ValueError) as error:
@@ -158,9 +158,9 @@ def _next(target: Target, response: httpx2.Response) -> str:
 
 
 def _in_utf8(data: bytes, charset: str) -> bytes:
-    """Bring a page to UTF-8 by the charset of its header, marked so that no other declaration within it counts.
+    """Convert a page to UTF-8 from the charset of its header, with a BOM that overrides any declaration inside it.
 
-    Where the header is wrong, the page's own declaration has to do.
+    If the header is wrong, return the page unchanged, so that its own declaration applies.
     """
     try:
         return codecs.BOM_UTF8 + decode(data, declared=charset).removeprefix("\ufeff").encode()

@@ -1,4 +1,4 @@
-"""How long an endpoint asks to be left alone before the next attempt."""
+"""The Retry-After header."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read Retry-After, in seconds or as a date. Never negative; None where it is absent or unreadable."""
+    """Return the seconds of a Retry-After header, which may be a date. Never negative; None if absent or invalid."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(value)

@@ -21,8 +21,8 @@ MOST_BYTES = 2_000_000
 LONGEST_QUERY = 400
 LONGEST_TITLE = 300
 LONGEST_TEXT = 5000
-BACKOFF_SECONDS = 0.5  # before the first retry, and twice that before the second
-# The language of the results page, and its country where a language has one.
+BACKOFF_SECONDS = 0.5  # before the first retry; doubled before the second
+# Serper's parameters for the interface language, and for the country if the language implies one.
 _LOCALES = {"vi": {"hl": "vi", "gl": "vn"}, "zh": {"hl": "zh-cn"}, "en": {"hl": "en"}}
 _URL = re.compile(r"https?://[^\s/@]+(?:[/?#]\S*)?", re.IGNORECASE)
 _DENIED = frozenset({401, 403})
@@ -30,7 +30,7 @@ _DENIED = frozenset({401, 403})
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """A page that the search named. ``snippet`` is the passage shown of it, ``date`` as the search words it."""
+    """A search result. ``snippet`` is the excerpt of the page, ``date`` is text in the search engine's format."""
 
     title: str
     url: str
@@ -39,7 +39,7 @@ class WebResult:
 
 
 class Serper:
-    """The search endpoint. The key goes to it in a header and nowhere else."""
+    """A client of the search endpoint. The key is sent in a header and appears nowhere else."""
 
     def __init__(self, settings: WebSettings, client: httpx2.AsyncClient, *, backoff: float = BACKOFF_SECONDS) -> None:
         self._url = f"{settings.base_url}/search"
@@ -49,18 +49,18 @@ class Serper:
         self._backoff = backoff
 
     async def search(self, query: str, *, results: int) -> list[WebResult]:
-        """Search, trying twice more where the endpoint is busy or broken, all within its timeout.
+        """Search, with up to two retries on transient failures, all within the endpoint's timeout.
 
-        Gives at most ``results`` pages, none twice, in the endpoint's order. Raises WebUnavailable.
+        Returns at most ``results`` distinct pages in the endpoint's order. Raises WebUnavailable.
         """
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._asked({"q": _shortened(query), "num": results, **_locale(query)})
+                reply = await self._request_with_retries({"q": _shortened(query), "num": results, **_locale(query)})
         except TimeoutError as error:
             raise WebUnavailable(f"The web search did not answer within {self._seconds:g} seconds.") from error
         return _results(reply)[:results]
 
-    async def _asked(self, body: dict[str, Any]) -> bytes:
+    async def _request_with_retries(self, body: dict[str, Any]) -> bytes:
         fault, wait = "", None
         cause: httpx2.TransportError | None = None
         for retry in range(MOST_RETRIES + 1):
@@ -80,7 +80,7 @@ class Serper:
                     raise WebUnavailable(fault)
             if retry == MOST_RETRIES:
                 break
-            # A wait beyond the timeout ends as one.
+            # If the wait is longer than the timeout, the timeout ends it.
             await asyncio.sleep(self._backoff * 2**retry if wait is None else wait)
         raise WebUnavailable(fault) from cause
 
@@ -94,12 +94,12 @@ class Serper:
         )
 
     def _fault(self, status: int, reply: bytes) -> str:
-        """Return what the endpoint says is wrong, such as that the credit is used up."""
+        """Return an error message with the endpoint's own, such as that the credit is used up."""
         if status in _DENIED:
             return f"The web search refuses the key ({status})."
-        said = _object(reply).get("message")
-        told = " ".join(said.replace(self._key, "").split())[:200] if isinstance(said, str) else ""
-        return f"The web search answers with {status}{': ' + told if told else ''}."
+        message = _object(reply).get("message")
+        detail = " ".join(message.replace(self._key, "").split())[:200] if isinstance(message, str) else ""
+        return f"The web search answers with {status}{': ' + detail if detail else ''}."
 
 
 async def _read(response: httpx2.Response) -> bytes:
@@ -130,7 +130,7 @@ def _results(reply: bytes) -> list[WebResult]:
 
 
 def _result(row: Any) -> WebResult | None:
-    """Read one result; None where it has no address of a page, or says nothing."""
+    """Parse one result; None if it has no page URL, or neither a title nor a snippet."""
     if not isinstance(row, dict):
         return None
     url, _, _ = _line(row.get("link"), LONGEST_URL + 1).partition("#")

@@ -1,7 +1,7 @@
-"""The web as a second library: what a search returns is stored, and then searched like every document.
+"""The web as a second library: search results are stored, and then searched like every document.
 
-A citation of the web has to be provable after the page has changed or gone, so the text that it quotes is kept, for a
-time, as a document of the user who asked. The library's own searcher ranks it: a score means the same in both.
+A web citation must stay provable after the page has changed or disappeared, so the quoted text is stored for a limited
+time as a document of the user who asked. The library's own searcher ranks it, so a score means the same in both.
 """
 
 import asyncio
@@ -29,15 +29,15 @@ from tools.web.serper import Serper, WebResult
 
 log = logging.getLogger(__name__)
 
-FETCHING_SHARE = 0.5  # of the seconds a run has left; the rest is for storing and ranking
+FETCHING_SHARE = 0.5  # of the run's remaining seconds; the rest is for storing and ranking
 _WEB = UUID("d0f5a3a8-63c5-5b0f-8f0e-7f6d4b1c9a27")
 _HOST = re.compile(r"\A\w+://(\[[^]/]*]|[^/?#:]*)")
-_FAILED = "{failed} of {all} result pages could not be read, and what the search showed of them stands in: {reasons}."
+_FAILED = "{failed} of {all} result pages could not be read; their search snippets are used instead: {reasons}."
 
 
 @dataclass(frozen=True, slots=True)
 class _FetchedResult:
-    """A result with its page, or with the reason why the page is not read; None where it was not to be."""
+    """A search result, its fetched page or None, and the reason if fetching failed."""
 
     result: WebResult
     page: FetchedPage | None = None
@@ -45,7 +45,7 @@ class _FetchedResult:
 
 
 class WebLibrary:
-    """Searches the web; see ``graph.ports.WebSearcher``. Without a fetcher only what the search shows is stored."""
+    """Web search; see ``graph.ports.WebSearcher``. Without a fetcher only the search snippets are stored."""
 
     def __init__(
         self,
@@ -67,16 +67,16 @@ class WebLibrary:
     async def search_web(
         self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
     ) -> SearchResult:
-        """Search, store what was found as the user's own documents with a time limit, and rank their segments.
+        """Search, store the results as the user's own documents with an expiry date, and rank their segments.
 
-        A page that can't be read leaves the snippet, and ``degraded`` names it with the reason. Raises WebUnavailable
-        where the search fails or takes longer than ``seconds``, and what storing and searching raise.
+        If a page can't be read, its snippet is stored, and ``degraded`` names its host and the reason. Raises
+        WebUnavailable if the search fails or takes longer than ``seconds``, and what storing and searching raise.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await self._search(query, identity, top_k, min_score, seconds)
         except TimeoutError as error:
-            log.warning("The web search was given up: its time was over")
+            log.warning("The web search was cancelled: it ran out of time")
             raise WebUnavailable("The web search took longer than the run had left.") from error
         except WebUnavailable as error:
             log.warning("The web search failed: %s", error.message)
@@ -108,30 +108,30 @@ class WebLibrary:
         return _FetchedResult(result, page)
 
     async def _store(self, identity: Identity, found: Sequence[_FetchedResult]) -> tuple[list[str], str | None]:
-        """Store pages, and the snippets of those that are not there or not readable.
+        """Store the pages, and the snippets of those that are missing or unreadable.
 
-        Returns the ids in the order of the results, and what to say of the pages that failed.
+        Returns the document ids in the order of the results, and a message about the pages that failed.
         """
         expires_at = datetime.now(UTC) + self._keep
         documents = [_document(identity, each, expires_at) for each in found]
         refused = await self._ingest(identity, documents)
         kept = [
-            replace(each, page=None, reason="it holds no text that can be read")
+            replace(each, page=None, reason="it contains no readable text")
             if each.page is not None and document.document_id in refused
             else each
             for each, document in zip(found, documents, strict=True)
         ]
-        instead = [
+        snippets = [
             _document(identity, each, expires_at)
             for each, before in zip(kept, found, strict=True)
             if each is not before
         ]
-        refused |= await self._ingest(identity, instead)
+        refused |= await self._ingest(identity, snippets)
         ids = [_document_id(identity, each) for each in kept]
         return [document_id for document_id in ids if document_id not in refused], _failures(kept)
 
     async def _ingest(self, identity: Identity, documents: Sequence[NewDocument]) -> set[str | None]:
-        """Store documents; gives the ids of those that can't be. They are stored in their order."""
+        """Store documents in order; return the ids of those that were refused."""
         reports = [report async for report in self._ingestor.ingest_many(identity, documents)]
         pairs = zip(documents, reports, strict=True)
         return {document.document_id for document, report in pairs if isinstance(report, Refused)}
@@ -160,16 +160,16 @@ def _document(identity: Identity, found: _FetchedResult, expires_at: datetime) -
 
 
 def _document_id(identity: Identity, found: _FetchedResult) -> str:
-    """Name what was found. A page keeps its id while its text changes; another snippet is another document.
+    """Return the document id of a result. A page keeps its id when its text changes; each snippet has its own.
 
-    What a search shows of a page depends on the query, and must not replace what an earlier answer quotes.
+    A snippet depends on the query, so a new one must not replace the text that an earlier answer quotes.
     """
     text = found.result.snippet if found.page is None else None
     return str(uuid5(_WEB, json.dumps([identity.workspace, identity.user, found.result.url, text])))
 
 
 def _failures(found: Sequence[_FetchedResult]) -> str | None:
-    # Split by hand: among what can't be read are addresses that no parser takes.
+    # Matched with a regular expression: the failed URLs include some that no URL parser accepts.
     reasons = [f"{''.join(_HOST.findall(each.result.url))} ({each.reason})" for each in found if each.reason]
     if not reasons:
         return None
@@ -180,12 +180,12 @@ def _failures(found: Sequence[_FetchedResult]) -> str | None:
 async def open_web(
     settings: Settings, ingestor: Ingestor, searcher: SegmentSearcher
 ) -> AsyncIterator[WebLibrary | None]:
-    """Open the web as the settings say; None where they hold no key."""
+    """Open the web library of the settings; None if they have no key."""
     web = settings.web
     if not web.api_key.get_secret_value():
         yield None
         return
-    # No connection is kept between requests, so none is bound to an event loop. Reading certificates takes a moment.
+    # Connections are not kept alive, so none is bound to an event loop. In threads, since loading certificates is slow.
     limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
     client = await asyncio.to_thread(httpx2.AsyncClient, limits=limits)
     transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
