@@ -6,10 +6,11 @@ Releases differ in strictness: an unknown part fails the stream in all of them, 
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import singledispatchmethod
-from typing import Any, Literal
+from typing import Any
 
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.replies import NAMESPACE, citation_records, proof, source_part, text_citations
+from api.dialects.ai_sdk.requests import ClientFeature
 from api.dialects.buffered import ANSWER_REWRITTEN
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims
 from api.dialects.event_frames import DRAFT_EVENTS, frame
@@ -115,7 +116,6 @@ class MessageParts:
         return [{"type": "text-end", "id": TEXT, **(extra or {})}]
 
 
-ClientFeature = Literal["text-citations", "reset-step"]
 HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
 ENVELOPE = ("schema", "run_id", "session_id", "seq", "at")
 DONE = b"data: [DONE]\n\n"

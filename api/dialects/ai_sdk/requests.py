@@ -4,13 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.dialects.ai_sdk.encoder import ClientFeature
 from api.dialects.chat_request import parse_question
 from api.dialects.run_options import ChatOptions
 from api.fields import Name
 from graph.errors import InvalidRequest
 
 MOST_MESSAGES = 10_000
+ClientFeature = Literal["text-citations", "reset-step"]
 
 
 class UIMessage(BaseModel):
