@@ -106,6 +106,7 @@ def test_wording_is_left_open(text: str, claim: str) -> None:
         ("The judge, said the accused, is insane.", "The judge said the accused is insane."),
         ("Sales have fallen since the merger.", "Sales have fallen because of the merger."),
         ("The engine cannot fail.", "The engine may not fail."),
+        ('"Anna shot the guard." He was not believed.', "Anna shot the guard."),
         ("See the table of [1].", "See the table of [2]."),
         ("The code is 140 euros.", "The code is \u202e140\u202c euros."),
         ("来了七八个人。", "来了78个人。"),

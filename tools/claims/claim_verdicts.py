@@ -86,7 +86,7 @@ def _why_open(comparison: Comparison) -> str:
 
 
 def _missing_numbers(claim: ParsedSentence, sources: Sources) -> tuple[str, ...]:
-    """Name each number of a claim, written in digits or above ten, stands nowhere in its sources, not even rounded."""
+    """Name the numbers of a claim, in digits or above ten, that stand nowhere in its sources, not even rounded."""
     standing = [float(key[1:]) for key in sources.quantities if re.fullmatch(r"#-?[\d.]+(?:e\+\d+)?", key)]
     return tuple(
         f"{claim.said(at, at + 1)} stands nowhere in the sources"

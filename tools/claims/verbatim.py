@@ -23,6 +23,7 @@ _WIDE: Mapping[int, int] = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F
 _CLAIM_BULLET = re.compile(r"\A\s*[-*•]\s+(?=\D)")
 _SOURCE_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s+(?=\D)")
 _LAST_MARK = re.compile(r"\s*\[(?:\^?\d{1,4}|\^\w{1,20}|ref:\d{1,4})\]\s*(?=[.。]?\s*\Z)")
+_QUOTED = re.compile(r'\A\s*"([^"]*)"([.。]?)\s*\Z')
 _EMPHASIS = re.compile(r"`|(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
 _HYPHENED = re.compile(rf"\b({'|'.join(EN_TENS)})-(?=(?:{'|'.join(EN_UNITS)})\b)", re.IGNORECASE)
 _NUMERAL = "零〇一二三四五六七八九十百千两"
@@ -51,11 +52,11 @@ class VerbatimMatch:
 def find_verbatim(claim: str, sources: Sources) -> VerbatimMatch | None:
     """Return the first sentences that say, one after the other, just what the claim says; denied ones if no others."""
     said = _CLAIM_BULLET.sub("", claim, count=1)
-    unmarked = _LAST_MARK.sub("", said)
+    bare = _QUOTED.sub(r"\1\2", unify_signs(_LAST_MARK.sub("", said)))
     denied = None
     for at, text in enumerate(sources.texts):
         segment = sources.segments[at]
-        for first, last in _equal_runs(exact_form(said), exact_form(unmarked), segment.text, text.sentences):
+        for first, last in _equal_runs(exact_form(said), exact_form(bare), segment.text, text.sentences):
             places = tuple((at, each.start, each.end) for each in text.sentences[first : last + 1])
             if not is_denied(segment, text.sentences, first, last):
                 return VerbatimMatch(places, denied=False)
@@ -64,18 +65,20 @@ def find_verbatim(claim: str, sources: Sources) -> VerbatimMatch | None:
 
 
 def _equal_runs(
-    said: Sequence[str], unmarked: Sequence[str], text: str, sentences: Sequence[SourceSentence]
+    said: Sequence[str], bare: Sequence[str], text: str, sentences: Sequence[SourceSentence]
 ) -> Iterator[tuple[int, int]]:
+    """Find what a claim repeats as it is, or without its own quotes and mark; a mark of the source alone may go too."""
+    begins = {said[:1], bare[:1]}
     for first, begin in enumerate(sentences):
         starts = (begin.start, _behind_bullet(text, begin.start))
-        if exact_form(text[starts[0] : begin.end])[:1] != said[:1] != exact_form(text[starts[1] : begin.end])[:1]:
+        if begins.isdisjoint(exact_form(text[start : begin.end])[:1] for start in starts):
             continue
         for last in range(first, len(sentences)):
             forms = [exact_form(text[start : sentences[last].end]) for start in starts]
-            bare = exact_form(_LAST_MARK.sub("", text[starts[-1] : sentences[last].end]))
-            if said in (*forms, bare) or unmarked in forms:
+            unmarked = exact_form(_LAST_MARK.sub("", text[starts[-1] : sentences[last].end]))
+            if said in (*forms, unmarked) or bare in forms:
                 yield first, last
-            if len(bare) > len(said):
+            if len(unmarked) > len(said):
                 break
 
 
@@ -88,7 +91,6 @@ def _behind_bullet(text: str, start: int) -> int:
 def exact_form(text: str) -> tuple[str, ...]:
     """Return the tokens of a sentence, the same for two notations of it and for nothing else."""
     text = _HYPHENED.sub(r"\1 ", _EMPHASIS.sub("", unify_signs(text).translate(_WIDE))).strip()
-    text = text[1:-1] if text.count('"') == 2 and text[0] == text[-1] == '"' else text
     keys = [key for match in _TOKEN.finditer(text) for key in _keys(match, text)]
     keys = list(_with_numbers(keys))
     if keys and (len(keys[0]) == 1 or keys[0][1:].islower()):
