@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
 
+from text.language import word_set
 from text.normal_forms import fold_width
 from text.scripts import INVISIBLE
-from text.stop_words import word_set
 
 _UNSEEN_CLASS = f"{INVISIBLE}\x00-\x08\x0e-\x1f\x7f"
 _UNSEEN = re.compile(f"[{_UNSEEN_CLASS}]")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from answers.support import FAILED
+from answers.checking import FAILED
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from graph.evidence import Identity
-from tools.auth.network import is_loopback
+from tools.auth.identities import is_loopback
 from tools.library.library import Library
 from tools.runs.runner import Runner
 from tools.settings import Settings

@@ -20,8 +20,8 @@ from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
 from graph.errors import CitewellError, ConfigurationError, NotAuthenticated
 from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys
-from tools.auth.jwt import TokenVerifier
-from tools.auth.network import is_loopback
+from tools.auth.identities import is_loopback
+from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
 from tools.settings import Settings
 

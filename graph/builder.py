@@ -35,7 +35,7 @@ from nodes.load_selected_pages import load_selected_pages
 from nodes.rewrite_query import rewrite_query
 from nodes.search_segments import search_segments
 from nodes.search_web import search_web
-from tools.retrieval.run_texts import RUN_RESOURCES_KEY, resources_of_run
+from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
 Update = Mapping[str, Any]

@@ -6,8 +6,8 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 import prompts
+from answers.citations import excerpt, nearest_sources
 from answers.drafting import emit_removed, filter_links
-from answers.sources import excerpt, nearest_sources
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason

@@ -6,7 +6,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.support import count_verdicts, has_failed, support_score
+from answers.checking import count_verdicts, has_failed, support_score
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed

@@ -3,9 +3,8 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.checking import CheckedAnswer
+from answers.checking import CheckedAnswer, failed_sections
 from answers.disagreements import add_disagreements
-from answers.support import failed_sections
 from graph.context import Context
 from graph.errors import BudgetExhausted, fallback_failure
 from graph.evidence import Disagreement, Failure, Section

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from answers.checking import has_failed
 from answers.drafting import emit_drafts, emit_removed, filter_links
-from answers.support import has_failed
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnyEvent

@@ -3,7 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.sources import describe_source, rank_candidates
+from answers.citations import describe_source, rank_candidates
 from graph.context import Context
 from graph.events import Dropped, SourcesGraded
 from graph.evidence import Hit, Segment

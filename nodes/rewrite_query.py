@@ -3,7 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.support import has_failed
+from answers.checking import has_failed
 from graph.context import Context
 from graph.events import QueryRewritten
 from graph.evidence import Failure

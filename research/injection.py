@@ -23,7 +23,7 @@ from graph.errors import CitewellError
 from graph.events import ContentRemoved, RunFailed, SectionFinished, SectionRevised, TextDelta
 from graph.evidence import Identity, Message, Segment
 from research.attacks import EXFIL, AdversarialModel, Attack, InjectionData, load_injection
-from tools.llm.sanitizing import sanitize
+from tools.llm.prompting import sanitize
 from tools.runs.run_request import RunRequest
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from answers.support import question_coverage
+from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
 from graph.evidence import Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
 from graph.ports import (

@@ -9,8 +9,8 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
+from text.language import word_set
 from text.scripts import FULL_WIDTH, HAN_AND_KANA, HANGUL
-from text.stop_words import word_set
 
 # Followed by a name or a number, so never the end of a sentence.
 _TITLES = word_set(

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from text.language import language
+from text.language import CJK_STOP, language, stop_words
 from text.normal_forms import flatten, without_accents
 from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
-from text.stop_words import CJK_STOP, stop_words
 
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = re.compile(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")

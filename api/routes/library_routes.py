@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response, status
 from fastapi.responses import HTMLResponse
 
-from answers.sources import describe_source
+from answers.citations import describe_source
 from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from answers.sources import excerpt
+from answers.citations import excerpt
 from cli.rendering.wrapping import show_indented
 from cli.tables import one_line, printable
 from graph.evidence import Citation, Hit, SectionClaim, Source

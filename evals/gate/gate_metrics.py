@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from answers.support import FAILED
+from answers.checking import FAILED
 from evals.gate.gate_model import RECORDED_FAULTS, RecordedFault, RecordedReply, RecordedSection
 from evals.metrics import Better, Metric
 from evals.metrics.answer_metrics import words

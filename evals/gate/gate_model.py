@@ -22,7 +22,7 @@ from evals.golden import FOLDER
 from evals.scripted_endpoint import ModelRequest
 from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared, shown_segments
 from evals.sets.set_files import rows_of_lines
-from tools.llm.sanitizing import sanitize
+from tools.llm.prompting import sanitize
 
 RecordedFault = Literal["wrong_number", "invented", "wrong_id", "unknown_id"]
 RECORDED_FAULTS: tuple[RecordedFault, ...] = ("wrong_number", "invented", "wrong_id", "unknown_id")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
-from answers.support import question_coverage
+from answers.checking import question_coverage
 from evals.case_run import FollowedRun, ask_case, context_of
 from evals.cases import Case
 from evals.dataset_store import StoredDataSet

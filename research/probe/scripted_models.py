@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from answers.support import question_coverage
+from answers.checking import question_coverage
 from evals.scripted_endpoint import ModelRequest, model_endpoint
 from evals.scripted_replies import all_relevant, first_allowed, last_message, prepared, shown_segments
 from graph.errors import InvalidRequest

@@ -1,6 +1,6 @@
 """Questions asked of the whole graph through the llm family, whose model is a scripted server."""
 
-from answers.support import question_coverage
+from answers.checking import question_coverage
 from graph.ports import Resources
 from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from answers.support import support_score
+from answers.checking import support_score
 from graph.ports import DraftClosed, DraftOpened, DraftText, Revision
 from graph.state import InputState, State
 from graph.usage import Meter

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answers.support import question_coverage
+from answers.checking import question_coverage
 from graph.context import Context
 from graph.errors import WebUnavailable, fallback_failure
 from graph.ports import Resources, Rewriting

@@ -17,7 +17,7 @@ from tests.page.sites import Site
 from tests.scripted_openai import Reply, answer, say
 from tools.claims.claim_verdicts import DENIED, FOREIGN, ORDER, PART, UNSAID
 from tools.library.ingestion import NewDocument
-from tools.llm.adjudication import JUDGED
+from tools.llm.judging import JUDGED
 
 _numbers = count(1)
 LEAVE = "Every employee gets 25 days of annual leave a year."

@@ -18,7 +18,7 @@ from tests.postgres.conversing import ME, Conversation, store_turn
 from tools.extractive.extractive_family import ExtractiveGrader, ExtractiveWriter
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library, open_library
-from tools.sessions.expiry import delete_threads, prune_thread
+from tools.sessions.checkpoints import delete_threads, prune_thread
 from tools.settings import Settings
 
 MOST_BYTES_A_TURN = 20_000

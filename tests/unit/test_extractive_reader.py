@@ -13,8 +13,7 @@ from text.words import question_terms
 from tools.embeddings.static_embedding import bundled_embedder
 from tools.extractive.extractive_family import ANSWERABLE
 from tools.extractive.question_analysis import about_whole_page
-from tools.extractive.reader import rank_sentences, relevances
-from tools.extractive.reader_weights import fitted_weights
+from tools.extractive.reader import fitted_weights, rank_sentences, relevances
 from tools.extractive.sentence_features import FEATURES, compute_features
 from tools.rules.answer_types import asked_type
 from tools.rules.candidate_sentences import candidate_sentences, shape_of

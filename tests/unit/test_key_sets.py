@@ -12,7 +12,7 @@ import pytest
 from graph.errors import DependencyFailed
 from tests.api.serving import served
 from tests.issuer import Issuer, private_key, published
-from tools.auth.jwks import (
+from tools.auth.tokens import (
     ASK_AGAIN_SECONDS,
     FETCH_SECONDS,
     FRESH_SECONDS,

@@ -74,7 +74,7 @@ def test_the_graph_of_langgraph_json_is_found_in_module_form() -> None:
     assert callable(getattr(importlib.import_module(module), name))
 
 
-DIALECT_FILES = {"routes", "requests", "replies", "encoder"}  # the fixed files of each wire format
+DIALECT_FILES = {"routes", "schemas", "encoder"}  # the fixed files of each wire format
 
 
 def test_no_module_stem_stands_in_two_packages() -> None:

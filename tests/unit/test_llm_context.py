@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from graph.evidence import Segment
 from text.scripts import INVISIBLE
-from tools.llm.prompting import cut_to_tokens, estimate_tokens, segment_context
-from tools.llm.sanitizing import one_line, sanitize
+from tools.llm.prompting import cut_to_tokens, estimate_tokens, one_line, sanitize, segment_context
 
 HOSTILE = st.lists(
     st.sampled_from(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from api.dialects.citation_marks import JOINER
 from api.dialects.openai.encoder import DONE, OpenAIEncoder
-from api.dialects.openai.replies import DEFAULT_BASE_URL, ReplyOptions, completion
+from api.dialects.openai.schemas import DEFAULT_BASE_URL, ReplyOptions, completion
 from graph.events import Envelope, RunFinished, SourcesGraded
 from graph.evidence import Message, Source
 from tests.api.reading import parse_frames

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery
 from tests.fakes import MemoryLibrary, MemoryWeb, ScriptedFamily, resources, segment
-from tools.retrieval.run_texts import resources_of_run
+from tools.retrieval.segment_store import resources_of_run
 
 ME, OTHER = Identity(), Identity(user="other")
 LEAVE = segment("handbook", 0, "Staff get 25 days of annual leave.")

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.citations import build_citation, build_claim
-from answers.sources import excerpt, nearest_sources
+from answers.citations import build_citation, build_claim, excerpt, nearest_sources
 from graph.evidence import Proof, Section
 from graph.state import ClaimRow, SourceRow, merge_spent
 from tests.fakes import segment

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.support import count_verdicts, failed_sections, has_failed, raises_support, support_score, without_section
+from answers.checking import count_verdicts, failed_sections, has_failed, raises_support, support_score, without_section
 from graph.evidence import Verdict
 from graph.state import ClaimRow
 

@@ -16,7 +16,7 @@ from graph.errors import ConfigurationError, DependencyFailed, NotAuthenticated
 from graph.evidence import Identity
 from tests.api.serving import served
 from tests.issuer import Issuer, claims, private_key, published, signed
-from tools.auth.jwt import LONGEST_TOKEN, TokenVerifier
+from tools.auth.tokens import LONGEST_TOKEN, TokenVerifier
 from tools.settings import AuthSettings
 
 SECRET = "s" * 32

@@ -1,10 +1,23 @@
-"""Validate the names of a workspace and a user, whether they come from an API key or a token's claims."""
+"""Valid names of workspaces and users, and which hosts are this machine."""
 
 import re
+from ipaddress import ip_address
 
 from graph.evidence import Identity
 from text.scripts import SURROGATES
 from tools.storage.tenants import LONGEST_NAME
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address refers to this machine only."""
+    name = host.strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
 
 LONGEST_USER = 200
 # Control characters break log lines and columns; PostgreSQL can't store NUL or lone surrogates.

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from text.stop_words import DROPPABLE, FUNCTION_LETTERS, FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS
+from text.language import DROPPABLE, FUNCTION_LETTERS, FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS
 from tools.claims.claim_tokens import Token
 from tools.claims.sentence_parsing import ParsedSentence
 

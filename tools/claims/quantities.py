@@ -5,8 +5,8 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from text.language import word_set
 from text.numbers import EN_SCALES, EN_UNITS, VI_SCALES, VI_UNITS, read_english, read_vietnamese, spell
-from text.stop_words import word_set
 from tools.claims.claim_tokens import Token, date_key, words_of
 
 _CURRENCIES = word_set("$ € £ ¥ cny ₫ ₹ usd us$ eur gbp jpy rmb vnd inr")

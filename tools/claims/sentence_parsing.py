@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from text.language import FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS, word_set
 from text.normal_forms import fold
-from text.stop_words import FUNCTION_WORDS, VIETNAMESE_FUNCTION_WORDS, word_set
 from tools.claims.claim_tokens import Token, tokens_of
 from tools.claims.quantities import join_dates, join_numbers, join_units
 

@@ -20,8 +20,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from prompts import lines
 from tools.extractive.quote_selection import select_quotes
-from tools.extractive.reader import RankedSentences, ReaderMemo, rank_by_part
-from tools.extractive.reader_weights import fitted_weights
+from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from answers.support import question_coverage
+from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, refuse_mismatch

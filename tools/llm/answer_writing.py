@@ -15,9 +15,16 @@ from graph.state import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking
-from tools.llm.prompting import conversation, cut_to_tokens, estimate_tokens, language_name, messages, segment_context
+from tools.llm.prompting import (
+    conversation,
+    cut_to_tokens,
+    estimate_tokens,
+    language_name,
+    messages,
+    sanitize,
+    segment_context,
+)
 from tools.llm.reply_schemas import answer_schema, read_form, revision_schema
-from tools.llm.sanitizing import sanitize
 from tools.llm.section_reader import BROKEN_OFF, CitedIds, SectionReader, SectionText, offered_ids
 
 

@@ -2,9 +2,8 @@
 
 from graph.errors import InvalidRequest
 from graph.ports import AnswerWriter, ClaimChecker, Family
-from tools.llm.adjudication import LlmAdjudicator
 from tools.llm.answer_writing import LlmWriter
-from tools.llm.grading import LlmAssessor, LlmGrader
+from tools.llm.judging import LlmAdjudicator, LlmAssessor, LlmGrader
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
 from tools.llm.questions import LlmPreparer, LlmRewriter, LlmTitler
 from tools.settings import ModelSettings

@@ -15,9 +15,8 @@ from graph.state import Turn
 from graph.usage import Meter
 from text.language import language
 from tools.llm.model_endpoint import Endpoint
-from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages
+from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages, one_line, sanitize
 from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, read_form
-from tools.llm.sanitizing import one_line, sanitize
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
 
 PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "question")

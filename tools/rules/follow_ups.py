@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.state import Turn
-from text.language import language
+from text.language import CJK_STOP, language, stop_words
 from text.scripts import LATIN_CAPITAL
-from text.stop_words import CJK_STOP, stop_words
 from text.words import is_bigrammed, written_runs
 from tools.rules.answer_types import asked_type
 from tools.rules.small_talk_rules import small_talk, without_courtesies

@@ -7,8 +7,7 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, Literal, cast
 
-from answers.citations import build_claim
-from answers.sources import describe_source, nearest_sources
+from answers.citations import build_claim, describe_source, nearest_sources
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
 from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim

@@ -18,13 +18,11 @@ from graph.errors import CitewellError, DatabaseUnavailable, NotFound, ServerSto
 from graph.events import Queued, RunStarted, TitleChanged
 from graph.evidence import Identity
 from graph.ports import Resources
-from tools.runs.admission import Admission
 from tools.runs.completion import CompletionRecorder, internal_error
 from tools.runs.event_log import RunLogs, parse_event
 from tools.runs.event_writer import EventWriter
-from tools.runs.executor import Attempts, Durability, Executor, Graph, run_started
-from tools.runs.heartbeat import Heartbeat
-from tools.runs.leases import Leases, TakenOverRun
+from tools.runs.executor import Admission, Attempts, Durability, Executor, Graph, run_started
+from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import Ledger
 from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications

@@ -15,7 +15,7 @@ from tools.library.freshness import check_freshness
 from tools.retrieval.segment_store import SegmentStore
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
-from tools.sessions.expiry import delete_threads
+from tools.sessions.checkpoints import delete_threads
 from tools.sessions.history import History, StoredMessage, read_branch
 from tools.sessions.session_rows import (
     CHANGE_SESSION,

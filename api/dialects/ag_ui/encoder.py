@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
-from api.dialects.ag_ui.shared_state import SharedState
+from api.dialects.ag_ui.schemas import SharedState
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import PlacedClaim, bracket, marked_pieces, placed_claims
 from api.dialects.event_frames import DRAFT_EVENTS, frame

@@ -9,8 +9,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
-from api.dialects.ai_sdk.replies import NAMESPACE, citation_records, proof, source_part, text_citations
-from api.dialects.ai_sdk.requests import ClientFeature
+from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims
 from api.dialects.event_frames import DRAFT_EVENTS, frame

@@ -10,8 +10,7 @@ from pydantic import BeforeValidator
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
-from api.dialects.ai_sdk.replies import ChatHistory, ui_messages
-from api.dialects.ai_sdk.requests import ClientFeature, UIChatRequest
+from api.dialects.ai_sdk.schemas import ChatHistory, ClientFeature, UIChatRequest, ui_messages
 from api.dialects.branch_request import (
     BranchPoint,
     as_regeneration,

@@ -16,18 +16,10 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
-from api.dialects.conversation.requests import ConversationQuestion
+from api.dialects.conversation.schemas import ConversationQuestion
 from api.dialects.event_frames import frame
 from api.problems import describe_fault, problems
-from api.stream import (
-    HEADERS,
-    MEDIA_TYPE,
-    RunStream,
-    StreamPosition,
-    resume_position,
-    stream_responses,
-    wants_stream,
-)
+from api.stream import HEADERS, MEDIA_TYPE, RunStream, StreamPosition, resume_position, stream_responses, wants_stream
 from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest
 from graph.events import TERMINAL, Envelope

@@ -8,18 +8,21 @@ from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.docmost.encoder import DocmostEncoder
-from api.dialects.docmost.replies import (
+from api.dialects.docmost.schemas import (
     AiError,
     AiPage,
+    AiQuestion,
     AiSession,
     AiSessionDetail,
     AiSessionList,
+    AiSessionPatch,
     AutoTitle,
     ChangedSession,
     Deleted,
     MadeSession,
+    NewAiSession,
+    PageSearch,
 )
-from api.dialects.docmost.requests import AiQuestion, AiSessionPatch, NewAiSession, PageSearch
 from api.fields import Cursor, Limit
 from api.problems import register_error_shape
 from api.stream import RunStream, stream_responses

@@ -9,7 +9,7 @@ from functools import singledispatchmethod
 
 from typing_extensions import TypedDict
 
-from answers.sources import excerpt
+from answers.citations import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame

@@ -7,8 +7,7 @@ from pydantic import UUID4
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
-from api.dialects.docs_chatbot.replies import DocsReply, DocsSession
-from api.dialects.docs_chatbot.requests import DocsQuery
+from api.dialects.docs_chatbot.schemas import DocsQuery, DocsReply, DocsSession
 from api.fields import Cursor, Limit
 from api.problems import problem, problems
 from api.stream import RunStream, stream_responses, wait_for_end, wants_stream

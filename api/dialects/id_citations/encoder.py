@@ -9,7 +9,7 @@ from functools import singledispatchmethod
 from typing_extensions import Unpack
 
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
-from api.dialects.id_citations.replies import (
+from api.dialects.id_citations.schemas import (
     AnswerError,
     AnswerMetadata,
     CitedSection,

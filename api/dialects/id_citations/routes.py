@@ -7,15 +7,15 @@ from fastapi import APIRouter, Request, Response, status
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.id_citations.encoder import IdCitationsEncoder
-from api.dialects.id_citations.replies import (
+from api.dialects.id_citations.schemas import (
     ChangedMessages,
     MessagePage,
+    NewMessage,
     Row,
     failed_row,
     in_progress,
     stored_row,
 )
-from api.dialects.id_citations.requests import NewMessage
 from api.fields import Cursor, Limit
 from api.problems import problems
 from api.stream import RunStream, resume_position, stream_responses, wants_stream

@@ -7,15 +7,17 @@ from fastapi import APIRouter, Header, Query, Request, Response, status
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.native.encoder import NativeEncoder
-from api.dialects.native.replies import (
+from api.dialects.native.schemas import (
     FinishedRun,
+    NewRun,
+    NewSession,
     RunList,
+    SessionChange,
     SessionDetail,
     SessionList,
     SessionTitle,
     detail_as_json,
 )
-from api.dialects.native.requests import NewRun, NewSession, SessionChange
 from api.fields import Cursor, Limit, optional
 from api.problems import problem, problems
 from api.stream import RunStream, resume_position, stream_responses, wait_for_end

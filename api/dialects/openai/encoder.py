@@ -14,7 +14,7 @@ from typing import Any
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai.annotated_text import SourceAddresses
-from api.dialects.openai.replies import ReplyOptions, completion_id, error, extension, finish_reason, token_usage
+from api.dialects.openai.schemas import ReplyOptions, completion_id, error, extension, finish_reason, token_usage
 from api.dialects.section_buffer import FinalSection, Retracted
 from graph.events import (
     AnswerAssessed,

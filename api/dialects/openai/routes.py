@@ -9,9 +9,10 @@ from fastapi.responses import JSONResponse, Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.openai.encoder import OpenAIEncoder
-from api.dialects.openai.replies import (
+from api.dialects.openai.schemas import (
     PREFIX,
     STATUSES,
+    CompletionRequest,
     Model,
     ModelList,
     ReplyOptions,
@@ -22,7 +23,6 @@ from api.dialects.openai.replies import (
     problem_body,
     resolve_model,
 )
-from api.dialects.openai.requests import CompletionRequest
 from api.problems import in_dialect_shape, problem, register_error_shape
 from api.stream import RunStream, wait_for_end
 from graph.events import RunFailed, RunFinished, ThinkingDelta

@@ -7,7 +7,7 @@ from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import marked_pieces, reference
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
-from api.dialects.self_rag.replies import RetrievedSources
+from api.dialects.self_rag.schemas import RetrievedSources
 from graph.events import (
     AnswerAssessed,
     AnyEvent,

@@ -5,7 +5,7 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.self_rag.encoder import SelfRagEncoder
-from api.dialects.self_rag.requests import RagChatRequest
+from api.dialects.self_rag.schemas import RagChatRequest
 from api.problems import problems
 from api.stream import RunStream, stream_responses
 

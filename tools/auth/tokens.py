@@ -1,27 +1,19 @@
-"""An issuer's public keys (JWKS), fetched on demand and cached.
-
-Keys are refetched after ten minutes, so a withdrawn key is trusted for at most ten minutes while the issuer answers,
-and for at most an hour while it does not. A key that is not in the cache may be new: then the set is fetched at once,
-but at most every 30 seconds, so that forged tokens can't make us hammer the issuer.
-
-``jwt.PyJWKClient`` was tried instead. It drops its keys at the first failed fetch, asks an unavailable issuer again for
-every request (each in a thread that waits for the one before), limits neither the bytes nor the time of a fetch, and
-accepts keys that are too short or published with their private half. Working around all that took nearly as many
-lines; a test checks the client against each point.
-"""
+"""JSON Web Tokens of a trusted issuer, verified by its public keys (JWKS), which are fetched when needed and cached."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 import httpx2
 import jwt
 from pydantic import BaseModel, ValidationError
 
-from graph.errors import ConfigurationError, DependencyFailed
-from tools.auth.network import is_loopback
+from graph.errors import ConfigurationError, DependencyFailed, NotAuthenticated
+from graph.evidence import Identity
+from tools.auth.identities import checked_identity, is_loopback
+from tools.settings import AuthSettings
 
 log = logging.getLogger("citewell.identity")
 
@@ -135,3 +127,87 @@ def _usable(published: _Published) -> dict[str | None, jwt.PyJWK]:
         if made.key.key_size >= LEAST_BITS and (kid is None or isinstance(kid, str)):
             usable[kid] = made
     return usable
+
+
+LONGEST_TOKEN = 16_384
+LEEWAY_SECONDS = 30
+LEAST_SECRET_BYTES = 32  # RFC 7518, 3.2: a key of the hash's own size or larger
+INVALID = "The token is not valid."
+
+FindKey = Callable[[str], Awaitable[jwt.PyJWK | bytes]]
+
+
+class TokenVerifier:
+    """A token verifier. Keep it for the life of the process: it caches the issuer's keys."""
+
+    def __init__(self, auth: AuthSettings) -> None:
+        """Set up the algorithm and the key. Raises ConfigurationError if the secret or the URL is not secure."""
+        self._auth = auth
+        self._algorithm = "HS256" if auth.jwks_url is None else "RS256"
+        self._find_key: FindKey = _shared(auth) if auth.jwks_url is None else _published(KeySet(auth.jwks_url))
+        self._required = ["exp"] + ["iss"] * (auth.issuer is not None) + ["aud"] * (auth.audience is not None)
+
+    async def verify(self, token: str) -> Identity:
+        """Return the identity that a token names.
+
+        The token must be signed by the configured algorithm, have an expiry, be valid now (with 30 seconds of leeway),
+        name the configured issuer and audience, and name the workspace and the user in its claims.
+
+        Raises NotAuthenticated, with a detailed message only if the signature is valid, and DependencyFailed if the
+        issuer's keys can't be fetched.
+        """
+        if len(token) > LONGEST_TOKEN:
+            raise NotAuthenticated(INVALID)
+        try:
+            claims = jwt.decode(
+                token,
+                await self._find_key(token),
+                algorithms=[self._algorithm],
+                issuer=self._auth.issuer,
+                audience=self._auth.audience,
+                leeway=LEEWAY_SECONDS,
+                options={
+                    "require": self._required,
+                    "verify_iss": self._auth.issuer is not None,
+                    "verify_aud": self._auth.audience is not None,
+                },
+            )
+        except jwt.ExpiredSignatureError:
+            raise NotAuthenticated("The token has expired.", suggestion="Send a new one.") from None
+        except (jwt.PyJWTError, ValueError, RecursionError):
+            raise NotAuthenticated(INVALID) from None
+        return self._identity(claims)
+
+    def _identity(self, claims: dict[str, object]) -> Identity:
+        names = {"workspace": self._auth.workspace_claim, "user": self._auth.user_claim}
+        try:
+            return checked_identity(claims.get(names["workspace"]), claims.get(names["user"]))
+        except ValueError as error:
+            what, _, why = str(error).partition(": ")
+            message = f"The token's claim {names[what]} does not name a {what}: {why}."
+            raise NotAuthenticated(message, suggestion="Configure the issuer to put it into the token.") from None
+
+
+def _shared(auth: AuthSettings) -> FindKey:
+    secret = auth.jwt_secret.get_secret_value().encode()
+    if len(secret) < LEAST_SECRET_BYTES:
+        raise ConfigurationError(
+            f"auth.jwt_secret has {len(secret)} bytes, but HS256 needs at least {LEAST_SECRET_BYTES}.",
+            suggestion="Create one with `openssl rand -hex 32`, and configure the token issuer with it too.",
+        )
+
+    async def find(token: str) -> bytes:
+        return secret
+
+    return find
+
+
+def _published(keys: KeySet) -> FindKey:
+    async def find(token: str) -> jwt.PyJWK:
+        kid = jwt.get_unverified_header(token).get("kid")
+        key = await keys.find(kid if isinstance(kid, str) else None)
+        if key is None:
+            raise jwt.InvalidTokenError("no key of the issuer signed it")
+        return key
+
+    return find

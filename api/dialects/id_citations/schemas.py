@@ -1,18 +1,41 @@
-"""id_citations rows: questions and answers of a conversation, each section with the segments that prove it."""
+"""Requests of the id_citations dialect, and the rows that it replies with."""
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, NotRequired
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NotRequired
 
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from answers.sources import excerpt
+from answers.citations import excerpt
+from api.dialects.run_options import ChatOptions
 from api.dialects.section_buffer import FinalSection, final_sections
+from api.fields import ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
-from graph.evidence import Citation, Claim, Freshness, Message, Origin, Verdict
-from tools.runs.run_request import question_id
+from graph.evidence import Citation, Claim, Freshness, Identity, Message, Origin, Verdict
+from tools.runs.run_request import RunRequest, question_id
 from tools.sessions.session_store import RunStatus, StoredMessage
+
+
+class NewMessage(BaseModel):
+    """A question to a workspace; unknown fields are ignored."""
+
+    content: Question
+    document_ids: PageIds = Field(default=[], description="Answer only from these documents; empty for all.")
+    model: ModelName = ""
+    thinking: bool = Field(default=False, description="Use the model's thinking model.")
+    stream: bool = Field(default=False, description="Stream the answer, like `Accept: text/event-stream`.")
+
+    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run, which waits for the runs before it; ``knobs`` are the deployment's settings."""
+        options = ChatOptions(
+            page_ids=self.document_ids,
+            only_selected_pages=bool(self.document_ids),
+            model=self.model,
+            thinking=self.thinking,
+        )
+        return options.to_run_request(self.content, identity, knobs, while_running="enqueue")
+
 
 PREVIEW_CHARACTERS = 200
 Status = Literal["processing", "completed", "cancelled", "failed"]

@@ -1,13 +1,41 @@
-"""The documents that an answer cites, each once, numbered in the order of first citation."""
+"""Questions of the conversation dialect, and the documents that its replies list."""
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 from typing_extensions import TypedDict
 
-from answers.sources import excerpt
+from answers.citations import excerpt
 from api.dialects.section_buffer import FinalSection
+from api.fields import CONTROL, Question
 from graph.evidence import Citation, Claim, Source
+
+ConversationId = Annotated[str, StringConstraints(max_length=500)]
+
+
+class ConversationQuestion(BaseModel):
+    """A question, and the conversation that it belongs to; unknown fields are ignored."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    query: Question
+    conversation_id: ConversationId | None = Field(
+        default=None,
+        alias="conversationId",
+        description="The host's own id, in any format; without one a conversation is created.",
+    )
+    progress: bool = Field(default=False, description="Send `progress` and `source_preview` too.")
+    thinking: bool = Field(default=False, description="Use the model's thinking model, and send `thinking` too.")
+
+    @field_validator("conversation_id")
+    @classmethod
+    def _storable(cls, value: str | None) -> str | None:
+        if value and CONTROL.search(value):
+            raise ValueError("control characters are not allowed")
+        return value or None
+
 
 BETWEEN_QUOTES = " ... "
 

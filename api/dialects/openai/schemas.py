@@ -1,21 +1,181 @@
-"""OpenAI replies: models, errors as ``{"error": {"message", "type", "param", "code"}}``, and whole chat completions."""
+"""Requests and replies of Chat Completions."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
+from api.dialects.run_options import SearchOptions
 from api.dialects.section_buffer import final_sections
+from api.fields import CONTROL, Body
 from api.problems import Problem, error_kind
-from graph.errors import NotFound
+from graph.context import Context
+from graph.errors import InvalidRequest, NotFound
 from graph.events import RunFinished
-from graph.evidence import Spent
+from graph.evidence import Identity, Spent
+from graph.state import Turn
 from tools.backends.backend_registry import ANY, find_backend, installed_backends
+from tools.runs.run_request import RunRequest
 from tools.settings import EXTRACTIVE, Settings
+
+NO_THINKING = (None, "", "none", "minimal")
+# The marks of this dialect's own answers, as they come back in the history: links anywhere, numbers after a sentence.
+_MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
+
+
+def _parts(content: object) -> object:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        raise ValueError("it must be a string, or a list of parts")
+    return content
+
+
+class Part(BaseModel):
+    """A part of a message; only text and refusals are read."""
+
+    type: str
+    text: str = ""
+    refusal: str = ""
+
+
+class CompletionMessage(BaseModel):
+    """A message of the conversation. Tool calls and their results are ignored."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Annotated[list[Part], BeforeValidator(_parts)] = []
+
+    @property
+    def text(self) -> str:
+        """The message's text, with its parts on separate lines."""
+        text = "\n".join(part.text or part.refusal for part in self.content if part.type in ("text", "refusal"))
+        return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+class StreamOptions(BaseModel):
+    """Options of a stream."""
+
+    include_usage: bool | None = None
+
+
+class Metadata(BaseModel):
+    """A client's metadata; only a session id of ours is read."""
+
+    session_id: UUID | None = None
+
+
+class Options(SearchOptions, Body):
+    """The body's ``citewell`` field: options that OpenAI has no parameter for."""
+
+    events: bool | None = Field(default=None, description="Send Open WebUI's events instead of annotations.")
+    links: bool | None = Field(default=None, description="Write marks as Markdown links.")
+
+
+class CompletionRequest(BaseModel):
+    """A question with the conversation before it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    messages: Annotated[list[CompletionMessage], Field(min_length=1)]
+    model: Annotated[str, Field(max_length=100)] | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    metadata: Metadata | None = None
+    reasoning_effort: str | None = None
+    n: int | None = None
+    tool_choice: Any = None
+    function_call: Any = None
+    response_format: dict[str, Any] | None = None
+    citewell: Options = Options()
+
+    @field_validator("n")
+    @classmethod
+    def _single_answer(cls, n: int | None) -> int | None:
+        if n not in (None, 1):
+            raise ValueError("only one answer is supported; omit the field or send 1")
+        return n
+
+    @field_validator("tool_choice", "function_call")
+    @classmethod
+    def _not_forced(cls, choice: object) -> object:
+        if choice not in (None, "none", "auto"):
+            raise ValueError("tools are never called, so none can be forced; send 'auto' or 'none'")
+        return choice
+
+    @field_validator("response_format")
+    @classmethod
+    def _text_format(cls, form: dict[str, Any] | None) -> dict[str, Any] | None:
+        if form is not None and form.get("type", "text") != "text":
+            raise ValueError("answers are text with citations; omit the field or send {'type': 'text'}")
+        return form
+
+    @property
+    def session_id(self) -> str | None:
+        """The session of the request, if the client names one."""
+        return str(self.metadata.session_id) if self.metadata and self.metadata.session_id else None
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the client wants the model to think before it writes."""
+        return self.reasoning_effort not in NO_THINKING
+
+    def question(self) -> str:
+        """Return the last message's text.
+
+        Raises InvalidRequest if it is not the user's, has other parts than text, or is too long.
+        """
+        last = len(self.messages) - 1
+        for place, part in enumerate(self.messages[last].content):
+            if part.type != "text":
+                raise InvalidRequest(f"messages.{last}.content.{place}: a question can only have text parts.")
+        return parse_question(last_question(self._chat_messages), f"messages.{last}.content")
+
+    def history(self) -> tuple[Turn, ...]:
+        """Return the last exchanges before the question, without this dialect's marks in the answers."""
+        return recent_turns(self._chat_messages)
+
+    @property
+    def _chat_messages(self) -> list[ChatMessage]:
+        messages = []
+        for message in self.messages:
+            if message.role == "assistant" and message.text:
+                messages.append(without_marks(ChatMessage("assistant", message.text), _MARKS))
+            elif message.role == "user":
+                messages.append(ChatMessage("user", message.text))
+            elif message is self.messages[-1]:
+                messages.append(ChatMessage("system", message.text))
+        return messages
+
+    def to_run_request(self, identity: Identity, model: str, *, thinking: bool, knobs: Mapping[str, Any]) -> RunRequest:
+        """Return the requested run for this identity; ``knobs`` are the deployment's settings.
+
+        Raises InvalidRequest if the last message is not a question.
+        """
+        options = self.citewell
+        context = Context(
+            workspace=identity.workspace,
+            user=identity.user,
+            model=model,
+            thinking=thinking,
+            **options.searching(),
+            **knobs,
+        )
+        return RunRequest(
+            self.question(),
+            context,
+            tuple(map(str, options.page_ids)),
+            options.selected_text or "",
+            history=None if self.session_id else self.history(),
+        )
+
 
 DEPLOYMENT_DEFAULT = ("", "citewell")
 OWNER = "citewell"
