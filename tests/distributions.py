@@ -25,7 +25,9 @@ def documented_entry_points(page: str) -> str:
 
 
 def _documented(page: str, block: str) -> str:
-    found = re.search(rf"^#+ .* of your own$.*?{block}", (DOCS / page).read_text(encoding="utf-8"), _BLOCK)
+    found = re.search(
+        rf"^#+ Add a (?:backend|dialect|format)$.*?{block}", (DOCS / page).read_text(encoding="utf-8"), _BLOCK
+    )
     assert found is not None, page
     return found[1]
 

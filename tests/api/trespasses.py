@@ -133,6 +133,7 @@ ID_CITATIONS = [
 ]
 SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
 OPENAI = [
+    public("GET", "/api/graph"),
     public("GET", "/v1/models"),
     public("GET", "/v1/models/{model}"),
     gone("POST", "/v1/chat/completions", json={"messages": [CHAT], "metadata": {"session_id": "{session_id}"}}),

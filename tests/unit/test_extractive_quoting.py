@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
-from tools.extractive.quote_selection import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, select_quotes
+from tools.extractive.extractive_family import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, select_quotes
 from tools.extractive.reader import RankedSentences, rank_by_part
 from tools.rules.candidate_sentences import candidate_sentences
 

@@ -7,8 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from api.dialects.chat_request import parse_question
-from api.dialects.run_options import ChatOptions
-from api.fields import Name
+from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
 from graph.evidence import Source
 

@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.dialects.chat_request import parse_question
 from api.dialects.citation_marks import PlacedClaim, bracket, marked_text, placed_claims
-from api.dialects.run_options import ChatOptions
 from api.dialects.section_buffer import final_sections
-from api.fields import Name
+from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
 from graph.evidence import Message, Source
 from tools.sessions.session_store import StoredMessage

@@ -7,9 +7,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from answers.citations import excerpt
-from api.dialects.run_options import ChatOptions
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.fields import ModelName, PageIds, Question
+from api.fields import ChatOptions, ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
 from graph.evidence import Citation, Claim, Freshness, Identity, Message, Origin, Verdict

@@ -8,8 +8,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import PydanticCustomError, to_json
 
-from api.dialects.run_options import RunOptions
-from api.fields import Body, PageIds, Question, Title, optional
+from api.fields import Body, PageIds, Question, RunOptions, Title, optional
 from graph.events import RunFinished
 from graph.evidence import (
     Assessment,

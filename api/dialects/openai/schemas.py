@@ -11,9 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
-from api.dialects.run_options import SearchOptions
 from api.dialects.section_buffer import final_sections
-from api.fields import CONTROL, Body
+from api.fields import CONTROL, Body, SearchOptions
 from api.problems import Problem, error_kind
 from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
