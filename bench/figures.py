@@ -15,7 +15,7 @@ class NotAvailable(Exception):
 class Figure(TypedDict):
     """One measured number. ``bar`` is its limit, an upper one if ``better`` is "less"; None if it has none.
 
-    ``beside`` holds the values of other stacks by name; the value must also be better than that of ``rival``.
+    ``beside`` maps other stacks to their values; the value must also be better than that of ``rival``.
     """
 
     name: str

@@ -46,7 +46,7 @@ Pair = tuple[Run, Run, Edit]
 
 
 def is_content(token: Token) -> bool:
-    """Whether a token says something of its own rather than holding a sentence together."""
+    """Whether a token carries content rather than holding a sentence together."""
     if token.kind == "letter":
         return token.key not in FUNCTION_LETTERS
     return token.key not in FUNCTION_WORDS or (
@@ -128,7 +128,7 @@ def without_moved(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _movable(run: Run) -> list[str]:
-    """List what of a run may stand elsewhere: its words; in scripts without spaces only the run as a whole."""
+    """List the parts of a run that may occur elsewhere: its words; in scripts without spaces only the whole run."""
     if run.lettered:
         return ["".join(run.keys)] if len(run.places) > 1 and run.content else []
     return [run.reading.keys[place] for place in run.content]

@@ -47,7 +47,7 @@ class _Match:
 
 
 def judge_claim(claim: str, sources: Sources) -> ClaimJudgement:
-    """Decide on one claim. Takes time linear in the sources, beside a fixed number of sentence comparisons."""
+    """Decide on one claim, in time linear in the sources plus a fixed number of sentence comparisons."""
     if not sources.places:
         return ClaimJudgement("unsupported", ("the section cites no source",))
     if exact := find_verbatim(claim, sources):
@@ -92,7 +92,7 @@ def _why_open(comparison: Comparison) -> str:
 
 
 def _missing_numbers(claim: ParsedSentence, sources: Sources) -> tuple[str, ...]:
-    """Name the numbers of a claim, in digits or above ten, that stand nowhere in its sources, not even rounded."""
+    """List the numbers of a claim, in digits or above ten, that occur nowhere in its sources, not even rounded."""
     standing = [float(key[1:]) for key in sources.quantities if re.fullmatch(r"#-?[\d.]+(?:e\+\d+)?", key)]
     return tuple(
         f"{claim.said(at, at + 1)} stands nowhere in the sources"
@@ -121,7 +121,7 @@ _LONGEST = 4  # pieces that may be one source sentence
 def claims_of(text: str, sources: Sources) -> list[tuple[int, int]]:
     """Return the spans of the claims of a section, in order, without white space around them.
 
-    A sentence may be split otherwise alone than in its source, where more stands around it; pieces that together are
+    A sentence alone may be split differently than in its source, where it has neighbours; pieces that together are
     a source sentence are one claim. What holds no word joins the claim before it.
     """
     pieces = [trimmed(text, start, end) for start, end in sentences(text)]

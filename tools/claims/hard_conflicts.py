@@ -42,7 +42,7 @@ ROUNDING = 0.02  # how far a rounded number may be from the one it rounds
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a claim is to a sentence. ``near`` is the share in [0, 1] of its content that stands there in order."""
+    """How a claim relates to a sentence. ``near`` is the share in [0, 1] of its content that occurs there in order."""
 
     finding: Finding
     near: float
@@ -58,7 +58,7 @@ def compare(
 ) -> Comparison:
     """Compare a claim, behind its "Yes," or "No,", with a sentence.
 
-    ``known`` says whether letters stand in the evidence, or ``^word`` is a name there. ``copies`` says that both are
+    ``known`` returns whether letters occur in the evidence, or ``^word`` is a name there. ``copies`` says that both are
     source sentences: nobody copies a sentence to put in a synonym, so any one other word counts.
     """
     found = edits(source.keys, claim.keys[claim.begins :])
@@ -169,7 +169,7 @@ class _Differences:
         return all(named) if min(len(one), len(other)) == 1 else any(named)
 
     def _another_word(self, a: Run, b: Run) -> bool:
-        """Whether a copy of a sentence differs in one word, which no other form of the word stands for."""
+        """Whether a copy of a sentence differs in one word, and not only in the form of that word."""
         if not self.alone or not a.content or not b.content:
             return False
         return {stem(key)[:4] for key in a.keys}.isdisjoint(stem(key)[:4] for key in b.keys)
@@ -319,7 +319,7 @@ def _with_unit(reading: ParsedSentence, place: int) -> str:
 
 
 def _in_context(reading: ParsedSentence, first: int, last: int) -> str:
-    """Return a run; one of a single token with the words beside it, as far as no punctuation parts them."""
+    """Return a run; one of a single token with its neighbouring words, up to the nearest punctuation."""
     if last - first != 1:
         return reading.said(first, last)
     return reading.said(first - (first > 0 and _adjoins(reading, first - 1)), last + _joined_after(reading, last, 1))
@@ -337,7 +337,7 @@ def _adjoins(reading: ParsedSentence, place: int) -> bool:
 
 
 def _quoted(run: Run) -> str:
-    """Quote a negation with the words beside it."""
+    """Quote a negation with its neighbouring words."""
     reach = 2 if run.tokens[0].kind == "letter" else 1
     first, last = run.places[0], run.places[-1] + 1
     last += _joined_after(run.reading, last, reach)

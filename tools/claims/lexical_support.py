@@ -29,7 +29,7 @@ DAMPING = 0.7  # rarity among a few sentences is a rough guide, and what they la
 class Coverage:
     """The units of a claim, its terms before its grams, and where in the evidence each is found.
 
-    ``weight`` sums to 1 where there is a unit; ``held`` is (units, sentences), ``above`` tells for each unit whether a
+    ``weight`` sums to 1 where there is a unit; ``held`` is (units, sentences), ``above`` holds for each unit whether a
     title or heading of the evidence has it. The first ``terms`` units are terms.
     """
 

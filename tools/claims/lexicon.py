@@ -57,7 +57,7 @@ def _stems(keys: Sequence[str]) -> Phrase:
 def exclude_each_other(one: Sequence[str], other: Sequence[str], run: tuple[int, int, int, int]) -> bool:
     """Whether a run of one sentence and the run of another in its place are of one field and of no common group.
 
-    ``run`` holds the bounds of both. A phrase may reach over the tokens beside the runs, which are equal.
+    ``run`` holds the bounds of both. A phrase may include the tokens next to the runs, which are equal.
     """
     first, last, from_, to = run
     fields, longest = _fields()

@@ -116,7 +116,7 @@ def _share(
 
 
 def _currency_behind(tokens: list[Token]) -> list[Token]:
-    """Put a currency sign that stands before its number behind it, as the words of one stand."""
+    """Move a currency sign from before its number to behind it, where a currency's word is written."""
     for at in range(len(tokens) - 1):
         if tokens[at].key in _CURRENCIES and tokens[at + 1].kind == "number":
             tokens[at], tokens[at + 1] = tokens[at + 1], tokens[at]

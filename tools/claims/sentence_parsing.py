@@ -23,7 +23,7 @@ _SURNAMES = frozenset(
 def looks_like_name(run: str, wide: str) -> bool:
     """Whether Chinese letters look like a name: transliterated, or with the ending of a place or group.
 
-    ``wide`` is the run with the letters beside it.
+    ``wide`` is the run with its neighbouring letters.
     """
     follows = wide[wide.find(run) + len(run) :][:1]
     if "·" in wide or len(run) < 2:
@@ -175,7 +175,7 @@ def negations(folded: str, tokens: Sequence[Token]) -> list[bool]:
 
 
 def accompanies(token: Token) -> bool:
-    """Whether a token only helps a negation to stand where it does."""
+    """Whether a token is only the grammar of a negation, such as "do" before "not"."""
     return token.key in _COMPANIONS or (token.kind == "letter" and token.key in _ZH_COMPANIONS)
 
 

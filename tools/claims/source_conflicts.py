@@ -62,7 +62,7 @@ def find_conflicts(segments: Sequence[Segment]) -> list[SourceConflict]:
 
 
 def same_subject(one: Segment, other: Segment) -> bool:
-    """Whether two segments can contradict each other, as far as their documents tell.
+    """Whether two segments can contradict each other, judged by their documents.
 
     Titles are the same but for a word or two where they have as many words and more than half of them in common, place
     by place: "Visitor guide of the museum, 2024" and "... 2025".

@@ -129,11 +129,11 @@ class Sources:
         self._counts = counts
 
     def weight(self, term: str) -> float:
-        """Return how much a term tells, by its rarity among the sentences."""
+        """Return the weight of a term, by its rarity among the sentences."""
         return log(1 + (len(self.places) + 1) / (self._counts.get(term, 0) + 0.5))
 
     def known(self, run: str) -> bool:
-        """Whether letters stand twice in the text, or ``^word`` is a name in the midst of a sentence."""
+        """Whether letters occur twice in the text, or ``^word`` is a name within a sentence."""
         if run.startswith("^"):
             return run[1:] in self.capitals
         return any(run in text.flat for text in self.texts)
@@ -152,5 +152,5 @@ class Sources:
         return [found for found in scored[:most] if found[0] > 0]
 
     def cover(self, terms: frozenset[str]) -> float:
-        """Return the share of the terms that stands anywhere in the sources; 1 where there is none to look for."""
+        """Return the share of the terms that occurs anywhere in the sources; 1 without terms."""
         return len(terms & self.terms) / len(terms) if terms else 1.0

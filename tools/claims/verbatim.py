@@ -137,7 +137,7 @@ def _chinese(piece: str) -> str | None:
 
 
 def _approximate(piece: str) -> bool:
-    """Whether two digits stand side by side before a scale: 三五百."""
+    """Whether two digits precede a scale, which means an approximate number: 三五百."""
     digits = [sign in "一二三四五六七八九两" for sign in piece]
     return not set(piece).isdisjoint("十百千") and any(a and b for a, b in pairwise(digits))
 
@@ -166,7 +166,7 @@ SHORT = 4  # words, at most, of a sentence that says only what the one beside it
 
 
 def is_denied(segment: Segment, sentences: Sequence[SourceSentence], first: int, last: int) -> bool:
-    """Whether the text around some sentences denies them, sets a condition, or gives them as another's words."""
+    """Whether the text around some sentences denies them, sets a condition, or quotes them as another's words."""
     text, start = segment.text, sentences[first].start
     before = sentences[max(0, first - FARTHEST) : first]
     after = sentences[last + 1 : last + 1 + FARTHEST]

@@ -245,7 +245,7 @@ class Documents:
     async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
         """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
 
-        Returns how many were removed, whoever owned them: this is for operators of the deployment. Raises NotFound for
+        Returns how many were removed, of all owners: this is for operators of the deployment. Raises NotFound for
         an unknown workspace.
         """
         row = {"workspace": await self._workspaces.number(workspace), "older_than": older_than, "limit": PURGED_AT_ONCE}

@@ -15,7 +15,7 @@ Read = Callable[[bytes], Parsed]
 class Parser:
     """A file format: its media types and suffixes, in lower case, and the function that reads it.
 
-    A suffix stands for the first media type. ``read`` raises UnreadableDocument with the reason.
+    A suffix means the first media type. ``read`` raises UnreadableDocument with the reason.
     """
 
     media_types: tuple[str, ...]

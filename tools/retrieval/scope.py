@@ -56,7 +56,7 @@ class Scope:
 
 
 async def find_scope(conn: Connection, workspace: int, query: SearchQuery) -> Scope:
-    """Tell how to search within the documents or spaces that a query names.
+    """Return how to search within the documents or spaces that a query names.
 
     Candidates of a leg are picked before they are filtered. So that a narrow filter leaves enough of them, the
     documents of a small space are read whole, and the budget grows with the share that a larger one leaves out. An

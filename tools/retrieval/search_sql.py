@@ -7,7 +7,7 @@ legs, both within the workspace's own partition:
   all terms, as the inner product of its stored weights with the question's IDFs.
 - dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them.
 
-Documents are joined after the ordering, so a filter is looked at only until a leg is full, and a leg goes on past
+Documents are joined after the ordering, so a filter is checked only until a leg is full, and a leg continues past
 whatever it rejects. Where the caller names a few documents or a small space, their segments are all read and scored
 instead: no candidate is missed there. Of documents that texts name by their titles the best segments are found.
 
@@ -92,7 +92,7 @@ class Statement:
 
 
 def numbered(text: str) -> Statement:
-    """Give a statement's named parameters numbers.
+    """Replace the named parameters of a statement by numbered ones.
 
     Once for many searches: psycopg would translate the names of a long statement anew for every one.
     """
@@ -324,7 +324,7 @@ def as_hit(row: tuple[Any, ...]) -> Hit:
 def join_hits(first: Sequence[Hit], more: Sequence[Hit], query: SearchQuery) -> list[Hit]:
     """Put the finds of two searches in one order: the ``top_k`` best of both, and the neighbours of those.
 
-    Of two finds of one segment the better counts; of equal scores the first search's stands first.
+    Of two finds of one segment the better counts; of equal scores the first search's comes first.
     """
     best: dict[str, Hit] = {}
     for each in (*first, *more):

@@ -87,7 +87,7 @@ RUN_RESOURCES_KEY = "citewell_resources"  # in a run's configurable: its resourc
 
 @dataclass(frozen=True, slots=True)
 class RunTexts:
-    """The ports of a run that bring segments. Each identity is given only what storage gave that identity."""
+    """The ports of a run that return segments. Each identity sees only what storage returned for it."""
 
     live: Resources
     _known: dict[tuple[Identity, str], Segment] = field(default_factory=dict)

@@ -42,8 +42,9 @@ _LONGEST_ABBREVIATION = 3  # "J.", "v.", "St.": their full stop ends no sentence
 class Names:
     """The possible names in a text.
 
-    ``exact`` are names as they stand. ``beginnings`` are the first characters of what may be a name in a script without
-    spaces, where ``text`` has to tell how far it goes. ``any_case`` is for a question without a single capital.
+    ``exact`` are names as they are written. ``beginnings`` are the first characters of what may be a name in a script
+    without spaces, where ``text`` shows how far it reaches. ``any_case`` is for a question without a single
+    capital.
     """
 
     text: str
@@ -52,7 +53,7 @@ class Names:
     any_case: bool = False
 
     def hold(self, title: str) -> bool:
-        """Tell whether a title stands among the names, in its own letters."""
+        """Whether a title is among the names, letter for letter."""
         name = bare_title(title)
         if self.any_case:
             return name.lower() in self.exact
@@ -62,7 +63,7 @@ class Names:
 
 
 def bare_title(title: str) -> str:
-    """Give a title without what it has in brackets at its end, as ``documents.title_key`` does."""
+    """Return a title without what it has in brackets at its end, as ``documents.title_key`` does."""
     return _QUALIFIER.sub("", fold_width(title)).strip()
 
 
@@ -113,12 +114,12 @@ def _in_line(line: str, *, any_case: bool = False) -> Iterator[str]:
 
 
 def _stands_out(word: str) -> bool:
-    """Tell whether a word has a capital or a figure, or is of a script without capitals."""
+    """Whether a word has a capital or a figure, or is of a script without capitals."""
     return word != word.lower() or word == word.upper()
 
 
 def _readings(name: str) -> Iterator[str]:
-    """Give a name as it stands, without the punctuation at its end, and without a possessive."""
+    """Return a name as it is written, without the punctuation at its end, and without a possessive."""
     plain = name.rstrip(_EDGES)
     if name[-1] in ".!?":
         yield name
@@ -129,7 +130,7 @@ def _readings(name: str) -> Iterator[str]:
 
 
 def _is_telling(word: str) -> bool:
-    """Tell whether a single word may be a name: it has a capital, and is more than an initial."""
+    """Whether a single word may be a name: it has a capital, and is more than an initial."""
     return len(word) > 1 and word != word.lower()
 
 
@@ -202,14 +203,14 @@ async def find_named_documents(
 
 
 async def common_terms(conn: Connection, workspace: int, named: Sequence[NamedDocument]) -> set[int]:
-    """Give those of the titles' terms that stand in more than the share ``ORDINARY`` of the library's segments."""
+    """Return those of the titles' terms that occur in more than the share ``ORDINARY`` of the library's segments."""
     terms = sorted({term for each in named for term in title_terms(each.title)})
     found = await conn.execute(_COMMON, {"workspace": workspace, "terms": terms, "share": ORDINARY}, prepare=True)
     return {term for (term,) in await found.fetchall()}
 
 
 def title_terms(title: str) -> list[int]:
-    """Give the ids of the words of a title; of a script without spaces, of its bigrams."""
+    """Return the ids of the words of a title; of a script without spaces, of its bigrams."""
     terms = weigh_question(bare_title(title))
     ids: list[int] = terms.ids[terms.expected > 0].tolist()
     return ids
