@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 from graph import errors
 from graph.errors import CitewellError, NotFound
 
+log = logging.getLogger("citewell.api")
+
 
 class RequestTooLarge(CitewellError):
     """The body is larger than the route accepts."""
@@ -114,8 +116,6 @@ def error_table_markdown() -> str:
         rows.append(f"| `{kind.code}` | {kind.status}{others} | {kind.meaning} | {kind.suggestion} | {retry} |")
     return "\n".join(rows)
 
-
-log = logging.getLogger("citewell.api")
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2

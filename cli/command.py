@@ -21,6 +21,8 @@ from cli.console import print_json, progress_console
 from graph.errors import CitewellError
 from graph.evidence import Identity
 
+log = logging.getLogger("citewell.cli")
+
 
 class Exit(IntEnum):
     """Exit codes of the commands."""
@@ -137,8 +139,6 @@ def identity_of(settings: "Settings") -> Identity:
     """Return the identity that the settings act as."""
     return Identity(settings.workspace, settings.user)
 
-
-log = logging.getLogger("citewell.cli")
 
 Work = Coroutine[Any, Any, Exit | None]
 

@@ -19,6 +19,8 @@ from tools.runs.live_run import LogLine, Run
 from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
 
+log = logging.getLogger("citewell.runs")
+
 
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
     """Build a run's message with its sources and quoted citations; leave out spans that are not in their segment."""
@@ -69,8 +71,6 @@ def partial_message(sections: list[Section], family: FamilyName) -> Message:
     """Build an interrupted run's message from its finished sections, uncited since nothing was proven."""
     return Message(answer=answer_text(sections), sections=sections, citations=[], sources=[], family=family)
 
-
-log = logging.getLogger("citewell.runs")
 
 Completion = Coroutine[Any, Any, None]
 

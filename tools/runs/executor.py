@@ -26,6 +26,8 @@ from tools.runs.run_request import Superseded
 from tools.sessions.checkpoints import RUN_ID_KEY, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
 
+log = logging.getLogger("citewell.runs")
+
 OnMove = Callable[[int], None]
 
 
@@ -222,8 +224,6 @@ def _final_state(values: dict[str, Any]) -> State:
         raise CitewellError("The graph ended without an outcome.")
     return state
 
-
-log = logging.getLogger("citewell.runs")
 
 MAX_ATTEMPTS = 5
 RETRY_SECONDS = 0.2

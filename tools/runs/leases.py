@@ -19,6 +19,8 @@ from tools.runs.retry import cancel_and_wait
 from tools.runs.run_request import Superseded
 from tools.storage.database import Database
 
+log = logging.getLogger("citewell.runs")
+
 _EXTEND = """
 UPDATE runs SET lease_until = now() + make_interval(secs => %s)
 FROM unnest(%s::uuid[], %s::int[]) AS held (run_id, attempt)
@@ -164,8 +166,6 @@ async def _with_log(connection: psycopg.AsyncConnection, run: TakenOverRun) -> T
     assert row is not None
     return replace(run, last_seq=row[0], emitted=tuple(row[1] or ()))
 
-
-log = logging.getLogger("citewell.runs")
 
 LEASES, SWEEP = "citewell-leases", "citewell-sweep"
 BEATS_PER_LEASE = 3  # lease extensions, and looks for abandoned runs

