@@ -138,7 +138,7 @@ def question_terms(question: str) -> QuestionTerms:
     return QuestionTerms(tuple(terms), (small, middle, large))
 
 
-def content_words(question: str) -> str:
+def without_framing(question: str) -> str:
     """Return a question flattened and without its framing words; "" where it has no other words."""
     phrases = _phrases(flatten(question), stop_words(language(question)))
     return " ".join(phrase.strip() for phrase in phrases)

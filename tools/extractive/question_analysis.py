@@ -9,7 +9,7 @@ from typing import NamedTuple
 from text.normal_forms import flatten
 from text.numbers import without_page_references
 from text.scripts import CJK
-from text.words import comparable_text, content_words, stem
+from text.words import comparable_text, stem, without_framing
 
 _FREQUENCY = (
     r"how often|how many times|bao lâu một lần|(?:mấy|bao nhiêu) lần|bao lâu .{0,30}lần|多久.{0,6}一次|几次|多少次",
@@ -164,5 +164,5 @@ _CHINESE = re.compile(
 @lru_cache(maxsize=256)
 def about_whole_page(question: str) -> bool:
     """Whether no word of a question names anything but a page, its number, and what to do with it."""
-    words = content_words(without_page_references(question)).split()
+    words = without_framing(without_page_references(question)).split()
     return all(word.isdigit() or stem(word) in _NAMES_THE_PAGE or _CHINESE.fullmatch(word) for word in words)

@@ -8,7 +8,7 @@ from graph.state import Turn
 from graph.usage import Meter
 from text.language import DEFAULT, language
 from text.sentences import sentences
-from text.words import content_words, cut_near, cuts_word
+from text.words import cut_near, cuts_word, without_framing
 from tools.rules.follow_ups import standalone
 from tools.rules.small_talk_rules import small_talk
 
@@ -41,7 +41,7 @@ class RuleRewriter:
 
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
         """Return the content words as the query; an empty query if they were already tried."""
-        query = content_words(question)
+        query = without_framing(question)
         known = {" ".join(each.casefold().split()) for each in tried}
         return Rewriting("" if query in known else query, REWRITING_REASON)
 
