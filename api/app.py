@@ -26,8 +26,8 @@ from api.routes.service_routes import health_router as health_router_
 from api.static_files import read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
-from tools.runs.retry import cancel_and_wait
-from tools.sessions.checkpoints import expire_hourly
+from tools.runs.tasks import cancel_and_wait
+from tools.sessions.expiry import expire_hourly
 from tools.settings import Settings
 
 DESCRIPTION = "Answers over your own documents, whose every citation is proven."

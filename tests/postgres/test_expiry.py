@@ -7,7 +7,8 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
-from tools.sessions.checkpoints import PARALLEL_STEPS, Expired, expire, run_saver
+from tools.sessions.checkpoints import PARALLEL_STEPS, run_saver
+from tools.sessions.expiry import Expired, expire
 from tools.sessions.session_store import Sessions
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces

@@ -1,4 +1,4 @@
-"""Read segments and whole documents by id."""
+"""Read segments and whole documents by id, each segment once in a run."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

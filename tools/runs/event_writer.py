@@ -11,8 +11,9 @@ from graph.errors import CitewellError, DatabaseUnavailable
 from graph.events import AnyEvent, StepFinished, StepStarted
 from tools.runs.live_run import DELTAS, LogLine, Run
 from tools.runs.notifications import CHANNEL, notification_payload
-from tools.runs.retry import cancel_and_wait, retry_while_unavailable
+from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import RunReader
+from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.runs")

@@ -21,8 +21,9 @@ from tools.runs.event_log import POLL_SECONDS, wait_for_wakeup
 from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
-from tools.runs.retry import retry_while_unavailable, shield_until_done
+from tools.runs.retry import retry_while_unavailable
 from tools.runs.run_request import Superseded
+from tools.runs.tasks import shield_until_done
 from tools.sessions.checkpoints import RUN_ID_KEY, prune_thread, run_saver
 from tools.storage.database import Database, database_errors
 

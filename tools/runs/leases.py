@@ -15,8 +15,8 @@ from tools.runs.completion import CompletionRecorder
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.live_run import Run
 from tools.runs.notifications import ABANDONED, CHANNEL, NOTIFY, STOPS, Notifications
-from tools.runs.retry import cancel_and_wait
 from tools.runs.run_request import Superseded
+from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.runs")

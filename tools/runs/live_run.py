@@ -29,8 +29,8 @@ from graph.events import (
     timestamp,
 )
 from graph.evidence import FamilyName, Section, Spent, StopReason
-from tools.runs.retry import cancel_and_wait
 from tools.runs.run_request import RunReader, RunRequest, Superseded
+from tools.runs.tasks import cancel_and_wait
 
 DELTAS = (TextDelta, ThinkingDelta)
 

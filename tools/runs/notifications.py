@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from tools.runs.retry import cancel_and_wait
+from tools.runs.tasks import cancel_and_wait
 from tools.storage.database import CONNECTING
 
 log = logging.getLogger("citewell.runs")

@@ -1,9 +1,6 @@
-"""Checkpoints of sessions: written during a run, pruned to its last one, deleted with expired sessions."""
+"""Checkpoints of sessions: written during a run, pruned to its last one, deleted with their session."""
 
-import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import astuple, dataclass
 from typing import Any, cast, get_args
 
 from langchain_core.runnables import RunnableConfig
@@ -11,13 +8,10 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoin
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graph.errors import DatabaseUnavailable
 from graph.routing import Gathering
 from graph.state import FIRST_STEP
-from tools.runs.retry import finish_then_cancel
-from tools.storage.database import Connection, Database, Pool
-
-log = logging.getLogger("citewell.sessions")
+from tools.runs.tasks import finish_then_cancel
+from tools.storage.database import Connection, Pool
 
 # State holds builtins only, so stored bytes must never cause a module import (CVE-2026-28277).
 BUILTINS_ONLY = JsonPlusSerializer(allowed_msgpack_modules=None)
@@ -163,107 +157,3 @@ async def delete_threads(connection: Connection, session_ids: Sequence[str]) -> 
     """Delete all checkpoints of some sessions; call it in the transaction that deletes the sessions."""
     for table in TABLES:
         await connection.execute(f"DELETE FROM {table} WHERE thread_id = ANY(%s)", [list(session_ids)])
-
-
-HOUR_SECONDS = 3600.0
-SESSIONS_AT_ONCE = 100
-EVENTS_AT_ONCE = 10_000
-LOG_HOURS = 24
-
-# A run whose lease expired more than an hour ago will not be continued.
-_IN_PROGRESS = """
-EXISTS (SELECT 1 FROM runs WHERE runs.session_id = sessions.session_id AND status <> 'finished'
-        AND greatest(runs.created_at, lease_until) > now() - interval '1 hour')
-"""
-_OVER = "(expires_at < now() OR NOT ephemeral AND updated_at < now() - make_interval(days => %(days)s))"
-_COUNT = f"""
-SELECT count(*) FILTER (WHERE NOT ephemeral), count(*) FILTER (WHERE ephemeral) FROM sessions
-WHERE {_OVER} AND NOT {_IN_PROGRESS}
-"""
-# The lock prevents a run from being inserted while its session is deleted. Active runs are checked after it is taken,
-# by a separate statement, which sees everything committed until then.
-_LOCK = f"""
-SELECT session_id FROM sessions WHERE {_OVER} AND session_id > %(after)s
-ORDER BY session_id LIMIT {SESSIONS_AT_ONCE} FOR UPDATE SKIP LOCKED
-"""
-_DELETE = f"""
-DELETE FROM sessions WHERE session_id = ANY(%(locked)s) AND NOT {_IN_PROGRESS} RETURNING session_id::text, ephemeral
-"""
-_OLD_EVENTS = f"""
-run_events JOIN runs USING (run_id)
-WHERE run_events.created_at < now() - interval '{LOG_HOURS} hours'
-  AND runs.status = 'finished' AND runs.finished_at < now() - interval '{LOG_HOURS} hours'
-"""
-_COUNT_EVENTS = f"SELECT count(*) FROM {_OLD_EVENTS}"
-_DELETE_EVENTS = f"""
-DELETE FROM run_events WHERE ctid = ANY(array(SELECT run_events.ctid FROM {_OLD_EVENTS} LIMIT {EVENTS_AT_ONCE}))
-"""
-_FIRST = "00000000-0000-0000-0000-000000000000"
-
-
-@dataclass(frozen=True, slots=True)
-class Expired:
-    """How many idle sessions, ephemeral sessions and events of finished runs were deleted, or would be."""
-
-    sessions: int
-    ephemeral_sessions: int
-    run_events: int
-
-
-async def expire(database: Database, *, days: int, dry_run: bool = False) -> Expired:
-    """Delete sessions unused for ``days``, expired ephemeral ones, and event logs older than 24 hours.
-
-    Works in batches, each in its own transaction, and never deletes a session with a run in progress. ``dry_run`` only
-    counts. Raises DatabaseUnavailable; batches that are already deleted stay deleted.
-    """
-    async with database.connection() as connection:
-        if dry_run:
-            idle, ephemeral = await _count(connection, _COUNT, days)
-            (events,) = await _count(connection, _COUNT_EVENTS, days)
-            return Expired(idle, ephemeral, events)
-        deleted = await _delete_sessions(connection, days)
-        return Expired(len(deleted) - sum(deleted), sum(deleted), await _delete_events(connection))
-
-
-async def expire_hourly(database: Database, *, days: int) -> None:
-    """Run ``expire`` now and every hour until cancelled; after a database failure, retry at the next hour."""
-    while True:
-        try:
-            expired = await expire(database, days=days)
-        except DatabaseUnavailable as error:
-            log.warning("nothing could be expired: %s", error.message)
-        else:
-            if any(astuple(expired)):
-                log.info("expired %d sessions, %d ephemeral ones, %d events", *astuple(expired))
-        await asyncio.sleep(HOUR_SECONDS)
-
-
-async def _delete_sessions(connection: Connection, days: int) -> list[bool]:
-    """Delete expired sessions; return for each deleted one whether it was ephemeral."""
-    ephemeral: list[bool] = []
-    after = _FIRST
-    while True:
-        async with connection.transaction():
-            rows = await (await connection.execute(_LOCK, {"days": days, "after": after})).fetchall()
-            if not rows:
-                return ephemeral
-            locked = [row[0] for row in rows]
-            deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
-            await delete_threads(connection, [row[0] for row in deleted])
-        ephemeral += [row[1] for row in deleted]
-        after = locked[-1]
-
-
-async def _delete_events(connection: Connection) -> int:
-    total = 0
-    while True:
-        deleted = (await connection.execute(_DELETE_EVENTS)).rowcount
-        total += deleted
-        if deleted < EVENTS_AT_ONCE:
-            return total
-
-
-async def _count(connection: Connection, query: str, days: int) -> tuple[int, ...]:
-    row = await (await connection.execute(query, {"days": days})).fetchone()
-    assert row is not None
-    return tuple(row)

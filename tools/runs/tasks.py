@@ -1,0 +1,45 @@
+"""Cancel tasks and wait for their end, and finish short work that a cancel must not interrupt."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+CANCEL_AGAIN_SECONDS = 0.5
+
+T = TypeVar("T")
+
+
+async def cancel_and_wait(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks until all are done, and ignore their exceptions.
+
+    One cancel is not enough: on Python 3.11 a task that waits for a lock or for the database may miss a cancel.
+    """
+    while waiting := [task for task in tasks if not task.done()]:
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting, timeout=CANCEL_AGAIN_SECONDS)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # retrieved, or asyncio logs that it never was
+
+
+async def finish_then_cancel(work: Coroutine[Any, Any, T]) -> T:
+    """Finish short work that must not be interrupted, and raise a cancellation only after it is done."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # retrieved, or asyncio logs that it never was
+        raise
+
+
+async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:
+    """Finish work and return its result, however often the waiting task is cancelled; cancellations are dropped."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    return task.result()
