@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,23 @@ def _is_local(host: str | bytes) -> bool:
 
 
 FUSE = Fuse()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """Escape lone surrogates, which some attacks hold: a report that is no UTF-8 would end the whole run."""
+    return encodable((yield))
+
+
+def encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode(errors="backslashreplace").decode()
+        case dict():
+            return {encodable(key): encodable(each) for key, each in value.items()}
+        case list() | tuple():
+            return type(value)(encodable(each) for each in value)
+    return value
 
 
 @pytest.fixture(autouse=True)
