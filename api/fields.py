@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 
 from graph.context import Context
 from graph.events import timestamp
-from graph.evidence import Identity, SearchMode, WebMode, WhileRunning
+from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, WebMode, WhileRunning
 from text.scripts import SURROGATES
 from tools.runs.run_request import RunRequest
 
@@ -95,6 +95,15 @@ class RunOptions(SearchOptions):
     model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
     budget: Budget = Budget()
+    effort: Effort | None = Field(
+        default=None, description="How many steps a model takes; unset, as the deployment says."
+    )
+    answer_from: AnswerFrom | None = Field(
+        default=None, description="Whether a model may answer from its own knowledge; unset, as the deployment says."
+    )
+    release: Release | None = Field(
+        default=None, description="`checked`: text leaves when code has checked it; `judged`: when a judge has."
+    )
 
     def context(self, identity: Identity, knobs: Mapping[str, Any]) -> Context:
         """Return the context of a run for this identity; ``knobs`` are the deployment's settings."""
@@ -107,7 +116,7 @@ class RunOptions(SearchOptions):
             max_tokens=self.budget.tokens,
             max_seconds=self.budget.seconds,
             **self.searching(),
-            **knobs,
+            **{**knobs, **self.model_dump(include={"effort", "answer_from", "release"}, exclude_none=True)},
         )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graph.evidence import Identity, SearchMode, WebMode
+from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, WebMode
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,9 @@ class Context:
     page_tokens: Annotated[int, Field(ge=256)] = 6000
     model: str = ""
     thinking: bool = False
+    effort: Effort = "balanced"
+    answer_from: AnswerFrom = "library"
+    release: Release = "checked"
     max_model_calls: Annotated[int, Field(ge=0, le=8)] = 8
     max_tokens: Annotated[int | None, Field(ge=1)] = None
     max_seconds: Annotated[float | None, Field(gt=0)] = 120.0

@@ -12,12 +12,16 @@ from typing_extensions import TypedDict
 
 Verdict = Literal["supported", "contradicted", "unsupported", "unverified"]
 Origin = Literal["cited", "matched"]
+VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge that passed its exam
 SourceKind = Literal["page", "search", "web"]
 Outcome = Literal["answered", "abstained", "failed", "cancelled"]
 FamilyName = Literal["extractive", "llm"]
 Intent = Literal["content_query", "small_talk"]
 SearchMode = Literal["auto", "always", "off"]
 WebMode = Literal["off", "fallback", "also", "first"]
+Effort = Literal["fast", "balanced", "thorough"]
+AnswerFrom = Literal["library", "library_then_model", "model"]
+Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
 Freshness = Literal["fresh", "moved", "changed", "deleted"]
 StopReason = Literal[
@@ -110,10 +114,14 @@ class Hit:
 
 
 class Section(TypedDict):
-    """One paragraph of the answer and the segment ids it cites, in citation order."""
+    """One paragraph of the answer and the segment ids it cites, in citation order.
+
+    ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked.
+    """
 
     text: str
     source_ids: list[str]
+    grounded: NotRequired[bool]
 
 
 class Source(TypedDict):
@@ -179,8 +187,27 @@ class Citation(TypedDict):
     now: NotRequired[Place]
 
 
+class ExamFigure(TypedDict):
+    """A judge's result in the held-out half of an exam in one language: right verdicts out of all."""
+
+    language: str
+    right: int
+    of: int
+
+
+class JudgeMark(TypedDict):
+    """The judge that gave a verdict: the name of its model, and its result in the exam of the claim's language."""
+
+    model: str
+    exam: ExamFigure
+
+
 class Claim(TypedDict):
-    """One sentence of a section, the unit of checking. Offsets are into the section's text."""
+    """One sentence of a section, the unit of checking. Offsets are into the section's text.
+
+    ``by`` is who gave the verdict; an ``unverified`` claim has none, since nobody who may decide has. ``judge`` is
+    there where a judge gave it.
+    """
 
     start: int
     end: int
@@ -188,6 +215,8 @@ class Claim(TypedDict):
     verdict: Verdict
     reasons: list[str]
     citations: list[Citation]
+    by: NotRequired[VerdictSource]
+    judge: NotRequired[JudgeMark]
 
 
 class SectionClaim(Claim):

@@ -10,7 +10,20 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph.evidence import Failure, FamilyName, Hit, Identity, Intent, Origin, Page, Proof, SearchMode, Segment, Verdict
+from graph.evidence import (
+    ExamFigure,
+    Failure,
+    FamilyName,
+    Hit,
+    Identity,
+    Intent,
+    Origin,
+    Page,
+    Proof,
+    SearchMode,
+    Segment,
+    Verdict,
+)
 from graph.state import Turn
 from graph.usage import Meter
 
@@ -280,6 +293,66 @@ class ClaimChecker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A passage that a claim cites, as a judge reads it.
+
+    ``text`` is an exact slice of the source; ``context`` holds further exact slices that it depends on, such as the
+    sentences before it, the lead-in of a list, or the header of a table.
+    """
+
+    text: str
+    title: str = ""
+    heading: str = ""
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenClaim:
+    """A claim that code left open, with its entries, the question, and the sentence before it in the answer."""
+
+    claim: str
+    entries: tuple[Entry, ...]
+    question: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge says of a claim: a verdict, or None with the ``reason`` why it has none.
+
+    ``probability`` of support in [0, 1] is None where the endpoint reports none. ``exam`` is the result that gives the
+    judge its say; a verdict without it is used by nobody but the exam.
+    """
+
+    verdict: Verdict | None
+    probability: float | None = None
+    reason: str = ""
+    exam: ExamFigure | None = None
+
+
+class Judge(Protocol):
+    """A model that says whether entries bear out a claim."""
+
+    @property
+    def name(self) -> str:
+        """The name of its model, as verdicts state it."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """A digest of the model and of everything in its requests but the claims: an exam holds for one version."""
+        ...
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge each claim by its entries alone, in order; one request, or as many as the endpoint's limits ask for.
+
+        A verdict is ``supported``, ``contradicted`` or ``unsupported``; a part of the reply that can't be read is a
+        Judgement without a verdict. Raises DependencyFailed or BudgetExhausted where no claim could be judged.
+        """
+        ...
+
+
 class QuestionCoverage(Protocol):
     def __call__(self, question: str, texts: Sequence[str]) -> float:
         """Return the share of a question's content words that the texts together contain, in [0, 1]."""
@@ -308,7 +381,8 @@ class Family:
 
     ``checker`` decides by code alone. ``settler`` also asks a model about claims that code left open, and ``assessor``
     asks one for its opinion of the answer; both are used only where a run requests them, and None without a model.
-    ``titler`` is None for a family that leaves sessions untitled.
+    ``judge`` decides on claims that code left open, None where there is none. ``titler`` is None for a family that
+    leaves sessions untitled.
     """
 
     name: FamilyName
@@ -319,6 +393,7 @@ class Family:
     checker: ClaimChecker
     rewriter: QueryRewriter
     settler: ClaimChecker | None = None
+    judge: Judge | None = None
     assessor: QualityAssessor | None = None
     titler: Titler | None = None
 

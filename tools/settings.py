@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.errors import ConfigurationError
+from graph.evidence import AnswerFrom, Effort, Release
 
 EXTRACTIVE = "extractive"
 ALIASES = {
@@ -114,6 +115,37 @@ class WebSettings(BaseModel, extra="forbid"):
         return SecretStr(key)
 
 
+class JudgeSettings(BaseModel, extra="forbid"):
+    """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
+
+    ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
+    MiniCheck's document-and-claim prompt with yes or no, ``entailment`` for a text-classification endpoint. ``off``
+    leaves these claims unverified. With ``exam: auto`` a judge without a result takes the exam in the background of the
+    first question that needs it; with ``manual`` only ``citewell judge exam`` starts it.
+    """
+
+    kind: Literal["chat", "minicheck", "entailment", "off"] = "chat"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
+    context_tokens: Annotated[int, Field(ge=1024)] = 8192
+    exam: Literal["auto", "manual"] = "auto"
+
+
+class RerankerSettings(BaseModel, extra="forbid"):
+    """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
+
+    ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
+    """
+
+    kind: Literal["tei", "cohere", "jina"] = "tei"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
+
+
 class RunSettings(BaseModel, extra="forbid"):
     """Limits on the runs of a process, and how another process takes over the runs of a dead one.
 
@@ -174,6 +206,12 @@ class Settings(BaseSettings):
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     page_tokens: Annotated[int, Field(ge=256)] = 6000
 
+    effort: Effort = "balanced"
+    answer_from: AnswerFrom = "library"
+    release: Release = "checked"
+    judge: JudgeSettings = JudgeSettings()
+    reranker: RerankerSettings = RerankerSettings()
+
     web: WebSettings = WebSettings()
 
     runs: RunSettings = RunSettings()
@@ -205,6 +243,9 @@ class Settings(BaseSettings):
             "page_tokens": self.page_tokens,
             "check_with_model": self.check_with_model,
             "assess_with_model": self.assess_with_model,
+            "effort": self.effort,
+            "answer_from": self.answer_from,
+            "release": self.release,
         }
 
 
