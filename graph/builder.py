@@ -67,9 +67,11 @@ BINDINGS: Mapping[str, Binding] = {
     "search_web": lambda run, family: partial(search_web, web=run.web),
     "grade_segments": lambda run, family: partial(grade_segments, grader=family.grader, reader=run.reader),
     "rewrite_query": lambda run, family: partial(rewrite_query, rewriter=family.rewriter),
-    "generate_answer": lambda run, family: partial(generate_answer, writer=family.writer, reader=run.reader),
+    "generate_answer": lambda run, family: partial(
+        generate_answer, writer=family.writer, checker=family.checker, judge=family.judge, reader=run.reader
+    ),
     "check_claims": lambda run, family: partial(
-        check_claims, checker=family.checker, settler=family.settler, reader=run.reader
+        check_claims, checker=family.checker, judge=family.judge, reader=run.reader
     ),
     "assess_quality": lambda run, family: partial(
         assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader

@@ -32,7 +32,7 @@ StopReason = Literal[
     "library_not_allowed",  # the question needs the library and search was off
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
     "claims_not_supported",  # an answer was written, but its sources support none of it
-    "repairs_used_up",  # answered with failed claims that no repair fixed; their verdicts show it
+    "repairs_used_up",  # answered without the claims that failed and that no repair fixed
     "budget_model_calls",  # answered or abstained with steps skipped, since a cap was reached
     "budget_seconds",
     "budget_tokens",

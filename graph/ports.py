@@ -154,9 +154,13 @@ class QueryRewriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DraftOpened:
-    """The start of a section. ``fallback`` is why something simpler than the family's writer writes it."""
+    """The start of a section. ``fallback`` is why something simpler than the family's writer writes it.
+
+    ``source_ids`` are the offered ids that the section cites, where they are known before its text; else None.
+    """
 
     fallback: Failure | None = None
+    source_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,12 +272,18 @@ class WrittenSection:
 
     With origin ``matched`` the section cites nothing usable, and ``segments`` are all that its writer saw: a claim then
     has a proof only where text matching finds one above its fixed threshold.
+
+    Claims before the offset ``start`` are checked already. While the section is ``open``, more text may follow, and
+    claims that it could change are left out.
     """
 
     text: str
     segments: tuple[Segment, ...]
     others: tuple[Segment, ...] = ()
     origin: Origin = "cited"
+    question: str = ""
+    start: int = 0
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ LangGraph can describe the input form on Python 3.11.
 
 import operator
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -15,6 +15,7 @@ from graph.evidence import (
     Disagreement,
     Failure,
     Intent,
+    JudgeMark,
     Proof,
     Section,
     SourceKind,
@@ -47,7 +48,7 @@ class SourceRow(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A checked claim, with its offsets in the text of its section."""
+    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it."""
 
     section_index: int
     start: int
@@ -55,6 +56,7 @@ class ClaimRow(TypedDict):
     verdict: Verdict
     reasons: list[str]
     proofs: list[Proof]
+    judge: NotRequired[JudgeMark]
 
 
 class DisputeRow(TypedDict):
@@ -133,11 +135,15 @@ class State(InputState):
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)
+    checked: list[str] = field(
+        default_factory=list
+    )  # by section: what its claims were checked for, see answers.checking
     disputes: list[DisputeRow] = field(default_factory=list)
     disagreements: list[Disagreement] = field(default_factory=list)
     repairing: list[int] = field(default_factory=list)  # failed sections to revise
     revisions: list[RevisionRow] = field(default_factory=list)
     repairs: int = 0
+    withdrawn: int = 0  # failed claims that were cut out of the answer
     fallback: Failure | None = None  # a fallback not yet in any event; the last event reports it
 
     assessment: Assessment | None = None

@@ -50,11 +50,13 @@ class DecideRetrievalUpdate(TypedDict):
     sources: list[SourceRow]
     sections: list[Section]
     claims: list[ClaimRow]
+    checked: list[str]
     disputes: list[DisputeRow]
     disagreements: list[Disagreement]
     repairing: list[int]
     revisions: list[RevisionRow]
     repairs: int
+    withdrawn: int
     fallback: None
     assessment: None
     outcome: Literal[""]
@@ -108,11 +110,13 @@ async def decide_retrieval(
         "sources": [],
         "sections": [],
         "claims": [],
+        "checked": [],
         "disputes": [],
         "disagreements": [],
         "repairing": [],
         "revisions": [],
         "repairs": 0,
+        "withdrawn": 0,
         "fallback": None,
         "assessment": None,
         "outcome": "",

@@ -60,6 +60,8 @@ class Lines:
     searched: str
     disagree: str
     quoted: str
+    withdrawn: str
+    corrected: str
 
 
 @cache
