@@ -38,6 +38,11 @@ def has_failed(row: ClaimRow) -> bool:
     return row["verdict"] in FAILED
 
 
+def has_failed_claim(claim: Claim) -> bool:
+    """Whether a claim, as clients see it, is known to be false or unproven."""
+    return claim["verdict"] in FAILED
+
+
 def failed_sections(claims: Iterable[ClaimRow]) -> list[int]:
     """Return the indices of the sections with a failed claim, in order."""
     return sorted({row["section_index"] for row in claims if has_failed(row)})
@@ -174,7 +179,7 @@ class CheckedAnswer:
         Sections whose revision is empty are withdrawn with the failed ones, once no repair is left.
         """
         before = {index: self.claims_of(index) for index in range(len(self.sections))}
-        old = list(self.sections)
+        old, disputes = list(self.sections), list(self.disputes)
         for row in revisions:
             if row["text"]:
                 index = row["section_index"]
@@ -187,6 +192,9 @@ class CheckedAnswer:
             section, self.sections[index] = self.sections[index], old[index]
             if raises_support(self.claims, index, revised):
                 self._revise(index, section, revised)
+            else:
+                self.disputes = [row for row in self.disputes if row["section_index"] != index]
+                self.disputes += [row for row in disputes if row["section_index"] == index]
 
     def withdraw_failed(self) -> int:
         """Withdraw the claims that failed, and the sections that have no other claim; return how many claims."""
@@ -277,7 +285,8 @@ class CheckedAnswer:
         before = self.sections[index]["text"]
         self.sections[index] = section
         self.claims = self._with_rows(index, claims)
-        self.disputes = [row for row in self.disputes if row["section_index"] != index]
+        if not claims:
+            self.disputes = [row for row in self.disputes if row["section_index"] != index]
         self._remember(index)
         revised = self.cited_claims(index)
         self._emit(

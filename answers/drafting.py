@@ -28,7 +28,7 @@ async def emit_drafts(
     from the model's own knowledge.
     """
     sections: list[Section] = []
-    opened = _OpenSection(0, None, emit)
+    opened = _OpenSection(0, None, emit, grounded=grounded)
     cited: tuple[str, ...] | None = None
     thinking = _ThinkingStream(emit)
     async with aclosing(drafts) as stream:  # type: ignore[type-var]
@@ -36,7 +36,7 @@ async def emit_drafts(
             match draft:
                 case DraftOpened(fallback, source_ids):
                     thinking.close()
-                    opened = _OpenSection(len(sections), fallback, emit)
+                    opened = _OpenSection(len(sections), fallback, emit, grounded=grounded)
                     cited = source_ids
                 case DraftText(delta):
                     opened.write(delta)
@@ -45,7 +45,7 @@ async def emit_drafts(
                 case DraftThinking(delta):
                     thinking.write(delta)
                 case DraftClosed():
-                    closed = opened.close(draft, segments, grounded=grounded)
+                    closed = opened.close(draft, segments)
                     sections += closed
                     if answer is not None:
                         for section in closed:
@@ -77,7 +77,10 @@ class _ThinkingStream:
 class _OpenSection:
     """A section as it is streamed; it starts with the first text that may go out."""
 
-    def __init__(self, index: int, fallback: Failure | None, emit: Callable[[AnyEvent], None]) -> None:
+    def __init__(
+        self, index: int, fallback: Failure | None, emit: Callable[[AnyEvent], None], *, grounded: bool
+    ) -> None:
+        self._grounded = grounded
         self._index = index
         self._fallback = fallback
         self._emit = emit
@@ -88,7 +91,7 @@ class _OpenSection:
     def write(self, delta: str) -> None:
         self._emit_text(self._filter.feed(delta))
 
-    def close(self, closed: DraftClosed, segments: Mapping[str, Segment], *, grounded: bool) -> list[Section]:
+    def close(self, closed: DraftClosed, segments: Mapping[str, Segment]) -> list[Section]:
         """Emit the remaining text and what was removed; return the section, or nothing where no text is left."""
         rest, text, removed = self._filter.close(links_of_cited(closed.source_ids, segments))
         self._emit_text(rest)
@@ -100,14 +103,14 @@ class _OpenSection:
             SectionFinished(section_index=self._index, text=text, source_ids=source_ids, unknown_ids=closed.unknown_ids)
         )
         section = Section(text=text, source_ids=source_ids)
-        return [section if grounded else Section(**section, grounded=False)]
+        return [section if self._grounded else Section(**section, grounded=False)]
 
     def _emit_text(self, text: str) -> None:
         if not text:
             return
         self.text += text
         if not self._started:
-            self._emit(SectionStarted(section_index=self._index, fallback=self._fallback))
+            self._emit(SectionStarted(section_index=self._index, fallback=self._fallback, grounded=self._grounded))
             self._started = True
         self._emit(TextDelta(section_index=self._index, delta=text))
 

@@ -143,9 +143,12 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionStarted:
+    """The start of a section; ``grounded`` is False for one from the model's own knowledge."""
+
     type: Literal["section_started"] = "section_started"
     section_index: int
     fallback: Failure | None = None
+    grounded: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

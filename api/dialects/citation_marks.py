@@ -41,16 +41,17 @@ def by_position(mark: Mark, sources: Sequence[Source]) -> Mark:
 
 
 def marked_pieces(section: FinalSection, mark: Mark) -> list[str]:
-    """Return a section's text in pieces, each a claim followed by the marks of the sources that it cites.
+    """Return a part of a section in pieces, each a claim followed by the marks of the sources that it cites.
 
     Joined, the pieces are the marked section; no mark is split. Every section except the first begins with the blank
     line that separates it from the one before. If the text itself contains what looks like a mark, such as a quoted
     ``[3]``, a JOINER after its bracket distinguishes it from ours.
     """
-    pieces = [BETWEEN_SECTIONS] if section.position else []
-    start = 0
-    marks = ""
-    for claim in sorted(section.claims, key=lambda claim: claim["end"]):
+    pieces = [BETWEEN_SECTIONS] if section.position and not section.start else []
+    start = section.start
+    before = (claim for claim in section.claims if claim["end"] == section.start)
+    marks = "".join(mark(each["source_index"]) for claim in before for each in claim["citations"])
+    for claim in sorted(section.new_claims, key=lambda claim: claim["end"]):
         text = _no_link(marks, _without_lookalikes(section.text, start, claim["end"]))
         marks = "".join(map(mark, sorted({citation["source_index"] for citation in claim["citations"]})))
         pieces.append(text + marks)
@@ -111,7 +112,7 @@ def placed_claims(sections: Iterable[FinalSection], mark: Mark) -> Iterator[Plac
     for section in sections:
         marked = "".join(marked_pieces(section, mark))
         starts, ends = _places(section, marked, mark)
-        for claim in section.claims:
+        for claim in section.new_claims:
             start, end = starts[claim["start"]], ends[claim["end"]]
             yield PlacedClaim(claim, before + utf16(marked, start), before + utf16(marked, end))
         before += utf16(marked, len(marked))
@@ -124,12 +125,12 @@ def _places(section: FinalSection, marked: str, mark: Mark) -> tuple[list[int], 
     text that ends there ends, before them.
     """
     inserted = dict.fromkeys(range(len(section.text) + 1), 0)
-    for claim in section.claims:
+    for claim in section.new_claims:
         cited = sorted({citation["source_index"] for citation in claim["citations"]})
         inserted[claim["end"]] += len("".join(map(mark, cited)))
-    starts, ends = [], []
-    place = len(BETWEEN_SECTIONS) if section.position else 0
-    for offset in range(len(section.text) + 1):
+    starts, ends = [0] * section.start, [0] * section.start
+    place = len(BETWEEN_SECTIONS) if section.position and not section.start else 0
+    for offset in range(section.start, len(section.text) + 1):
         own = section.text[offset : offset + 1]
         ends.append(place)
         place = _past_joiner(marked, place, own)

@@ -60,8 +60,19 @@ def dropped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
 
 
 def swapped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Replace each claim's citations with those of the previous claim."""
-    return [replace(claim, proofs=claims[index - 1].proofs) for index, claim in enumerate(claims)]
+    """Replace each claim's citations with another sentence of the same segment."""
+    segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
+    return [
+        replace(claim, proofs=tuple(_another_sentence(proof, segments[proof["segment_id"]]) for proof in claim.proofs))
+        for claim in claims
+    ]
+
+
+def _another_sentence(proof: Proof, segment: Segment) -> Proof:
+    spans = [(segment.start + start, segment.start + end) for start, end in sentences(segment.text)]
+    others = (span for span in spans if span[1] <= proof["start"] or span[0] >= proof["end"])
+    start, end = next(others, (proof["start"], proof["end"]))
+    return {**proof, "start": start, "end": end}
 
 
 def slipped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:

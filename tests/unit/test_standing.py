@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers.standing import RunView, SectionView, view_run, written_sections
+from answers.standing import RunView, SectionView, view_run, standing_sections
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -136,7 +136,7 @@ def test_a_resumption_voids_the_sections_that_it_does_not_keep() -> None:
     view = view_run([*before, resumed(0)])
     assert [(each.text, each.settled) for each in view.written] == [("One.", False)]
     assert list(view.first) == [0]
-    assert written_sections([*before, resumed()]) == []
+    assert standing_sections([*before, resumed()]) == []
 
 
 def test_verdicts_on_a_section_that_is_void_are_ignored() -> None:

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from answers.standing import written_sections
+from answers.standing import standing_sections
 from graph import events as told
 from graph.events import AnyEvent, Envelope
-from graph.evidence import Disagreement, Message, SectionClaim, Source, Spent
-from tests.wire.texts import Written, citation, claim, sentences, source, uncited, written
+from graph.evidence import Claim, Disagreement, Message, SectionClaim, Source, Spent
+from tests.wire.texts import FAILED, Written, citation, claim, sentences, source, uncited, written
 
 RUN_ID = str(UUID(int=0x4000_8000_0000_0000_0001))
 SESSION_ID = str(UUID(int=0x4000_8000_0000_0000_0002))
@@ -146,13 +146,24 @@ def revise(run: Telling) -> list[AnyEvent]:
 
 
 def withdraw(run: Telling) -> list[AnyEvent]:
-    """Take back the sections of which nothing held."""
+    """Take back the claims that failed; a section goes with its last one."""
     events: list[AnyEvent] = []
     for index, section in enumerate(run.sections):
-        if section.hopeless:
-            run.sections[index] = Written("", [], [])
+        if section.failed:
+            run.sections[index] = Written("", [], []) if section.hopeless else passed(section)
             events.append(revised(index, run.sections[index]))
     return events
+
+
+def passed(section: Written) -> Written:
+    """Leave what did not fail of a section."""
+    text, claims = "", list[Claim]()
+    for each in section.claims:
+        if each["verdict"] not in FAILED:
+            text += " " if text else ""
+            claims.append(claim(text, each["text"], each["verdict"], each["citations"]))
+            text += each["text"]
+    return Written(text, section.source_ids, claims)
 
 
 def revised(index: int, section: Written) -> told.SectionRevised:
@@ -262,7 +273,7 @@ def cancelled_runs(draw: st.DrawFn) -> list[Envelope]:
     draw(st.sampled_from((answered, abstained, direct)))(run)
     started = next(at for at, event in enumerate(run.events) if isinstance(event, told.RunStarted))
     events = run.events[: draw(st.integers(started + 1, len(run.events) - 1))]
-    sections = written_sections(events)
+    sections = standing_sections(events)
     answer = "\n\n".join(section["text"] for section in sections)
     message = Message(answer=answer, sections=sections, citations=[], sources=[], family="llm")
     return logged(

@@ -14,7 +14,7 @@ from typing import Protocol
 from langgraph.runtime import RunControl
 from pydantic_core import to_json
 
-from answers.standing import written_sections
+from answers.standing import standing_sections
 from graph.errors import CitewellError
 from graph.events import (
     TERMINAL,
@@ -249,7 +249,7 @@ class Run:
     @property
     def sections(self) -> list[Section]:
         """The sections finished so far: revised ones in their latest form, withdrawn ones left out."""
-        return written_sections(self._emitted)
+        return standing_sections(self._emitted)
 
     @property
     def has_started(self) -> bool:

@@ -66,7 +66,7 @@ class CitedDocuments:
 
     def numbered(self, section: FinalSection) -> FinalSection:
         """Return a section whose citations number documents instead of segments."""
-        in_order = sorted(section.claims, key=lambda claim: claim["end"])
+        in_order = sorted(section.new_claims, key=lambda claim: claim["end"])
         return replace(section, claims=[self._numbered(claim) for claim in in_order])
 
     def sources(self) -> list[DocumentSource]:

@@ -75,7 +75,7 @@ def by_appearance() -> Numbering:
 
 
 class AnnotatedText:
-    """The text of an answer, written section by section, with the annotations of its cited claims.
+    """The text of an answer, written part by part, with the annotations of its cited claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
     claim without the marks after it.
@@ -90,10 +90,11 @@ class AnnotatedText:
         self._length = 0
 
     def write(self, section: FinalSection) -> list[str]:
-        """Append a section, and return it in pieces that split no mark."""
+        """Append a part of a section, and return it in pieces that split no mark."""
         claims = [self._numbered(claim) for claim in sorted(section.claims, key=lambda claim: claim["end"])]
+        new = [claim for claim in claims if claim["end"] > section.start]
         written = marked_pieces(replace(section, claims=claims), self._mark)
-        self._annotate(section, claims, "".join(written))
+        self._annotate(section, new, "".join(written))
         self._length += sum(map(len, written))
         return written
 
@@ -111,12 +112,15 @@ class AnnotatedText:
         marks: defaultdict[int, int] = defaultdict(int)
         for claim in claims:
             marks[claim["end"]] += sum(len(self._mark(number)) for number in _numbers(claim))
-        begins = len(BETWEEN_SECTIONS) if section.position else 0
-        places = [self._length + place for place in _places(section.text, written, begins, marks)]
+        begins = len(BETWEEN_SECTIONS) if section.position and not section.start else 0
+        text = section.text[section.start :]
+        shifted = {place - section.start: length for place, length in marks.items()}
+        places = [self._length + place for place in _places(text, written, begins, shifted)]
         for claim in claims:
             for number in _numbers(claim):
                 url, title = self._cited[number]
-                span = {"start_index": places[claim["start"]], "end_index": places[claim["end"] - 1] + 1}
+                first, last = claim["start"] - section.start, claim["end"] - 1 - section.start
+                span = {"start_index": places[first], "end_index": places[last] + 1}
                 self.annotations.append({"type": "url_citation", "url_citation": {"url": url, "title": title, **span}})
 
     def _mark(self, number: int) -> str:
