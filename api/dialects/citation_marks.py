@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source
@@ -116,6 +117,21 @@ def placed_claims(sections: Iterable[FinalSection], mark: Mark) -> Iterator[Plac
             start, end = starts[claim["start"]], ends[claim["end"]]
             yield PlacedClaim(claim, before + utf16(marked, start), before + utf16(marked, end))
         before += utf16(marked, len(marked))
+
+
+def with_latest_verdicts(placed: Iterable[PlacedClaim], latest: Callable[[Claim], Claim]) -> list[PlacedClaim]:
+    """Return claims as they were sent, with the verdicts that they have now."""
+    return [replace(each, claim=latest(each.claim)) for each in placed]
+
+
+def judgement_fields(claim: Claim) -> dict[str, Any]:
+    """Return who gave a claim's verdict: ``by``, and ``judge`` with its exam; neither where nobody decided."""
+    fields: dict[str, Any] = {}
+    if "by" in claim:
+        fields["by"] = claim["by"]
+    if "judge" in claim:
+        fields["judge"] = claim["judge"]
+    return fields
 
 
 def _places(section: FinalSection, marked: str, mark: Mark) -> tuple[list[int], list[int]]:

@@ -73,6 +73,11 @@ class SectionBuffer:
         self._sent: dict[int, _Sent] = {}  # by section index
         self._first_open = 0  # index of the first section that has not left as a whole
         self._positions = 0
+        self._latest: dict[str, Claim] = {}  # by text
+
+    def latest(self, claim: Claim) -> Claim:
+        """Return a claim with its latest verdict, which may have come after its text has left."""
+        return self._latest.get(claim["text"], claim)
 
     def feed(self, event: AnyEvent) -> list[FinalSection]:
         """Read an event, and return what it releases.
@@ -80,6 +85,8 @@ class SectionBuffer:
         Raises Retracted if text that has left was written differently after a crash.
         """
         self._view.feed(event)
+        if isinstance(event, SectionChecked | SectionRevised):
+            self._latest.update({claim["text"]: claim for claim in event.claims})
         match event:
             case RunStarted():
                 self._waits_for_judge = event.release == "judged"

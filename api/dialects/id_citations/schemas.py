@@ -11,7 +11,17 @@ from api.dialects.section_buffer import FinalSection, final_sections
 from api.fields import ChatOptions, ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
-from graph.evidence import Citation, Claim, Freshness, Identity, Message, Origin, Verdict
+from graph.evidence import (
+    Citation,
+    Claim,
+    Freshness,
+    Identity,
+    JudgeMark,
+    Message,
+    Origin,
+    Verdict,
+    VerdictSource,
+)
 from tools.runs.run_request import RunRequest, question_id
 from tools.sessions.session_store import RunStatus, StoredMessage
 
@@ -48,6 +58,8 @@ class Quote(TypedDict):
     quote: str
     origin: Origin
     verdict: Verdict
+    by: NotRequired[VerdictSource]
+    judge: NotRequired[JudgeMark]
 
 
 class SegmentCitation(TypedDict):
@@ -149,14 +161,14 @@ def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
     cited: dict[tuple[str, int, Freshness | None], SegmentCitation] = {}
     for claim in sorted(claims, key=lambda claim: claim["end"]):
         for citation in claim["citations"]:
-            found = _segment(citation)
+            found = _segment(citation, claim)
             key = (found["document_id"], found["segment_index"], found.get("freshness"))
             segment = cited.setdefault(key, found)
             segment["quotes"] += [quote for quote in found["quotes"] if quote not in segment["quotes"]]
     return list(cited.values())
 
 
-def _segment(citation: Citation) -> SegmentCitation:
+def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
     """Convert a citation; a quote that has moved since the answer refers to its current segment."""
     place = citation.get("now") or citation
     quote = Quote(
@@ -166,6 +178,10 @@ def _segment(citation: Citation) -> SegmentCitation:
         origin=citation["origin"],
         verdict=citation["verdict"],
     )
+    if "by" in claim:
+        quote["by"] = claim["by"]
+    if "judge" in claim:
+        quote["judge"] = claim["judge"]
     found = SegmentCitation(
         document_id=citation["document_id"],
         segment_index=place["segment_index"],
