@@ -7,7 +7,7 @@ from typing import get_args
 
 from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
-from graph.evidence import Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
+from graph.evidence import ExamFigure, Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
 from graph.ports import (
     CheckedClaim,
     CheckResult,
@@ -19,6 +19,9 @@ from graph.ports import (
     Family,
     FaultySection,
     Grading,
+    Judge,
+    Judgement,
+    OpenClaim,
     PassageFinder,
     Preparation,
     QualityAssessor,
@@ -178,6 +181,32 @@ class ScriptedChecker:
 
 
 @dataclass
+class ScriptedJudge:
+    """Judge that gives the first verdict whose word, such as ``(unsupported)``, its claim contains, else the default.
+
+    A verdict of None is a part of the reply that can't be read; ``failures`` are raised first, one a request.
+    """
+
+    otherwise: Verdict | None = "supported"
+    exam: ExamFigure | None = field(default_factory=lambda: ExamFigure(language="en", right=58, of=60))
+    failures: list[Exception] = field(default_factory=list)
+    asked: list[list[OpenClaim]] = field(default_factory=list)
+    name: str = "judge"
+    version: str = "1"
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge by the words in the claims."""
+        meter.call()
+        self.asked.append(list(claims))
+        if self.failures:
+            raise self.failures.pop(0)
+        return [Judgement(self._verdict(each.claim), reason="scripted", exam=self.exam) for each in claims]
+
+    def _verdict(self, claim: str) -> Verdict | None:
+        return next((each for each in get_args(Verdict) if f"({each})" in claim), self.otherwise)
+
+
+@dataclass
 class ScriptedRewriter:
     """QueryRewriter that gives its queries in order, then an empty one."""
 
@@ -217,6 +246,7 @@ def resources(
     *,
     checker: ClaimChecker | None = None,
     rewriter: QueryRewriter | None = None,
+    judge: Judge | None = None,
     assessor: QualityAssessor | None = None,
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
@@ -230,6 +260,7 @@ def resources(
         family,
         checker or CodeChecker(),
         rewriter or ScriptedRewriter(),
+        judge=judge,
         assessor=assessor,
     )
     return Resources(
