@@ -14,8 +14,9 @@ from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable,
 from migrations import pending
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
+from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
-from tools.plugins.entry_points import BACKENDS, DIALECTS, PARSERS, find_plugins
+from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ModelSettings, Settings
 from tools.storage.database import Connection, database_errors
 from tools.storage.startup import open_database
@@ -122,6 +123,7 @@ def check_plugins(settings: Settings) -> list[Check]:
         DIALECTS: lambda: mount_routes(FastAPI()),
         PARSERS: formats,
         BACKENDS: lambda: configured_families(settings),
+        JUDGES: lambda: check_judge(settings),
     }
     checks = [_check_group(group, load) for group, load in loading.items()]
     return [check for check in checks if check.facts or not check.ok]

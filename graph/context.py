@@ -31,7 +31,6 @@ class Context:
     max_seconds: Annotated[float | None, Field(gt=0)] = 120.0
     max_rewrites: Annotated[int, Field(ge=0, le=2)] = 1
     max_repairs: Annotated[int, Field(ge=0, le=2)] = 1
-    check_with_model: bool = False
     assess_with_model: bool = False
 
     @property

@@ -389,10 +389,9 @@ class Titler(Protocol):
 class Family:
     """The ports of one family: a model that reads and writes, or the extractive reader.
 
-    ``checker`` decides by code alone. ``settler`` also asks a model about claims that code left open, and ``assessor``
-    asks one for its opinion of the answer; both are used only where a run requests them, and None without a model.
-    ``judge`` decides on claims that code left open, None where there is none. ``titler`` is None for a family that
-    leaves sessions untitled.
+    ``checker`` decides by code alone, and ``judge`` on claims that code left open, None where there is none.
+    ``assessor`` asks a model for its opinion of the answer; it is used only where a run requests it, and None without a
+    model. ``titler`` is None for a family that leaves sessions untitled.
     """
 
     name: FamilyName
@@ -402,7 +401,6 @@ class Family:
     writer: AnswerWriter
     checker: ClaimChecker
     rewriter: QueryRewriter
-    settler: ClaimChecker | None = None
     judge: Judge | None = None
     assessor: QualityAssessor | None = None
     titler: Titler | None = None

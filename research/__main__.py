@@ -24,9 +24,6 @@ def repair(
     path: Annotated[Path, typer.Option("--path", help="XQuAD's folder.", show_default=False)],
     model: Annotated[str, typer.Option("--model", help="A configured model's name.", show_default=False)],
     per_language: Annotated[int, typer.Option("--per-language", min=1, help="Questions per language.")] = 8,
-    settle: Annotated[
-        bool, typer.Option("--settle", help="Let the model settle claims that code leaves open.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare a model's answers before the claim check and after repair."""
@@ -34,9 +31,7 @@ def repair(
     async def measure(citewell: "Citewell", progress: "Progress") -> Mapping[str, Any]:
         from research.repair import run_repair
 
-        return await run_repair(
-            citewell, path, model=model, per_language=per_language, settle=settle, progress=progress
-        )
+        return await run_repair(citewell, path, model=model, per_language=per_language, progress=progress)
 
     run(_measured(measure, as_json), as_json=as_json)
 

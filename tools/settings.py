@@ -47,6 +47,14 @@ def normal_base_url(url: str) -> str:
     return stem if versioned else f"{stem}/v1"
 
 
+def sendable_key(value: SecretStr) -> SecretStr:
+    """Return a key without spaces around it. Raises ValueError where it can't be sent in a header."""
+    key = value.get_secret_value().strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("a key may only contain printable ASCII characters")
+    return SecretStr(key)
+
+
 class ModelSettings(BaseModel, extra="forbid"):
     """A chat model behind an OpenAI-compatible endpoint; requests select it by ``name``."""
 
@@ -109,28 +117,54 @@ class WebSettings(BaseModel, extra="forbid"):
     @field_validator("api_key")
     @classmethod
     def _sendable(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()
-        if not (key.isascii() and key.isprintable()):
-            raise ValueError("a key may only contain printable ASCII characters")
-        return SecretStr(key)
+        return sendable_key(value)
+
+
+Entailment = Literal["entailment", "neutral", "contradiction"]
+JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
 
 class JudgeSettings(BaseModel, extra="forbid"):
     """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
 
     ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
-    MiniCheck's document-and-claim prompt with yes or no, ``entailment`` for a text-classification endpoint. ``off``
-    leaves these claims unverified. With ``exam: auto`` a judge without a result takes the exam in the background of the
-    first question that needs it; with ``manual`` only ``citewell judge exam`` starts it.
+    MiniCheck's document-and-claim prompt with yes or no, ``entailment`` for a text-classification endpoint, or the name
+    of an installed judge. ``off`` leaves these claims unverified. ``instruction`` is the system message for
+    ``minicheck`` where its server adds none, and ``labels`` says what the labels of ``entailment`` mean where their
+    names don't. With ``exam: auto`` a judge without a result takes the exam in the background of the first question
+    that needs it; with ``manual`` only ``citewell judge exam`` starts it.
     """
 
-    kind: Literal["chat", "minicheck", "entailment", "off"] = "chat"
+    kind: Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")] = "chat"
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
     model: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
     context_tokens: Annotated[int, Field(ge=1024)] = 8192
+    instruction: str = ""
+    labels: dict[str, Entailment] = {}
     exam: Literal["auto", "manual"] = "auto"
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/")
+
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "JudgeSettings":
+        if self.kind in ("minicheck", "entailment") and self.base_url is None:
+            raise ValueError(f"judge.base_url is required for the kind {self.kind!r}")
+        if self.base_url is not None and self.kind in JUDGE_KINDS and self.kind != "off" and not self.model:
+            raise ValueError("judge.model is required with judge.base_url: verdicts and the exam name it")
+        return self
 
 
 class RerankerSettings(BaseModel, extra="forbid"):
@@ -199,7 +233,6 @@ class Settings(BaseSettings):
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
-    check_with_model: bool = False
     assess_with_model: bool = False
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
@@ -241,7 +274,6 @@ class Settings(BaseSettings):
         """Return the fields of a run's Context that the deployment sets, not the request."""
         return {
             "page_tokens": self.page_tokens,
-            "check_with_model": self.check_with_model,
             "assess_with_model": self.assess_with_model,
             "effort": self.effort,
             "answer_from": self.answer_from,

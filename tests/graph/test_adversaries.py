@@ -105,7 +105,7 @@ async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str
         always(scripted_openai, "grade_segments", say('{"relevant": []}'))
     always(scripted_openai, prompt, reply)
     asked = session(scripted_openai)
-    state = await outcome_of(asked, check_with_model=True)
+    state = await outcome_of(asked)
     within_bounds(scripted_openai, state)
     said = "".join(event.delta for event in asked.told("text_delta"))
     assert "evil.example" not in said
@@ -116,9 +116,7 @@ async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str
 @pytest.mark.parametrize("cap", range(9))
 async def test_every_cap_ends_with_an_outcome(scripted_openai: ScriptedOpenAI, cap: int) -> None:
     always(scripted_openai, "generate_answer", answer(FALSE))
-    state = await outcome_of(
-        session(scripted_openai), max_model_calls=cap, check_with_model=True, assess_with_model=True
-    )
+    state = await outcome_of(session(scripted_openai), max_model_calls=cap, assess_with_model=True)
     within_bounds(scripted_openai, state, calls=cap)
     assert state is not None
     if cap == 0:

@@ -4,12 +4,13 @@ Other distributions add backends under the entry point ``citewell.backends``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
-from graph.ports import Families, Family
+from graph.ports import Families, Family, Judge
 from tools.claims.code_checker import CodeChecker
+from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
@@ -52,26 +53,40 @@ def find_backend(model: str) -> Backend | None:
     return installed[max(matching, key=len)].value if matching else None
 
 
+def open_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
+    """Return the judge of answers that ``model`` writes, or of the extractive family's where it is None."""
+    return configured_judge(settings, model)
+
+
 def configured_families(settings: Settings) -> Families:
     """Return the families of a deployment; a model's is cached, the extractive one is created for each run.
 
-    Raises ConfigurationError if an installed backend is broken, its name is taken, or the default model does not exist.
+    Raises ConfigurationError if an installed backend or judge is broken, its name is taken, or the default model or the
+    kind of judge does not exist.
     """
     checker = CodeChecker()
     models = {model.name: model for model in settings.models}
     _check_names(settings, models)
+    check_judge(settings)
+
+    @cache
+    def judge_of_quotes() -> Judge | None:
+        return open_judge(settings, None)
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
-        return extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        return replace(family, judge=judge_of_quotes())
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
         from tools.extractive.extractive_family import ExtractiveWriter
         from tools.llm.llm_family import llm_family
 
-        return llm_family(models[name], thinking=thinking, checker=checker, fallback=ExtractiveWriter())
+        model = models[name]
+        judge = open_judge(settings, model)
+        return llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:

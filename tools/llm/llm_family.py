@@ -1,9 +1,9 @@
 """The family of the language model backend, for one model of the settings."""
 
 from graph.errors import InvalidRequest
-from graph.ports import AnswerWriter, ClaimChecker, Family
+from graph.ports import AnswerWriter, ClaimChecker, Family, Judge
 from tools.llm.answer_writing import LlmWriter
-from tools.llm.judging import LlmAdjudicator, LlmAssessor, LlmGrader
+from tools.llm.judging import LlmAssessor, LlmGrader
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
 from tools.llm.questions import LlmPreparer, LlmRewriter, LlmTitler
 from tools.settings import ModelSettings
@@ -15,6 +15,7 @@ def llm_family(
     thinking: bool,
     checker: ClaimChecker,
     fallback: AnswerWriter,
+    judge: Judge | None = None,
     retry: RetryPolicy | None = None,
 ) -> Family:
     """Create the family of a model. Nothing is imported, opened or requested before its first call.
@@ -40,7 +41,7 @@ def llm_family(
         writer=writer,
         checker=checker,
         rewriter=LlmRewriter(plain),
-        settler=LlmAdjudicator(plain, checker),
+        judge=judge,
         assessor=LlmAssessor(plain),
         titler=LlmTitler(plain),
     )

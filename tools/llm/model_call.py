@@ -24,10 +24,12 @@ from tools.llm.model_reply import (
     ReplyPart,
     ReplyText,
     ReplyThinking,
+    ReplyTokens,
     SurrogateJoiner,
     ThinkingSplitter,
 )
 from tools.llm.prompting import Messages, estimate_tokens
+from tools.llm.token_odds import TokenOdds, read_odds
 from tools.settings import ModelSettings
 from tools.web.retry_after import retry_after
 
@@ -243,8 +245,10 @@ class Caller:
         read = 0
         try:
             async with aclosing(self._chunks(messages, fields, ending, meter)) as chunks:
-                async for text, thought in chunks:
+                async for text, thought, tokens in chunks:
                     read += len(text) + len(thought)
+                    if tokens:
+                        yield ReplyTokens(tokens)
                     for part in [*([ReplyThinking(thought)] if thought else []), *splitter.feed(joiner.feed(text))]:
                         if shown := part.text[: max(0, room[type(part)])]:
                             yield type(part)(shown)
@@ -260,8 +264,8 @@ class Caller:
 
     async def _chunks(
         self, messages: Messages, fields: dict[str, Any], ending: _StreamEnd, meter: Meter
-    ) -> AsyncGenerator[tuple[str, str], None]:
-        """Yield the text and the thinking of each chunk, and record in ``ending`` how the reply ended."""
+    ) -> AsyncGenerator[tuple[str, str, tuple[TokenOdds, ...]], None]:
+        """Yield the text, thinking and tokens of each chunk, and record in ``ending`` how the reply ended."""
         request_id = uuid.uuid4().hex
         record = self._records.start(request_id)
         stream = self._chat.astream(
@@ -276,7 +280,8 @@ class Caller:
                     ending.reason = chunk.response_metadata.get("finish_reason") or ending.reason
                     if chunk.usage_metadata:
                         ending.tokens = chunk.usage_metadata["total_tokens"]
-                    yield str(chunk.text), chunk.additional_kwargs.get(REASONING, "")
+                    tokens = read_odds(chunk.response_metadata.get("logprobs"))
+                    yield str(chunk.text), chunk.additional_kwargs.get(REASONING, ""), tokens
         except SDK_ERRORS as error:
             raise translate_error(error) from error
         finally:

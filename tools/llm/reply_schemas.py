@@ -78,15 +78,15 @@ def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
     return ReplySchema("revision", _object(sections={"type": "array", "items": section}))
 
 
-def adjudication_schema(count: int, words: Sequence[str]) -> ReplySchema:
-    """Return the schema of an adjudication: a comparison per claim number, with one of ``words`` as its verdict.
+def judging_schema(count: int, verdicts: Sequence[str]) -> ReplySchema:
+    """Return the schema of a judge's reply: for each claim's number a comparison in words, and then its verdict.
 
     It is an object rather than an array, so that each claim is judged once without ``minItems``, which not every
     endpoint supports.
     """
     text = {"type": "string"}
-    comparison = _object(claimed=text, quoted=text, verdict={"type": "string", "enum": list(words)})
-    return ReplySchema("settlement", _object(**{str(number): comparison for number in range(1, count + 1)}))
+    judged = _object(claim=text, entry=text, difference=text, verdict={"type": "string", "enum": list(verdicts)})
+    return ReplySchema("judging", _object(**{str(number): judged for number in range(1, count + 1)}))
 
 
 Form = TypeVar("Form", bound=BaseModel)
