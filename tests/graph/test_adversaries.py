@@ -12,7 +12,7 @@ from tests.scripted_openai import Reply, ScriptedOpenAI, answer, say, scripted_o
 
 __all__ = ["scripted_openai"]
 
-CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query", "check_claims")
+CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query")
 FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
 SEGMENTS = {each.segment_id: each for each in (LEAVE, PAY, FOOD)}
 PENGUINS = {"text": "Penguins live in Antarctica.", "source_ids": ["handbook:0"]}

@@ -170,7 +170,7 @@ def _frame(number: int, claim: OpenClaim, *, asked: str, room: int) -> str:
 
 def _entry(entry: Entry, room: int) -> str:
     """Format an entry in at most about ``room`` tokens: its text first of all, then what it depends on; "" for none."""
-    path = [one_line(part) for part in (entry.title, *entry.heading.split(" > "))]
+    path = [one_line(without_surrogates(part)) for part in (entry.title, *entry.heading.split(" > "))]
     place = " > ".join(dict.fromkeys(part for part in path if part))
     above = [f"| # {cut_to_tokens(_neutral(place), PLACE_TOKENS)}"] if place else []
     text = _material(entry.text)
