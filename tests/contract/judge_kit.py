@@ -181,8 +181,9 @@ class JudgeContract:
         judgements = await judge.judge(claims, meter=meter)
         judged_well(judgements, len(claims))
         left_out = [judgement for judgement in judgements if judgement.verdict is None]
-        assert (len(left_out), len(server.requests)) == (1, 1)
-        assert "budget" in left_out[0].reason
+        assert len(server.requests) == 1
+        assert len(left_out) in (1, bench.per_request), "whichever request came second"
+        assert all("budget" in judgement.reason for judgement in left_out)
 
     async def test_an_endpoint_that_is_late_is_not_waited_for(self, server: ScriptedOpenAI, bench: Bench) -> None:
         holds = [Hold(), Hold(), Hold()]
