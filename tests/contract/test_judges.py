@@ -115,6 +115,18 @@ class TestChatJudge(JudgeContract):
         assert len(server.requests) > 1
         assert all(len(request.text) < 5000 * 3 for request in server.requests)
 
+    async def test_what_is_around_entries_of_several_claims_is_shown_once(
+        self, judge: Judge, server: ScriptedOpenAI
+    ) -> None:
+        others = [Entry(f"It is {n}.", "Staff handbook", "Leave", ("around it",)) for n in range(3)]
+        await judge.judge([claim("It is 25.", other) for other in others], meter=Meter())
+        user = server.requests[0].body["messages"][1]["content"]
+        assert user.count("| ~ around it") == 1
+        assert user.count("Entry, around it the same as in [1]:\n| # Staff handbook > Leave\n| It is") == 2
+        many = [claim("It is 25.", Entry(f"It is {n}.", context=("around it " * 200,))) for n in range(20)]
+        await judge.judge(many, meter=Meter())
+        assert len(server.requests) == 2
+
     async def test_an_entry_that_does_not_fit_is_cut(self, server: ScriptedOpenAI) -> None:
         judge = open_chat(server.base_url, context_tokens=4096)
         await judge.judge([claim("It is 25.", Entry("It is 25 days. " * 5000))], meter=Meter())

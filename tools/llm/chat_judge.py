@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import prompts
 from graph.errors import BudgetExhausted, CitewellError, DependencyFailed, ModelReplyInvalid
@@ -35,6 +35,9 @@ _LABEL = re.compile(
     r"\b(claims?|entry|entries|asked(?: of every claim)?|verdict|difference)([ \t]*\d{0,3}[ \t*_]*)[:：]", re.IGNORECASE
 )
 _KEY = re.compile(r'\\?["“”＂](\d{1,3}|claim|entry|difference|verdict)\\?["“”＂](?=\s*[:：])', re.IGNORECASE)
+
+
+_Seen = dict[tuple[str, str, tuple[str, ...]], int]  # surroundings of entries, and the claim that shows them first
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,14 @@ class ChatJudge:
 
     def _batches(self, asked: Sequence[tuple[int, OpenClaim]]) -> list[Batch[OpenClaim]]:
         batches: list[list[tuple[int, OpenClaim]]] = []
-        left = 0
+        left, seen = 0, _Seen()
         for index, claim in asked:
-            tokens = estimate_tokens(_frame(1, claim, asked=claim.question, room=self._room))
-            if tokens > left or len(batches[-1]) == self._most:
+            number = len(batches[-1]) + 1 if batches else 1
+            tokens = estimate_tokens(_frame(number, claim, asked=claim.question, room=self._room, seen=seen))
+            if tokens > left or number > self._most:
                 batches.append([])
-                left = self._room
+                left, seen = self._room, _Seen()
+                tokens = estimate_tokens(_frame(1, claim, asked=claim.question, room=self._room, seen=seen))
             batches[-1].append((index, claim))
             left -= tokens
         return list(batches)
@@ -144,15 +149,16 @@ def _numbered(claims: Sequence[OpenClaim], room: int) -> str:
     """Format claims under their numbers, from 1; a question that they share stands once, above them."""
     questions = {claim.question for claim in claims}
     shared = questions.pop() if len(claims) > 1 and len(questions) == 1 else ""
+    seen = _Seen()
     frames = [
-        _frame(number, claim, asked="" if shared else claim.question, room=room)
+        _frame(number, claim, asked="" if shared else claim.question, room=room, seen=seen)
         for number, claim in enumerate(claims, start=1)
     ]
     above = [f"Asked of every claim:\n{_quoted(_hint(shared))}"] if shared.strip() else []
     return "\n\n".join([*above, *frames])
 
 
-def _frame(number: int, claim: OpenClaim, *, asked: str, room: int) -> str:
+def _frame(number: int, claim: OpenClaim, *, asked: str, room: int, seen: _Seen) -> str:
     parts = [f"[{number}] Claim:", _quoted(_material(claim.claim))]
     if asked.strip():
         parts += ["Asked:", _quoted(_hint(asked))]
@@ -160,11 +166,14 @@ def _frame(number: int, claim: OpenClaim, *, asked: str, room: int) -> str:
         parts += ["After:", _quoted(_hint(claim.before))]
     left = room - estimate_tokens("\n".join(parts))
     for entry in claim.entries:
-        shown = _entry(entry, left)
+        surroundings = (entry.title, entry.heading, entry.context)
+        before = seen.get(surroundings) if entry.context else None
+        shown = _entry(replace(entry, context=()) if before else entry, left)
         if not shown:
             break
-        parts += ["Entry:", shown]
-        left -= estimate_tokens(shown) + 4
+        parts += [f"Entry, around it the same as in [{before}]:" if before else "Entry:", shown]
+        left -= estimate_tokens(shown) + 8
+        seen.setdefault(surroundings, number)
     return "\n".join(parts)
 
 
