@@ -12,12 +12,16 @@ from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
 from graph.ports import Entry, Judgement, OpenClaim
 from graph.usage import Meter
 from tests.judging import NO, WORDS, YES, RuleJudge, knows, small_exam
+from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, scripted_openai
 from tools.judges.exam import Exam, examine
 from tools.judges.exam_store import ExamStore, exam_key
 from tools.judges.examined_judge import ExaminedJudge
-from tools.judges.examiner import Examiner, ExamInProgress
-from tools.settings import JudgeSettings
+from tools.judges.examiner import Examiner, ExamInProgress, without_background_exam
+from tools.library.library import open_library
+from tools.settings import JudgeSettings, ModelSettings, Settings
 from tools.storage.database import Database
+
+__all__ = ["scripted_openai"]
 
 EXAM = small_exam("en", "vi", each=20)
 ENGLISH = OpenClaim(WORDS["en"].format(4), (Entry("4"),))
@@ -287,3 +291,39 @@ async def test_a_refused_key_ends_an_exam_early(examiner: Examiner, store: ExamS
     assert datetime.now(UTC) - stored.trouble_at < timedelta(minutes=1)
     (judgement,) = await ask(examiner, judge, ENGLISH)
     assert "ended early (The key is refused); `citewell judge exam` starts it" in judgement.reason
+
+
+async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[hold]), to="judge_claims")
+    model = ModelSettings(name="scripted", base_url=scripted_openai.base_url, model="any")
+    configured = settings.model_copy(update={"models": [model], "judge": AUTO})
+    async with open_library(configured) as library:
+        judge = library.families("scripted").judge
+        assert isinstance(judge, ExaminedJudge)
+        assert library.families("scripted").judge is judge
+        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
+        assert "any is taking it now (318 claims in about 64 calls" in judgement.reason
+        await asyncio.to_thread(hold.wait_reached)
+    assert [task.get_name() for task in asyncio.all_tasks() if "exam" in task.get_name()] == []
+    (asked,) = scripted_openai.requests
+    assert await asyncio.to_thread(asked.wait_disconnected)
+    async with open_library(without_background_exam(configured)) as library:
+        judge = library.families("scripted").judge
+        assert judge is not None
+        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
+        assert "any has not taken it; `citewell judge exam --model scripted` starts it" in judgement.reason
+    assert len(scripted_openai.requests) == 1
+
+
+async def test_a_judge_with_an_endpoint_of_its_own_is_examined_without_naming_a_model(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    own = JudgeSettings(exam="manual", base_url=scripted_openai.base_url, model="small-judge")
+    async with open_library(settings.model_copy(update={"judge": own})) as library:
+        judge = library.families("extractive").judge
+        assert judge is not None
+        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
+    assert "small-judge has not taken it; `citewell judge exam` starts it" in judgement.reason

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -37,6 +38,7 @@ from tools.judges.exam_marking import (
 from tools.judges.examined_judge import claim_language
 
 EXAM = built_in_exam()
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_exam_has_at_least_240_claims_half_of_them_false_in_three_languages() -> None:
@@ -45,6 +47,13 @@ def test_the_exam_has_at_least_240_claims_half_of_them_false_in_three_languages(
     assert len(EXAM.claims) >= 240
     for code in EXAM.languages:
         assert counts[code, True] == counts[code, False] >= 40
+
+
+def test_an_installation_has_the_claims() -> None:
+    from hatchling.builders.wheel import WheelBuilder
+
+    shipped = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    assert "tools/judges/exam_claims.jsonl" in shipped
 
 
 def test_every_claim_is_complete_and_has_an_id_of_its_own() -> None:

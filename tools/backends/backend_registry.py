@@ -3,7 +3,7 @@
 Other distributions add backends under the entry point ``citewell.backends``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -53,14 +53,18 @@ def find_backend(model: str) -> Backend | None:
     return installed[max(matching, key=len)].value if matching else None
 
 
+Examined = Callable[[Judge, str], Judge]  # a judge, and the name of the model whose answers it judges
+
+
 def open_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
     """Return the judge of answers that ``model`` writes, or of the extractive family's where it is None."""
     return configured_judge(settings, model)
 
 
-def configured_families(settings: Settings) -> Families:
+def configured_families(settings: Settings, examined: Examined | None = None) -> Families:
     """Return the families of a deployment; a model's is cached, the extractive one is created for each run.
 
+    ``examined`` holds every judge to its exam; without it judges are raw, and their verdicts count for nothing.
     Raises ConfigurationError if an installed backend or judge is broken, its name is taken, or the default model or the
     kind of judge does not exist.
     """
@@ -71,7 +75,7 @@ def configured_families(settings: Settings) -> Families:
 
     @cache
     def judge_of_quotes() -> Judge | None:
-        return open_judge(settings, None)
+        return _held_to_exam(open_judge(settings, None), EXTRACTIVE, examined)
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
@@ -85,7 +89,7 @@ def configured_families(settings: Settings) -> Families:
         from tools.llm.llm_family import llm_family
 
         model = models[name]
-        judge = open_judge(settings, model)
+        judge = _held_to_exam(open_judge(settings, model), name, examined)
         return llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
 
     @lru_cache
@@ -94,7 +98,8 @@ def configured_families(settings: Settings) -> Families:
         if backend is None:
             known = ", ".join([EXTRACTIVE, *models, *(f"{n}…" if n.endswith(ANY) else n for n in installed_backends())])
             raise UnknownModel(f"model: no model is named {name!r}; there are: {known}.")
-        return backend.family(name, thinking=thinking)
+        family = backend.family(name, thinking=thinking)
+        return replace(family, judge=_held_to_exam(family.judge, name, examined))
 
     def families(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model
@@ -107,6 +112,10 @@ def configured_families(settings: Settings) -> Families:
         return llm(name, thinking)
 
     return families
+
+
+def _held_to_exam(judge: Judge | None, model: str, examined: Examined | None) -> Judge | None:
+    return examined(judge, model) if judge is not None and examined is not None else judge
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:

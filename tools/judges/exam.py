@@ -24,7 +24,7 @@ from tools.llm.prompting import estimate_tokens
 from tools.runs.tasks import for_each_concurrently
 
 BATCH = 5  # claims judged together, as many as a section of an answer has
-REPLY_TOKENS = 25  # of a verdict
+REASONED_TOKENS = 80  # of a verdict with its reasons
 CLAIMS_FILE = "exam_claims.jsonl"
 
 Progress = Callable[[int, int], None]  # done, total
@@ -100,22 +100,27 @@ class Cost:
     tokens: int
 
     def __str__(self) -> str:
-        return f"{self.claims} claims in about {self.calls} calls, about {self.tokens:,} tokens"
+        return f"{self.claims} claims in about {self.calls} calls, about {round(self.tokens, -3):,} tokens"
 
 
-def estimate_cost(claims: Sequence[ExamClaim], *, one_a_call: bool = False) -> Cost:
-    """Estimate what it takes to judge these claims, a batch a request or one claim a request."""
+def estimate_cost(claims: Sequence[ExamClaim], *, instructions: str = "", one_a_call: bool = False) -> Cost:
+    """Estimate what it takes to judge these claims, a batch a request or one claim a request.
+
+    ``instructions`` are what a request says before its claims; a judge that has any also writes down its reasons.
+    """
     by_language: defaultdict[str, list[ExamClaim]] = defaultdict(list)
     for claim in claims:
         by_language[claim.language].append(claim)
     calls = len(claims) if one_a_call else sum(len(batches(each)) for each in by_language.values())
-    return Cost(len(claims), calls, sum(map(_tokens, claims)))
+    written = REASONED_TOKENS if instructions else 1
+    tokens = calls * estimate_tokens(instructions) + sum(_tokens(claim) + written for claim in claims)
+    return Cost(len(claims), calls, tokens)
 
 
 def _tokens(claim: ExamClaim) -> int:
     shown = [claim.claim.claim, claim.claim.question, claim.claim.before]
     shown += [text for entry in claim.claim.entries for text in (entry.title, entry.heading, entry.text)]
-    return sum(map(estimate_tokens, shown)) + REPLY_TOKENS
+    return sum(map(estimate_tokens, shown))
 
 
 def sample(claims: Sequence[ExamClaim], most: int) -> list[ExamClaim]:

@@ -1,6 +1,6 @@
 """A judge whose word counts only in the languages in which it passed its exam."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from graph.errors import ModelReplyInvalid
@@ -52,6 +52,15 @@ class ExaminedJudge:
         if len(judgements) != len(claims):
             raise ModelReplyInvalid(f"The judge {self.name} gave {len(judgements)} verdicts for {len(claims)} claims.")
         return judgements
+
+
+def examined_by(examiner: Examiner) -> Callable[[Judge, str], Judge]:
+    """Return what holds the judge of a model's answers to its exam."""
+
+    def examined(judge: Judge, model: str) -> Judge:
+        return ExaminedJudge(judge, examiner, examiner.command(model))
+
+    return examined
 
 
 def claim_language(claim: OpenClaim) -> str:

@@ -11,17 +11,19 @@ from functools import partial
 
 from graph.errors import CitewellError, DependencyFailed
 from graph.ports import Judge
+from prompts import load
 from tools.judges.exam import Cost, Exam, Progress, built_in_exam, estimate_cost, examine
 from tools.judges.exam_marking import LanguageResult
 from tools.judges.exam_store import ExamKey, ExamStore, StoredExam, exam_key
 from tools.llm.prompting import LANGUAGES
 from tools.runs.tasks import cancel_and_wait
-from tools.settings import JudgeSettings
+from tools.settings import JudgeSettings, Settings
 from tools.storage.database import Database
 
 log = logging.getLogger("citewell.judges")
 
 RETRY_AFTER = timedelta(minutes=10)
+EXAM_COMMAND = "citewell judge exam"
 CACHE_SECONDS = 30.0  # an exam that another process took is noticed after this
 
 
@@ -66,14 +68,13 @@ class Examiner:
         self._taking: dict[ExamKey, asyncio.Task[Mapping[str, LanguageResult]]] = {}
         self._troubles: dict[ExamKey, _Trouble] = {}
 
+    def command(self, model: str) -> str:
+        """Return the command that takes the exam of the judge of a model's answers."""
+        return EXAM_COMMAND if self._settings.base_url is not None else f"{EXAM_COMMAND} --model {model}"
+
     async def exam(self) -> Exam:
         """Return the exam that judges take."""
         return await asyncio.to_thread(self._load)
-
-    def cost(self, exam: Exam, languages: Sequence[str]) -> Cost:
-        """Estimate what the exam takes in these languages."""
-        claims = [claim for claim in exam.claims if claim.language in languages]
-        return estimate_cost(claims, one_a_call=self._settings.kind != "chat")
 
     async def standing(self, judge: Judge, language: str, *, command: str) -> Standing:
         """Return whether a judge has a say in a language (ISO 639-1), and start its exam where that is due.
@@ -166,7 +167,7 @@ class Examiner:
             return f"{ended}; a question after {retry:%H:%M} UTC starts it again."
         known = stored.languages if stored else {}
         missing = [language, *(code for code in exam.languages if code not in known and code != language)]
-        cost = self.cost(exam, missing)
+        cost = exam_cost(exam, missing, self._settings)
         if key not in self._taking:
             self._start(judge, key, missing, cost)
         return f"{judge.name} is taking it now ({cost})."
@@ -195,6 +196,14 @@ class Examiner:
             self._troubles[key] = _Trouble(message, datetime.now(UTC))
 
 
+def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> Cost:
+    """Estimate what the exam takes in these languages, by the kind of the judge."""
+    claims = [claim for claim in exam.claims if claim.language in languages]
+    if settings.kind == "chat":
+        return estimate_cost(claims, instructions=load("judge_claims", "claims").text)
+    return estimate_cost(claims, one_a_call=settings.kind == "minicheck")
+
+
 def _none(language: str, why: str) -> Standing:
     return Standing(None, f"No judge has passed its exam in {language_names([language])}: {why}")
 
@@ -203,6 +212,14 @@ def language_names(languages: Sequence[str]) -> str:
     """Return the English names of languages (ISO 639-1) as a list in words."""
     names = [LANGUAGES.get(code, code) for code in languages]
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def without_background_exam(settings: Settings) -> Settings:
+    """Return settings with which stored results count and no exam starts by itself.
+
+    For processes that end sooner than an exam, which would be paid for and lost each time.
+    """
+    return settings.model_copy(update={"judge": settings.judge.model_copy(update={"exam": "manual"})})
 
 
 @asynccontextmanager
