@@ -75,13 +75,13 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
 
     @cache
     def judge_of_quotes() -> Judge | None:
-        return _held_to_exam(open_judge(settings, None), EXTRACTIVE, examined)
+        return open_judge(settings, None)
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
         family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
-        return replace(family, judge=judge_of_quotes())
+        return _held_to_exam(replace(family, judge=judge_of_quotes()), EXTRACTIVE, examined)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
@@ -89,8 +89,9 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
         from tools.llm.llm_family import llm_family
 
         model = models[name]
-        judge = _held_to_exam(open_judge(settings, model), name, examined)
-        return llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
+        judge = open_judge(settings, model)
+        family = llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
+        return _held_to_exam(family, name, examined)
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:
@@ -98,8 +99,7 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
         if backend is None:
             known = ", ".join([EXTRACTIVE, *models, *(f"{n}…" if n.endswith(ANY) else n for n in installed_backends())])
             raise UnknownModel(f"model: no model is named {name!r}; there are: {known}.")
-        family = backend.family(name, thinking=thinking)
-        return replace(family, judge=_held_to_exam(family.judge, name, examined))
+        return _held_to_exam(backend.family(name, thinking=thinking), name, examined)
 
     def families(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model
@@ -114,8 +114,10 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
     return families
 
 
-def _held_to_exam(judge: Judge | None, model: str, examined: Examined | None) -> Judge | None:
-    return examined(judge, model) if judge is not None and examined is not None else judge
+def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Family:
+    if examined is None or family.judge is None:
+        return family
+    return replace(family, judge=examined(family.judge, model))
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:
