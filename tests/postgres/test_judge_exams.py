@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -201,6 +202,21 @@ async def test_the_exam_is_not_charged_to_the_run(automatic: Examiner) -> None:
     await background("rule")
     assert (meter.calls, meter.tokens) == (0, 0)
     assert len(judge.asked) == len(EXAM.claims)
+
+
+async def test_the_exam_knows_nothing_of_the_run_that_starts_it(automatic: Examiner) -> None:
+    of_run: ContextVar[str] = ContextVar("of_run", default="none")
+    seen: set[str] = set()
+
+    def note(claim: OpenClaim) -> Judgement:
+        seen.add(of_run.get())
+        return NO
+
+    token = of_run.set("a run")
+    await ask(automatic, RuleJudge(note), ENGLISH)
+    of_run.reset(token)
+    await background("rule")
+    assert seen == {"none"}
 
 
 async def test_an_exam_that_ends_early_is_no_failed_one_and_waits_ten_minutes(

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import Context
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -179,7 +180,9 @@ class Examiner:
             language_names(languages),
             cost,
         )
-        task = asyncio.create_task(self.take(judge, languages, at_once=1), name=f"citewell-exam-{judge.name}")
+        # In a context of its own: in that of the run, LangChain would count the exam's calls as the run's.
+        taking, name = self.take(judge, languages, at_once=1), f"citewell-exam-{judge.name}"
+        task = asyncio.create_task(taking, name=name, context=Context())
         self._taking[key] = task
         task.add_done_callback(partial(self._ended, key))
 
