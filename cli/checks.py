@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
+from cli.judge import JudgeState, configured_judges, judge_states
 from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable, ModelRefused, ModelUnavailable
 from migrations import pending
 from tools.backends.backend_registry import configured_families
@@ -115,6 +116,38 @@ async def check_model(model: ModelSettings) -> Check:
         advice = f"It lists {', '.join(served[:5]) or 'none'}; an alias may still work."
         return Check(name, True, f"{model.base_url} responds, but does not list {model.model}", advice, facts=facts)
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
+
+
+async def check_judges(settings: Settings) -> list[Check]:
+    """Return a check per judge: in which languages it passed its exam, and what a missing exam costs.
+
+    A judge without a passed exam is no fault: it has no say, and claims stay unverified. Whether the database responds
+    and settings are valid is for other checks to say.
+    """
+    try:
+        judges = configured_judges(settings)
+        if not judges:
+            return []
+        async with _connection(settings) as connection:
+            if await _one(connection, "SELECT to_regclass('judge_exams')") == "None":
+                return []
+            states = await judge_states(judges, settings, connection)
+    except (DatabaseUnavailable, ConfigurationError) as error:
+        log.info("The exams of judges could not be read: %s", error.message)
+        return []
+    return [
+        Check(f"judge {state.name}", True, str(state), _exam_advice(state, settings), facts=state.document())
+        for state in states
+    ]
+
+
+def _exam_advice(state: JudgeState, settings: Settings) -> str:
+    if not state.missing:
+        return ""
+    command = "citewell judge exam" if settings.judge.base_url else f"citewell judge exam --model {state.models[0]}"
+    if settings.judge.exam == "manual":
+        return f"`{command}` takes it."
+    return f"The first question to the service that needs it starts it, or `{command}`."
 
 
 def check_plugins(settings: Settings) -> list[Check]:

@@ -89,13 +89,14 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
 
 @asynccontextmanager
 async def opened(settings: "Settings", *, durability: "Durability | None" = None) -> AsyncIterator["Citewell"]:
-    """Open the library and the runner; close both on exit.
+    """Open the library and the runner; close both on exit. No exam of a judge starts by itself.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     from graph.entrypoint import open_citewell
+    from tools.judges.examiner import without_background_exam
 
-    async with open_citewell(settings, durability=durability) as citewell:
+    async with open_citewell(without_background_exam(settings), durability=durability) as citewell:
         yield citewell
 
 

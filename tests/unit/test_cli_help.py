@@ -18,6 +18,7 @@ COMMANDS = [
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),
+    *(["judge", name] for name in ("exam", "list")),
     ["eval", "run"],
     ["eval", "report"],
     ["eval", "compare"],

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers.standing import RunView, SectionView, view_run, standing_sections
+from answers.standing import RunView, SectionView, standing_sections, view_run
 from graph.events import (
     AnyEvent,
     Envelope,

@@ -3,7 +3,7 @@
 Other distributions add backends under the entry point ``citewell.backends``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -53,14 +53,18 @@ def find_backend(model: str) -> Backend | None:
     return installed[max(matching, key=len)].value if matching else None
 
 
+Examined = Callable[[Judge, str], Judge]  # a judge, and the name of the model whose answers it judges
+
+
 def open_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
     """Return the judge of answers that ``model`` writes, or of the extractive family's where it is None."""
     return configured_judge(settings, model)
 
 
-def configured_families(settings: Settings) -> Families:
+def configured_families(settings: Settings, examined: Examined | None = None) -> Families:
     """Return the families of a deployment; a model's is cached, the extractive one is created for each run.
 
+    ``examined`` holds every judge to its exam; without it judges are raw, and their verdicts count for nothing.
     Raises ConfigurationError if an installed backend or judge is broken, its name is taken, or the default model or the
     kind of judge does not exist.
     """
@@ -77,7 +81,7 @@ def configured_families(settings: Settings) -> Families:
         from tools.extractive.extractive_family import extractive_family
 
         family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
-        return replace(family, judge=judge_of_quotes())
+        return _held_to_exam(replace(family, judge=judge_of_quotes()), EXTRACTIVE, examined)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
@@ -86,7 +90,8 @@ def configured_families(settings: Settings) -> Families:
 
         model = models[name]
         judge = open_judge(settings, model)
-        return llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
+        family = llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
+        return _held_to_exam(family, name, examined)
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:
@@ -94,7 +99,7 @@ def configured_families(settings: Settings) -> Families:
         if backend is None:
             known = ", ".join([EXTRACTIVE, *models, *(f"{n}…" if n.endswith(ANY) else n for n in installed_backends())])
             raise UnknownModel(f"model: no model is named {name!r}; there are: {known}.")
-        return backend.family(name, thinking=thinking)
+        return _held_to_exam(backend.family(name, thinking=thinking), name, examined)
 
     def families(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model
@@ -107,6 +112,12 @@ def configured_families(settings: Settings) -> Families:
         return llm(name, thinking)
 
     return families
+
+
+def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Family:
+    if examined is None or family.judge is None:
+        return family
+    return replace(family, judge=examined(family.judge, model))
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:

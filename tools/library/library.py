@@ -8,6 +8,8 @@ from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, refuse_mismatch
+from tools.judges.examined_judge import examined_by
+from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.passages import MarkedPassages
@@ -58,9 +60,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
-    families = configured_families(settings)
+    configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     formats()  # fail now, not at the first file, if an installed parser is broken
-    async with open_database(settings) as database:
+    async with open_database(settings) as database, open_examiner(database, settings.judge) as examiner:
+        families = configured_families(settings, examined_by(examiner))
         embedder = await open_embedder(settings)
         workspaces = Workspaces(database)
         ingestor = Ingestor(database, workspaces, embedder, settings)
