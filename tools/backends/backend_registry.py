@@ -3,15 +3,15 @@
 Other distributions add backends under the entry point ``citewell.backends``.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
-from graph.ports import Families, Family
+from graph.ports import Families, Family, RelevanceGrader
 from tools.claims.code_checker import CodeChecker
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
-from tools.settings import EXTRACTIVE, ModelSettings, Settings
+from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
 
 ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
 
@@ -58,20 +58,25 @@ def configured_families(settings: Settings) -> Families:
     Raises ConfigurationError if an installed backend is broken, its name is taken, or the default model does not exist.
     """
     checker = CodeChecker()
+    reranked = _reranking(settings.reranker)
     models = {model.name: model for model in settings.models}
     _check_names(settings, models)
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
-        return extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        # Its reader was fitted on the scores of the search.
+        return replace(family, grader=reranked(family.grader, rescored=False)) if reranked else family
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
         from tools.extractive.extractive_family import ExtractiveWriter
         from tools.llm.llm_family import llm_family
 
-        return llm_family(models[name], thinking=thinking, checker=checker, fallback=ExtractiveWriter())
+        return llm_family(
+            models[name], thinking=thinking, checker=checker, fallback=ExtractiveWriter(), reranked=reranked
+        )
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:
@@ -92,6 +97,16 @@ def configured_families(settings: Settings) -> Families:
         return llm(name, thinking)
 
     return families
+
+
+def _reranking(settings: RerankerSettings) -> Callable[..., RelevanceGrader] | None:
+    """Return what puts the configured reranker before another grader; None without a reranker."""
+    if settings.base_url is None:
+        return None
+    from tools.rerankers.reranked_grading import RerankedGrader
+    from tools.rerankers.reranker_endpoint import Reranker
+
+    return partial(RerankedGrader, reranker=Reranker(settings), min_score=settings.min_score)
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:
