@@ -8,7 +8,6 @@ from tools.llm.answer_writing import LlmWriter
 from tools.llm.judging import LlmAdjudicator, LlmAssessor, LlmGrader
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
 from tools.llm.questions import LlmPreparer, LlmRewriter, LlmTitler
-from tools.rules.question_rules import RulePreparer
 from tools.rules.score_grading import ScoreGrader
 from tools.settings import ModelSettings
 
@@ -52,7 +51,7 @@ def llm_family(
         titler=LlmTitler(plain),
         room=writer.room,
         efforts={
-            "fast": EffortPorts(RulePreparer(), by_score),
-            "thorough": EffortPorts(LlmPreparer(plain, decides=True), LlmGrader(plain, by_score)),
+            "fast": EffortPorts(LlmPreparer(plain, "fast"), by_score),
+            "thorough": EffortPorts(LlmPreparer(plain, "thorough"), LlmGrader(plain, by_score)),
         },
     )

@@ -9,15 +9,16 @@ from pydantic import BaseModel, StringConstraints
 
 import prompts
 from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, fallback_failure
-from graph.evidence import Failure, Intent, SearchMode
+from graph.evidence import Effort, Failure, Intent, SearchMode
 from graph.ports import Preparation, Rewriting
 from graph.state import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages, one_line, sanitize
 from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, read_form
+from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
-from tools.rules.small_talk_rules import small_talk
+from tools.rules.small_talk_rules import small_talk, without_courtesies
 
 PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "question")
 PREPARATION_CHARACTERS = 24_000
@@ -36,13 +37,14 @@ class PreparationReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class LlmPreparer:
-    """A QuestionPreparer by rule, and by the model in one small call where a message follows others.
+    """A QuestionPreparer by rule, and by the model in one small call where the effort asks for it.
 
-    With ``decides`` the model prepares first questions too, and decides whether they need the library.
+    In ``fast`` effort the model is never asked, in ``balanced`` about messages that follow a question, in ``thorough``
+    about first questions too.
     """
 
     endpoint: Endpoint
-    decides: bool = False
+    effort: Effort = "balanced"
 
     async def prepare(
         self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
@@ -54,6 +56,8 @@ class LlmPreparer:
         question is prepared by rule.
         """
         by_rule = await RulePreparer().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
+        if not standalone(question, turns).changed:
+            by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
         nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
         if nothing_open or not self._asks(turns, search):
             return by_rule
@@ -76,9 +80,10 @@ class LlmPreparer:
         return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language)
 
     def _asks(self, turns: Sequence[Turn], search: SearchMode) -> bool:
-        """Return whether the model is asked: about what follows a question, and as ``decides`` says."""
+        if self.effort == "fast":
+            return False
         follows = any(small_talk(turn["question"]) is None for turn in turns)
-        return follows or (self.decides and search != "always")
+        return follows or (self.effort == "thorough" and search != "always")
 
     async def _ask(self, question: str, turns: Sequence[Turn], *, has_pages: bool, meter: Meter) -> PreparationReply:
         prompt = messages(
