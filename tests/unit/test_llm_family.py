@@ -92,6 +92,28 @@ async def test_nothing_is_asked_where_nothing_is_open(scripted_openai, search, t
     assert scripted_openai.requests == []
 
 
+@pytest.mark.parametrize(("said", "calls"), [("Yes, please!", 1), ("好的", 1), ("Thank you!", 0)])
+async def test_a_yes_to_an_offer_is_a_follow_up(scripted_openai, said, calls):
+    offer = Turn(question="When?", standalone_question="When?", answer="In 1911. Shall I tell you who built it?")
+    preparation, asked = await prepare(family(scripted_openai), said, [offer])
+    assert (asked, preparation.needs_retrieval) == (calls, calls == 1)
+    assert (await prepare(family(scripted_openai), said, TURNS))[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("search", "has_pages", "reason"),
+    [
+        ("auto", True, "pages are selected"),
+        ("always", False, "the request asks for a search"),
+        ("auto", False, "repeats it"),
+    ],
+)
+async def test_the_reason_is_not_that_of_an_overruled_model(scripted_openai, search, has_pages, reason):
+    scripted_openai.script(prepared(needs_retrieval=False, reason="repeats it"))
+    preparation, _ = await prepare(family(scripted_openai), "And?", TURNS, search=search, has_pages=has_pages)
+    assert preparation.reason == reason
+
+
 @pytest.mark.parametrize(
     ("reply", "search", "has_pages", "needed", "intent"),
     [
@@ -169,7 +191,9 @@ async def test_a_model_that_thinks_before_it_grades_is_heard_out(scripted_openai
 
 
 async def test_no_candidates_are_graded_without_a_call(scripted_openai):
-    assert (await family(scripted_openai).at("thorough").grader.grade("When?", [], meter=Meter(calls_left=0))).kept == ()
+    assert (
+        await family(scripted_openai).at("thorough").grader.grade("When?", [], meter=Meter(calls_left=0))
+    ).kept == ()
 
 
 async def test_a_grading_that_cannot_be_read_keeps_by_score_and_says_so(scripted_openai):
@@ -185,7 +209,9 @@ async def test_a_grading_that_cannot_be_read_keeps_by_score_and_says_so(scripted
 
 async def test_every_candidate_is_kept_or_dropped_where_the_context_is_small(scripted_openai):
     hits = [Hit(Segment(A, i, 0, 900, "word " * 180, title="T"), 0.9 - i / 100) for i in range(60)]
-    grading = await family(scripted_openai, context_tokens=1024).at("thorough").grader.grade("When?", hits, meter=Meter())
+    grading = (
+        await family(scripted_openai, context_tokens=1024).at("thorough").grader.grade("When?", hits, meter=Meter())
+    )
     ids = [segment_id for segment_id, _ in (*grading.kept, *grading.dropped)]
     assert sorted(ids) == sorted(hit.segment.segment_id for hit in hits)
     assert grading.kept
