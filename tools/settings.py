@@ -252,6 +252,11 @@ class Settings(BaseSettings):
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    @field_validator("page_tokens", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
+
     @model_validator(mode="after")
     def _names(self) -> "Settings":
         names = [model.name for model in self.models]
