@@ -150,6 +150,25 @@ def _exam_advice(state: JudgeState, settings: Settings) -> str:
     return f"The first question to the service that needs it starts it, or `{command}`."
 
 
+async def check_reranker(settings: Settings) -> Check:
+    """Score two texts, and check that the one that answers the question scores higher."""
+    from tools.rerankers.reranker_endpoint import Reranker
+
+    reranker = settings.reranker
+    texts = ["The office opens at eight.", "A fern grows in the shade."]
+    try:
+        opens, grows = await Reranker(reranker).score("When does the office open?", texts)
+    except CitewellError as error:
+        return failed("reranker", error)
+    facts: dict[str, object] = {"kind": reranker.kind, "model": reranker.model, "url": reranker.url}
+    if opens <= grows:
+        detail = f"{reranker.url} scores a text beside the question no lower than its answer"
+        advice = "Check that its model is a reranker, and CITEWELL_RERANKER__KIND."
+        return Check("reranker", False, detail, advice, Exit.CONFIGURATION, facts)
+    name = f"{reranker.model} at {reranker.url}" if reranker.model else reranker.url
+    return Check("reranker", True, f"{name}; an answer scores {opens:.2f}, another text {grows:.2f}", facts=facts)
+
+
 def check_plugins(settings: Settings) -> list[Check]:
     """Load the plugins of other distributions; return a check per group that has plugins or fails to load."""
     loading: dict[str, Callable[[], object]] = {

@@ -58,6 +58,8 @@ BY_CODE = {
     "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,
     "embedding_unavailable": Exit.UNAVAILABLE,
+    "reranker_unavailable": Exit.UNAVAILABLE,
+    "reranker_refused": Exit.UNAVAILABLE,
     "web_unavailable": Exit.UNAVAILABLE,
     "unreadable_document": Exit.REFUSED,
     "budget_exhausted": Exit.BUDGET,

@@ -21,7 +21,7 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 async def _doctor(as_json: bool) -> Exit:
-    from cli.checks import check_database, check_embedding, check_judges, check_model, check_plugins
+    from cli.checks import check_database, check_embedding, check_judges, check_model, check_plugins, check_reranker
     from cli.provenance import provenance
 
     settings = settings_for()
@@ -36,6 +36,9 @@ async def _doctor(as_json: bool) -> Exit:
             checks.append(await check_model(model))
         status.update("Checking judges")
         checks += await check_judges(settings)
+        if settings.reranker.base_url:
+            status.update("Checking the reranker")
+            checks.append(await check_reranker(settings))
         status.update("Checking plugins")
         checks += check_plugins(settings)
     family = family_of(settings)

@@ -158,8 +158,9 @@ class ModelRequest:
 
     @cached_property
     def prompt(self) -> str | None:
-        """The name of the prompt in the request; None if it is not one of ours."""
-        return _prompt_names().get(self.text.split("\n", 1)[0])
+        """The name of the last of our prompts in the request; None if it holds none of ours."""
+        names = _prompt_names()
+        return next((names[line] for line in reversed(self.text.split("\n")) if line in names), None)
 
     @property
     def schema_name(self) -> str:

@@ -61,7 +61,7 @@ BINDINGS: Mapping[str, Binding] = {
     "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer),
     "answer_directly": lambda run, family: partial(answer_directly, writer=family.writer),
     "load_selected_pages": lambda run, family: partial(
-        load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages
+        load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages, room=family.room
     ),
     "search_segments": lambda run, family: partial(search_segments, searcher=run.searcher),
     "search_web": lambda run, family: partial(search_web, web=run.web),
@@ -118,7 +118,8 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
             runtime = runtime.override(stream_writer=emit)
         run = configurable.get(RUN_RESOURCES_KEY) or resources_of_run(resources)
         context = runtime.context
-        node = bind(run, run.families(context.model, thinking=context.thinking))
+        family = run.families(context.model, thinking=context.thinking).at(context.effort)
+        node = bind(run, family)
         meter = meter_for(name, state, context)
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()

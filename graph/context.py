@@ -20,7 +20,7 @@ class Context:
     spaces: list[str] = field(default_factory=list)
     top_k: Annotated[int, Field(ge=1, le=30)] = 10
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
-    page_tokens: Annotated[int, Field(ge=256)] = 6000
+    page_tokens: Annotated[int | None, Field(ge=256)] = None
     model: str = ""
     thinking: bool = False
     effort: Effort = "balanced"

@@ -6,11 +6,12 @@ implementation passes its port's kit in ``tests/contract``. Unless a port docume
 ``BudgetExhausted``; every other port works by rule instead, with the reason in ``fallback``.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from graph.evidence import (
+    Effort,
     ExamFigure,
     Failure,
     FamilyName,
@@ -117,11 +118,16 @@ class PassageFinder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason."""
+    """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason.
+
+    ``chose_in_pages``: the grader has read every sentence of the selected pages and kept those segments that answer.
+    Without it the graph keeps every selected page, whatever was dropped.
+    """
 
     kept: tuple[tuple[str, float], ...]
     dropped: tuple[tuple[str, str], ...] = ()
     fallback: Failure | None = None
+    chose_in_pages: bool = False
 
 
 class RelevanceGrader(Protocol):
@@ -156,7 +162,8 @@ class QueryRewriter(Protocol):
 class DraftOpened:
     """The start of a section. ``fallback`` is why something simpler than the family's writer writes it.
 
-    ``source_ids`` are the offered ids that the section cites, where they are known before its text; else None.
+    ``source_ids`` are the offered ids that the section cites, where they are known before its text, else None; ids
+    that its writer adds within the text are in ``DraftClosed`` only.
     """
 
     fallback: Failure | None = None
@@ -385,13 +392,35 @@ class Titler(Protocol):
         ...
 
 
+class SourceRoom(Protocol):
+    """How much text of sources a family's writer reads in one request, in tokens as its model counts them."""
+
+    def tokens(self, question: str) -> int:
+        """Return the tokens left for sources beside the prompt, the question and the reply; 0 or less for none."""
+        ...
+
+    def measure(self, segment: Segment) -> int:
+        """Return the tokens that a segment takes, with its id, title and heading."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EffortPorts:
+    """The ports that the effort of a run replaces: who prepares the question, and who grades what was found."""
+
+    preparer: QuestionPreparer
+    grader: RelevanceGrader
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """The ports of one family: a model that reads and writes, or the extractive reader.
 
     ``checker`` decides by code alone, and ``judge`` on claims that code left open, None where there is none.
     ``assessor`` asks a model for its opinion of the answer; it is used only where a run requests it, and None without a
-    model. ``titler`` is None for a family that leaves sessions untitled.
+    model. ``titler`` is None for a family that leaves sessions untitled. ``room`` is None for a family whose writer has
+    no limit of its own. ``efforts`` holds the ports of efforts for which ``preparer`` and ``grader`` are not those to
+    use.
     """
 
     name: FamilyName
@@ -404,6 +433,13 @@ class Family:
     judge: Judge | None = None
     assessor: QualityAssessor | None = None
     titler: Titler | None = None
+    room: SourceRoom | None = None
+    efforts: Mapping[Effort, EffortPorts] = field(default_factory=dict)
+
+    def at(self, effort: Effort) -> "Family":
+        """Return the family with the preparer and the grader of a run's effort."""
+        ports = self.efforts.get(effort)
+        return self if ports is None else replace(self, preparer=ports.preparer, grader=ports.grader)
 
 
 class Families(Protocol):

@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,6 +34,9 @@ ALIASES = {
 }
 
 
+VERSIONED = re.compile(r"/v\d+\Z")
+
+
 def normal_base_url(url: str) -> str:
     """Normalize an endpoint's base URL: it ends in a version such as ``/v1``, without a trailing slash.
 
@@ -42,9 +46,7 @@ def normal_base_url(url: str) -> str:
     stem = url.rstrip("/")
     for tail in ("/chat/completions", "/embeddings"):
         stem = stem.removesuffix(tail)
-    last = stem.rsplit("/", 1)[-1]
-    versioned = len(last) > 1 and last[0] == "v" and last[1:].isdigit()
-    return stem if versioned else f"{stem}/v1"
+    return stem if VERSIONED.search(stem) else f"{stem}/v1"
 
 
 def sendable_key(value: SecretStr) -> SecretStr:
@@ -171,6 +173,7 @@ class RerankerSettings(BaseModel, extra="forbid"):
     """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
 
     ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
+    Candidates that it scores below ``min_score`` are dropped.
     """
 
     kind: Literal["tei", "cohere", "jina"] = "tei"
@@ -178,6 +181,28 @@ class RerankerSettings(BaseModel, extra="forbid"):
     api_key: SecretStr = SecretStr("")
     model: str = ""
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/").removesuffix("/rerank").rstrip("/")
+
+    @model_validator(mode="after")
+    def _complete(self) -> "RerankerSettings":
+        if self.base_url and self.kind != "tei" and not self.model:
+            raise ValueError(f"reranker.model is required for the kind {self.kind!r}")
+        return self
+
+    @property
+    def url(self) -> str:
+        """The address of its requests; a base URL that ends in a version, such as ``/v1``, keeps it."""
+        stem = self.base_url or ""
+        version = {"tei": "", "cohere": "/v2", "jina": "/v1"}[self.kind]
+        return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
 class RunSettings(BaseModel, extra="forbid"):
@@ -237,7 +262,7 @@ class Settings(BaseSettings):
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
-    page_tokens: Annotated[int, Field(ge=256)] = 6000
+    page_tokens: Annotated[int | None, Field(ge=256)] = None
 
     effort: Effort = "balanced"
     answer_from: AnswerFrom = "library"
@@ -259,6 +284,11 @@ class Settings(BaseSettings):
     workspace: str = "default"
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @field_validator("page_tokens", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
 
     @model_validator(mode="after")
     def _names(self) -> "Settings":

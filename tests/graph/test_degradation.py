@@ -14,7 +14,7 @@ PREPARE, GRADE, WRITE, REWRITE = "decide_retrieval", "grade_segments", "generate
 REPAIR, OPINION = "revise_sections", "assess_quality"
 OPEN = {"text": "Staff days of annual leave expire in March.", "source_ids": ["handbook:0"]}
 FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
-EVERYTHING: dict[str, Any] = {"assess_with_model": True}
+EVERYTHING: dict[str, Any] = {"effort": "thorough", "assess_with_model": True}
 
 
 def failures(events: list[Any]) -> list[tuple[str, str]]:
@@ -54,7 +54,7 @@ async def test_an_answer_that_is_repaired(
         (1, [WRITE], "abstained"),
         (2, [PREPARE, WRITE], "abstained"),
         (3, [PREPARE, GRADE], "abstained"),
-        (4, [PREPARE, GRADE], "abstained"),
+        (4, [PREPARE, GRADE, REWRITE, WRITE], "abstained"),
         (5, [PREPARE, GRADE, REWRITE, GRADE, WRITE], "abstained"),
         (6, [PREPARE, GRADE, REWRITE, GRADE, WRITE, REPAIR], "answered"),
         (7, [PREPARE, GRADE, REWRITE, GRADE, WRITE, REPAIR, OPINION], "answered"),

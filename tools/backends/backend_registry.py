@@ -5,14 +5,14 @@ Other distributions add backends under the entry point ``citewell.backends``.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
-from graph.ports import Families, Family, Judge
+from graph.ports import Families, Family, Judge, RelevanceGrader
 from tools.claims.code_checker import CodeChecker
 from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
-from tools.settings import EXTRACTIVE, ModelSettings, Settings
+from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
 
 ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
 
@@ -69,6 +69,7 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
     kind of judge does not exist.
     """
     checker = CodeChecker()
+    reranked = _reranking(settings.reranker)
     models = {model.name: model for model in settings.models}
     _check_names(settings, models)
     check_judge(settings)
@@ -81,6 +82,9 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
         from tools.extractive.extractive_family import extractive_family
 
         family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        if reranked:
+            # Its reader was fitted on the scores of the search.
+            family = replace(family, grader=reranked(family.grader, rescored=False))
         return _held_to_exam(replace(family, judge=judge_of_quotes()), EXTRACTIVE, examined)
 
     @lru_cache
@@ -89,8 +93,14 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
         from tools.llm.llm_family import llm_family
 
         model = models[name]
-        judge = open_judge(settings, model)
-        family = llm_family(model, thinking=thinking, checker=checker, fallback=ExtractiveWriter(), judge=judge)
+        family = llm_family(
+            model,
+            thinking=thinking,
+            checker=checker,
+            fallback=ExtractiveWriter(),
+            judge=open_judge(settings, model),
+            reranked=reranked,
+        )
         return _held_to_exam(family, name, examined)
 
     @lru_cache
@@ -118,6 +128,16 @@ def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Fami
     if examined is None or family.judge is None:
         return family
     return replace(family, judge=examined(family.judge, model))
+
+
+def _reranking(settings: RerankerSettings) -> Callable[..., RelevanceGrader] | None:
+    """Return what puts the configured reranker before another grader; None without a reranker."""
+    if settings.base_url is None:
+        return None
+    from tools.rerankers.reranked_grading import RerankedGrader
+    from tools.rerankers.reranker_endpoint import Reranker
+
+    return partial(RerankedGrader, reranker=Reranker(settings), min_score=settings.min_score)
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:

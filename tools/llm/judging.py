@@ -10,15 +10,17 @@ from pydantic import BaseModel, Field
 import prompts
 from graph.errors import BudgetExhausted, ModelReplyInvalid, fallback_failure
 from graph.evidence import Hit
-from graph.ports import Grading
+from graph.ports import Grading, RelevanceGrader
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, place_line, sanitize
 from tools.llm.reply_schemas import ASSESSMENT, grading_schema, read_form
+from tools.rules.score_grading import ranked_once
 
 GRADING_PROMPT = prompts.load("grade_segments", "question", "passages")
 PASSAGE_TOKENS = 320
 FEWEST_TOKENS = 24
+BY_SEARCH_SCORE = "What the search found is kept by its score."
 
 log = logging.getLogger(__name__)
 
@@ -31,20 +33,26 @@ class GradingReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class LlmGrader:
-    """A RelevanceGrader that shows the model numbered candidates and asks for the numbers to keep."""
+    """A RelevanceGrader that shows the model numbered candidates and asks for the numbers to keep.
+
+    Selected pages are kept unasked.
+    """
 
     endpoint: Endpoint
+    by_score: RelevanceGrader
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
         """Keep the candidates that the model finds relevant, ordered by search score.
 
         Candidates that the reply does not name are dropped; numbers that were not shown are ignored. Each candidate
         gets an equal share of the context; the worst ones are dropped unread if there is no room. If the reply can't be
-        read or the budget is spent, all are kept.
+        read or the budget is spent, ``by_score`` grades.
         """
-        ranked = _ranked(candidates)
+        once = ranked_once(candidates)
+        pages = tuple((hit.segment_id, hit.score) for hit in once if hit.kind == "page")
+        ranked = once[len(pages) :]
         if not ranked:
-            return Grading(())
+            return Grading(pages)
         passages = self._passages(question, ranked)
         prompt = messages(GRADING_PROMPT, question=sanitize(question), passages="\n\n".join(passages))
         schema = grading_schema(len(passages))
@@ -54,9 +62,11 @@ class LlmGrader:
             numbers = set(read_form(text, GradingReply).relevant)
         except (ModelReplyInvalid, BudgetExhausted) as error:
             log.warning("Model %s: %s Keeping by search score.", self.endpoint.name, error.message)
-            failure = fallback_failure(error, "What the search found is kept by its score.")
-            return Grading(tuple((hit.segment.segment_id, hit.score) for hit in ranked), fallback=failure)
-        return _graded(ranked, numbers, shown=len(passages))
+            failure = fallback_failure(error, BY_SEARCH_SCORE)
+            by_score = await self.by_score.grade(question, candidates, meter=meter)
+            return replace(by_score, fallback=failure)
+        graded = _graded(ranked, numbers, shown=len(passages))
+        return replace(graded, kept=pages + graded.kept)
 
     def _passages(self, question: str, ranked: Sequence[Hit]) -> list[str]:
         room = (
@@ -72,15 +82,6 @@ class LlmGrader:
                 break
             passages.append(heading + body)
         return passages
-
-
-def _ranked(candidates: Sequence[Hit]) -> list[Hit]:
-    best: dict[str, Hit] = {}
-    for hit in candidates:
-        known = best.get(hit.segment.segment_id)
-        if known is None or hit.score > known.score:
-            best[hit.segment.segment_id] = hit
-    return sorted(best.values(), key=lambda hit: -hit.score)
 
 
 def _graded(ranked: Sequence[Hit], numbers: set[int], *, shown: int) -> Grading:

@@ -64,9 +64,12 @@ def grading_schema(count: int) -> ReplySchema:
 
 
 def answer_schema(segment_ids: Sequence[str]) -> ReplySchema:
-    """Return the schema of an answer in sections that can cite only these segments."""
+    """Return the schema of an answer in sections that can cite only these segments.
+
+    The ids come before the text, so that a section's text can leave with its citations while it is being written.
+    """
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
-    section = _object(text={"type": "string"}, source_ids=source_ids)
+    section = _object(source_ids=source_ids, text={"type": "string"})
     return ReplySchema("answer", _object(sections={"type": "array", "items": section}))
 
 
@@ -74,7 +77,7 @@ def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
     """Return the schema of revised sections, numbered out of ``count``, that can cite only these segments."""
     number = {"type": "integer", "enum": list(range(1, count + 1))}
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
-    section = _object(section=number, text={"type": "string"}, source_ids=source_ids)
+    section = _object(section=number, source_ids=source_ids, text={"type": "string"})
     return ReplySchema("revision", _object(sections={"type": "array", "items": section}))
 
 
