@@ -74,18 +74,15 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
     _check_names(settings, models)
     check_judge(settings)
 
-    @cache
-    def judge_of_quotes() -> Judge | None:
-        return open_judge(settings, None)
+    judge_of_quotes = cache(partial(open_judge, settings, None))
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
         family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
-        if reranked:
-            # Its reader was fitted on the scores of the search.
-            family = replace(family, grader=reranked(family.grader, rescored=False))
-        return _held_to_exam(replace(family, judge=judge_of_quotes()), EXTRACTIVE, examined)
+        # Its reader was fitted on the scores of the search.
+        grader = reranked(family.grader, rescored=False) if reranked else family.grader
+        return _held_to_exam(replace(family, grader=grader, judge=judge_of_quotes()), EXTRACTIVE, examined)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
@@ -117,8 +114,7 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
             return extractive()
         if name not in models:
             return installed(name, thinking)
-        if thinking and not _thinks(models[name]):
-            raise InvalidRequest(f"thinking: the model {name!r} has no thinking model configured.")
+        _check_thinking(models[name], thinking)
         return llm(name, thinking)
 
     return families
@@ -152,5 +148,6 @@ def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> Non
         )
 
 
-def _thinks(model: ModelSettings) -> bool:
-    return model.thinking_model is not None
+def _check_thinking(model: ModelSettings, thinking: bool) -> None:
+    if thinking and model.thinking_model is None:
+        raise InvalidRequest(f"thinking: the model {model.name!r} has no thinking model configured.")
