@@ -295,15 +295,14 @@ class WrittenSection:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The claims of each section, in order. ``fallback`` is why a model's part was skipped."""
+    """The claims of each section, in order."""
 
     sections: tuple[tuple[CheckedClaim, ...], ...]
-    fallback: Failure | None = None
 
 
 class ClaimChecker(Protocol):
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Split sections into claims and find the best supporting span of each, in at most one model call in all.
+        """Split sections into claims and find the best supporting span of each, without a model.
 
         Claims come in order and do not overlap; a claim that no span supports has no proof.
         """

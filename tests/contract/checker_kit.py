@@ -73,7 +73,6 @@ class ClaimCheckerContract:
         checked_well(checked, SECTIONS)
         assert [len(claims) for claims in checked.sections] == [2, 1, 1, 2]
         assert meter.calls <= 1
-        assert checked.fallback is None
 
     async def test_a_verbatim_claim_is_supported_by_its_sentence(self, checker: ClaimChecker) -> None:
         checked = await checker.check(SECTIONS[:1], meter=Meter())
