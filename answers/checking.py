@@ -83,6 +83,7 @@ def question_coverage(question: str, texts: Sequence[str]) -> float:
 
 # A sentence may have ended where one of these signs is followed by anything, or a line ends.
 _ENDINGS = re.compile(r"[.!?…:;](?=[\s\"'”’)\]*_])|[。！？；\n]")
+_UNDECIDED = 40  # characters after an ending within which what follows may decide whether it is one
 
 
 def section_digest(section: Section) -> str:
@@ -124,22 +125,24 @@ class CheckedAnswer:
         self.checked = list(state.checked)
         self.failure: Failure | None = None
 
-    async def check_open(self, text: str, source_ids: Sequence[str]) -> None:
-        """Check the sentences that have ended in the section that is being written, and emit their claims."""
+    async def check_open(self, text: str, source_ids: Sequence[str], *, ahead: str = "") -> None:
+        """Check the sentences that have ended in the section that is being written, and emit their claims.
+
+        ``ahead`` is what follows the text: it tells that a sentence has ended, and is no part of any that is checked.
+        """
         start = self._early[-1].end if self._early else 0
-        endings = len(_ENDINGS.findall(text, start))
-        if endings <= self._endings:
+        known = text + ahead
+        endings = [ending.end() for ending in _ENDINGS.finditer(known, start)]
+        if not endings or (len(endings) <= self._endings and len(known) - endings[-1] > _UNDECIDED):
             return
-        self._endings = endings
-        section = Section(text=text, source_ids=list(source_ids))
-        found = await self._check(section, start=start, is_open=True)
-        for each in found:
-            self._early.append(each)
-            row = self._row(len(self.sections), each)
-            claim = build_claim(row, section, self.segments, self.indices)
-            self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
-        if found:
-            self._endings = len(_ENDINGS.findall(text, found[-1].end))
+        self._endings = len(endings)
+        section = Section(text=known, source_ids=list(source_ids))
+        for each in await self._check(section, start=start, is_open=True):
+            if each.end <= len(text):
+                self._early.append(each)
+                claim = build_claim(self._row(len(self.sections), each), section, self.segments, self.indices)
+                self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
+                self._endings = sum(ending > each.end for ending in endings)
 
     async def close_section(self, section: Section) -> None:
         """Add a finished section and check the rest of it; one that cites no source waits for the whole answer."""

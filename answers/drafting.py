@@ -41,7 +41,7 @@ async def emit_drafts(
                 case DraftText(delta):
                     opened.write(delta)
                     if answer is not None and cited:
-                        await answer.check_open(opened.text, cited)
+                        await answer.check_open(opened.text, cited, ahead=opened.ahead)
                 case DraftThinking(delta):
                     thinking.write(delta)
                 case DraftClosed():
@@ -90,6 +90,11 @@ class _OpenSection:
 
     def write(self, delta: str) -> None:
         self._emit_text(self._filter.feed(delta))
+
+    @property
+    def ahead(self) -> str:
+        """What follows the text and has yet to go out, as far as it is known not to be removed as a whole."""
+        return self._filter.word
 
     def close(self, closed: DraftClosed, segments: Mapping[str, Segment]) -> list[Section]:
         """Emit the remaining text and what was removed; return the section, or nothing where no text is left."""

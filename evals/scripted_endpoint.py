@@ -59,6 +59,13 @@ class Break:
     """A reset of the connection."""
 
 
+@dataclass(frozen=True)
+class Wait:
+    """A pause of a fixed time, as a model takes before its first token and between two."""
+
+    seconds: float
+
+
 class Hold:
     """A pause of the stream until it is released or the client disconnects; usable from other threads."""
 
@@ -80,7 +87,7 @@ class Hold:
         await asyncio.wrap_future(self._released)
 
 
-Step = Say | Think | Raw | Fail | Break | Hold
+Step = Say | Think | Raw | Fail | Break | Wait | Hold
 
 
 @dataclass(frozen=True)
@@ -144,11 +151,15 @@ def in_pieces(text: str, size: int = _PIECE) -> list[str]:
 
 @dataclass
 class ModelRequest:
-    """A received request, and whether its client disconnected before the reply was complete."""
+    """A received request, and whether its client disconnected before the reply was complete.
+
+    ``written`` has the time at which each delta of a streamed reply was written, in nanoseconds of the monotonic clock.
+    """
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
     path: str = "/v1/chat/completions"
+    written: list[int] = field(default_factory=list)
     left: "Future[bool]" = field(default_factory=Future)  # whether the client disconnected, once the exchange is over
 
     @cached_property
@@ -295,23 +306,40 @@ async def _send(
         return await _send_whole(writer, reply.status, json.dumps({"error": reply.error}).encode(), headers)
     if not request.body.get("stream"):
         for step in reply.steps:
-            if isinstance(step, Hold):
-                await step.pass_through()
-            elif isinstance(step, Break):
-                return writer.transport.abort()
+            match step:
+                case Hold():
+                    await step.pass_through()
+                case Wait(seconds):
+                    await asyncio.sleep(seconds)
+                case Break():
+                    return writer.transport.abort()
+                case _:
+                    pass
         return await _send_whole(writer, 200, json.dumps(_completion(reply)).encode(), headers)
     writer.write(_head(200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked", **headers}))
+    if await _send_steps(reply, request, writer):
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+
+async def _send_steps(reply: Reply, request: ModelRequest, writer: asyncio.StreamWriter) -> bool:
+    """Send the steps of a reply; return False if one of them broke the connection."""
     for step in [*reply.steps, *_ending(reply)]:
-        if isinstance(step, Hold):
-            await step.pass_through()
-        elif isinstance(step, Break):
-            return writer.transport.abort()
-        else:
-            frame = _frame(step, logprobs=bool(request.body.get("logprobs")))
-            writer.write(b"%x\r\n%b\r\n" % (len(frame), frame))
-            await writer.drain()
-    writer.write(b"0\r\n\r\n")
-    await writer.drain()
+        match step:
+            case Hold():
+                await step.pass_through()
+            case Wait(seconds):
+                await asyncio.sleep(seconds)
+            case Break():
+                writer.transport.abort()
+                return False
+            case Say() | Think() | Raw() | Fail():
+                frame = _frame(step, logprobs=bool(request.body.get("logprobs")))
+                if isinstance(step, Say):
+                    request.written.append(time.monotonic_ns())
+                writer.write(b"%x\r\n%b\r\n" % (len(frame), frame))
+                await writer.drain()
+    return True
 
 
 async def _send_whole(writer: asyncio.StreamWriter, code: int, data: bytes, headers: Mapping[str, str]) -> None:
