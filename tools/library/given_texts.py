@@ -17,7 +17,7 @@ from tools.parsers.canonical_text import Block, Parsed
 MOST_TEXTS = 50
 MOST_BYTES = 500_000
 SIZE = SegmentSize(200, "words")
-MOST_HEADINGS = 2000  # of a text; what looks like a heading behind them is read as a paragraph
+MOST_HEADINGS = 500  # of a text; what looks like a heading behind them is read as a paragraph
 _OPENING = re.compile(r" {0,3}(#{1,6}(?=[ \t])|```+|~~~+)")
 
 
