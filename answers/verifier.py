@@ -1,7 +1,7 @@
 """The checks of a run for claims at hand: code first, then a judge for what code leaves open."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -19,9 +19,9 @@ NOTHING_FOUND = "nothing was found that says anything of this"
 NO_CLAIM = "it states nothing that can be checked"
 
 
-def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the worst verdict, ``unverified`` where there is none."""
-    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), "unverified")
+def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
+    """Return the worst verdict, or ``of_none`` where there is none."""
+    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
 
 
 @dataclass(slots=True)
@@ -181,7 +181,8 @@ class Verifier:
 
 def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evidence: bool = True) -> ClaimRow:
     """Return the row of a claim that code may have split into several sentences: the worst verdict counts."""
-    verdict = worst_verdict([each.verdict for each in checked]) if has_evidence else "unsupported"
+    of_none: Verdict = "unverified" if has_evidence else "unsupported"
+    verdict = worst_verdict({each.verdict for each in checked}, of_none=of_none)
     reasons = [reason for each in checked if each.verdict == verdict for reason in each.reasons]
     proofs: list[Proof] = []
     for each in checked:

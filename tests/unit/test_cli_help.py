@@ -36,6 +36,7 @@ COMMANDS = [
     ["eval", "compare"],
     ["eval", "export"],
     ["eval", "retrieval"],
+    ["eval", "prose"],
 ]
 # pydantic is left out: typer itself reads parameters with it.
 HEAVY = {"alembic", "fastapi", "langchain_core", "langgraph", "numpy", "openai", "psycopg", "rich", "wordllama"}
