@@ -56,33 +56,37 @@ def given_segments(texts: Sequence[GivenText]) -> list[Segment]:
 
 
 def _split(given: GivenText, document_id: str) -> Iterator[Segment]:
-    parsed = Parsed(given.text, tuple(_blocks(given)))
-    for span in segment(parsed, SIZE, count_words):
-        yield Segment(
-            document_id,
-            span.segment_index,
-            span.start,
-            span.end,
-            given.text[span.start : span.end],
-            heading=span.heading,
-            title=given.title,
-            url=given.url,
-        )
+    number = 0
+    for start, end, heading in _parts(given):
+        text = given.text[start:end]
+        for span in segment(Parsed(text, (Block(0, len(text), "paragraph"),)), SIZE, count_words):
+            yield Segment(
+                document_id,
+                number,
+                start + span.start,
+                start + span.end,
+                text[span.start : span.end],
+                heading=heading,
+                title=given.title,
+                url=given.url,
+            )
+            number += 1
 
 
-def _blocks(given: GivenText) -> Iterator[Block]:
-    """Yield the headings of a Markdown text, and what lies between them as one paragraph each."""
+def _parts(given: GivenText) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, end and heading path of each headed part of a Markdown text; joined they are the text.
+
+    A heading with nothing below it belongs to the part after it.
+    """
     path: list[tuple[int, str]] = [(0, given.heading)] if given.heading else []
-    heading, start = given.heading, 0
+    start = below = 0
     for first, last, level, name in islice(_headings(given.text), MOST_HEADINGS):
-        if first > start:
-            yield Block(start, first, "paragraph", heading)
+        if given.text[below:first].strip():
+            yield start, first, " > ".join(each for _, each in path)
+            start = first
         path = [*((at, each) for at, each in path if at < level), (level, name)]
-        heading = " > ".join(each for _, each in path)
-        yield Block(first, last, "heading", heading)
-        start = last
-    if start < len(given.text):
-        yield Block(start, len(given.text), "paragraph", heading)
+        below = last
+    yield start, len(given.text), " > ".join(each for _, each in path)
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
