@@ -29,6 +29,7 @@ class Exit(IntEnum):
 
     OK = 0
     UNEXPECTED = 1
+    CLAIM_FAILED = 1  # what linters use for findings
     USAGE = 2
     CONFIGURATION = 3
     NOT_FOUND = 4

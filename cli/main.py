@@ -18,6 +18,7 @@ from cli.keys import keys
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions
+from cli.verify import verify
 from cli.workspaces import workspaces
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ app.command()(demo)
 app.command()(ingest)
 app.command()(ask)
 app.command()(search)
+app.command()(verify)
 app.add_typer(documents, name="documents")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")

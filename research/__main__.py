@@ -1,4 +1,4 @@
-"""Command line: ``python -m research`` claims, prose, wice, rgb, injection, repair, small-talk or probe."""
+"""Command line: ``python -m research`` claims, wice, rgb, injection, repair, small-talk or probe."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -76,22 +76,6 @@ async def _claims(path: Path | None, data: Path | None, write: Path | None, as_j
         write_cases(write, cases)
     with progress_bar("Checking") as progress:
         report = await run_claims(settings_for(), cases, progress=progress)
-    show_report(report, as_json=as_json)
-    return Exit.OK
-
-
-def prose(path: DataSet, as_json: AsJson = False) -> None:
-    """Measure the claim checker on true and false claims in a model's own words."""
-    run(_prose(path, as_json), as_json=as_json)
-
-
-async def _prose(path: Path, as_json: bool) -> Exit:
-    from research.prose_measurement import run_prose
-    from tools.backends.backend_registry import configured_families
-
-    checker = configured_families(settings_for())("extractive").checker
-    with progress_bar("Checking") as progress:
-        report = await run_prose(checker, path, progress=progress)
     show_report(report, as_json=as_json)
     return Exit.OK
 
@@ -241,7 +225,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for measurement in (claims, prose, wice, rgb, injection, repair, small_talk, probe):
+for measurement in (claims, wice, rgb, injection, repair, small_talk, probe):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

@@ -42,13 +42,13 @@ class Home:
     folder: Path
     environment: dict[str, str]
 
-    def citewell(self, *arguments: str, **environment: str) -> Done:
-        """Run the command to its end, without a terminal."""
+    def citewell(self, *arguments: str, piped: str = "", **environment: str) -> Done:
+        """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it."""
         done = subprocess.run(
             [str(BIN / "citewell"), *arguments],
             cwd=self.folder,
             env={**self.environment, **environment},
-            stdin=subprocess.DEVNULL,
+            input=piped,
             capture_output=True,
             text=True,
             encoding="utf-8",

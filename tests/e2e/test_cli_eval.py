@@ -48,3 +48,33 @@ def test_a_run_of_which_every_question_failed_says_why_and_ends_with_a_code(home
     told = " ".join(done.err.split())
     assert "1 of 1 runs failed: first-boat: " in told
     assert "Run it again with --out gone-run to retry those" in told
+
+
+def test_prose_is_measured_by_code_alone_and_says_so(home: Home, write: Writer) -> None:
+    row = {"lang": "en", "evidence": FERRY["text"], "claim": "A single fare is 12 kroner.", "supported": True}
+    write("prose.jsonl", json.dumps(row) + "\n")
+    done = home.citewell("eval", "prose", "--path", "prose.jsonl")
+    assert done.code == Exit.OK
+    assert "all\ttrue_supported\t1.000\t0.207 - 1.000\t1\n" in done.out
+    assert "false_supported" not in done.out
+    assert "By code alone" in done.err
+    told = home.citewell("eval", "prose", "--path", "prose.jsonl", "--json").json
+    assert (told["true_supported"], told["false_supported"], told["judge"]) == (1.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--judge", "extractive"], "--judge: the model 'extractive' has no judge"),
+        (["--judge", "nobody", "--any-judge"], "no model is named 'nobody'"),
+        (["--any-judge"], "--any-judge: there is no judge"),
+        (["--path", "nowhere.jsonl"], "--path: nowhere.jsonl can't be read"),
+    ],
+)
+def test_a_measurement_of_prose_that_cannot_be_made_is_told(
+    home: Home, write: Writer, options: list[str], told: str
+) -> None:
+    row = {"lang": "en", "evidence": FERRY["text"], "claim": "A single fare is 12 kroner.", "supported": True}
+    write("prose.jsonl", json.dumps(row) + "\n")
+    done = home.citewell("eval", "prose", "--path", "prose.jsonl", *options, "--json")
+    assert (done.code, told in done.json["error"]["message"]) == (Exit.USAGE, True)
