@@ -121,9 +121,10 @@ async def _opened(
     if files and not (judging and family.judge is not None):
         yield family, None
         return
+    from tools.judges.examiner import without_background_exam
     from tools.library.library import open_library
 
-    async with open_library(settings) as library:
+    async with open_library(without_background_exam(settings)) as library:
         yield library.families(model), library
 
 

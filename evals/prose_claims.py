@@ -4,9 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from math import sqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
@@ -14,14 +13,14 @@ from typing_extensions import TypedDict
 from answers.claim_evidence import GivenEvidence
 from answers.open_claims import is_open
 from answers.verifier import ClaimToVerify, Verifier
-from evals.pacing import Progress, for_each_concurrently
+from evals.pacing import Progress
 from graph.errors import InvalidRequest
 from graph.evidence import ExamFigure, Section, Segment, Verdict
 from graph.ports import ClaimChecker, Judge, Judgement, OpenClaim
 from graph.usage import Meter
+from tools.runs.tasks import for_each_concurrently
 
 BATCH = 5  # claims judged together, about as many as a section of an answer has
-NORMAL = 1.959964  # of a 95 % interval
 FAILED: tuple[Verdict, ...] = ("contradicted", "unsupported")
 
 
@@ -85,23 +84,6 @@ class ProseReport(Rates):
     languages: dict[str, Rates]
     kinds: dict[str, Rates]
     judge: JudgeReport | None
-
-
-class Interval(NamedTuple):
-    """A share of ``n`` with its 95 % interval."""
-
-    share: float
-    low: float
-    high: float
-    n: int
-
-
-def wilson(share: float, n: int) -> Interval:
-    """Return the score interval of a share (E. B. Wilson, JASA 22, 1927), which holds for few and for none as well."""
-    spread = NORMAL * sqrt(share * (1 - share) / n + NORMAL**2 / (4 * n**2))
-    centre = share + NORMAL**2 / (2 * n)
-    low, high = ((centre + sign * spread) / (1 + NORMAL**2 / n) for sign in (-1, 1))
-    return Interval(share, max(0.0, low) if share else 0.0, min(1.0, high) if share < 1 else 1.0, n)
 
 
 class AnyJudge:

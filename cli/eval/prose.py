@@ -62,9 +62,10 @@ async def _open_judge(stack: AsyncExitStack, name: str, any_judge: bool) -> "Jud
     """Return the judge of a model: with its exam, which the library's database holds, or as it is."""
     from evals.prose_claims import AnyJudge
     from tools.backends.backend_registry import configured_families
+    from tools.judges.examiner import without_background_exam
     from tools.library.library import open_library
 
-    settings = settings_for()
+    settings = without_background_exam(settings_for())
     if any_judge:
         judge = configured_families(settings)(name).judge
     else:
@@ -90,7 +91,7 @@ def _show(report: "ProseReport") -> None:
 
 
 def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
-    from evals.prose_claims import wilson
+    from tools.judges.exam_marking import Share
 
     for measure, share, of in (
         ("true_supported", rates["true_supported"], rates["true"]),
@@ -99,8 +100,8 @@ def _rows(name: str, rates: "Rates") -> Iterator[list[str]]:
         ("false_caught", rates["false_caught"], rates["false"]),
     ):
         if share is not None:
-            found = wilson(share, of)
-            yield [name, measure, f"{share:.3f}", f"{found.low:.3f} - {found.high:.3f}", str(of)]
+            low, high = Share(round(share * of), of).interval
+            yield [name, measure, f"{share:.3f}", f"{low:.3f} - {high:.3f}", str(of)]
 
 
 def _show_judge(judge: "JudgeReport") -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -11,13 +12,20 @@ import pytest
 
 from api.app import create_app
 from api.routes.verify_routes import AT_ONCE, EXAMPLES, VerificationSlots
-from graph.entrypoint import Citewell
+from evals.scripted_replies import judged
+from graph.entrypoint import Citewell, open_citewell
 from graph.errors import Overloaded
 from graph.evidence import ExamFigure, Identity
 from graph.ports import Family, Judgement, OpenClaim
 from graph.usage import Meter
-from tests.api.conftest import HANDBOOK, TRAVEL
+from tests.api.conftest import HANDBOOK, TRAVEL, with_model
 from tests.api.serving import client_of
+from tests.scripted_openai import ScriptedOpenAI, say, status
+from tools.backends.backend_registry import configured_families
+from tools.judges.exam import built_in_exam
+from tools.judges.exam_marking import LanguageResult, Share
+from tools.judges.exam_store import ExamStore, exam_key
+from tools.judges.examiner import without_background_exam
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, RunSettings, Settings
 
@@ -81,6 +89,51 @@ async def test_what_another_user_keeps_is_not_found(settings: Settings, citewell
         reply = await verified(client, answer=f"The zebra in my diary is called Zora. [SEG={mine.document_id}:0]")
     assert reply["claims"][0]["verdict"] != "supported"
     assert "Zora" not in json.dumps([claim["citations"] for claim in reply["claims"]])
+
+
+@pytest.fixture
+async def examined_client(settings: Settings, scripted_openai: ScriptedOpenAI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a deployment whose scripted model has passed its exam in English."""
+    configured = without_background_exam(with_model(settings, scripted_openai))
+    judge = configured_families(configured)("scripted").judge
+    assert judge is not None
+    none, all_ = Share(0, 25), Share(25, 25)
+    passed = LanguageResult("en", None, none, all_, Share(50, 50), none, none, 10, 9000, 4.0, datetime.now(UTC))
+    async with open_citewell(configured) as opened:
+        await ExamStore(opened.library.database).record(exam_key(judge, built_in_exam()), passed)
+        async with client_of(create_app(configured, citewell=opened)) as client:
+            yield client
+
+
+async def test_a_model_that_passed_its_exam_is_asked_over_its_endpoint(
+    examined_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    verdicts = {"1": judged("supported"), "2": judged("unsupported")}
+    scripted_openai.script(say(json.dumps(verdicts)), to="judge_claims")
+    doubted = "Leave that staff have not used is paid out when March comes."
+    reply = await verified(examined_client, claims=[REWORDED, doubted], sources=[SOURCE], question="What lapses?")
+    first, second = reply["claims"]
+    assert [claim["verdict"] for claim in reply["claims"]] == ["supported", "unsupported"]
+    assert first["judge"] == {"model": "any", "exam": {"language": "en", "right": 50, "of": 50}}
+    assert second["by"] == "judge"
+    assert (reply["judge"], reply["spent"]["judge_claims"]["calls"]) == ("any", 1)
+    (asked,) = scripted_openai.asked("judge_claims")
+    assert "What lapses?" in asked.text
+    assert LEAVE in asked.text
+    scripted_openai.script(*[status(503)] * 3, to="judge_claims")
+    failed = await verified(examined_client, claims=[REWORDED], sources=[SOURCE], budget={"seconds": 30})
+    assert failed["claims"][0]["verdict"] == "unverified"
+    assert failed["fallback"]["code"] == "model_unavailable"
+
+
+async def test_a_model_without_an_exam_has_no_say_and_the_claim_says_why(
+    examined_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    claim = "Nhân viên có 25 ngày nghỉ phép năm, và ngày chưa dùng sẽ mất."
+    reply = await verified(examined_client, claims=[claim], sources=["Nhân viên có 25 ngày nghỉ phép mỗi năm."])
+    assert reply["claims"][0]["verdict"] in ("unverified", "unsupported")
+    assert "No judge has passed its exam in Vietnamese" in reply["claims"][0]["reasons"][-1]
+    assert scripted_openai.asked("judge_claims") == []
 
 
 class ReadyJudge:

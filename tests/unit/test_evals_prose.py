@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evals.prose_claims import BATCH, AnyJudge, ProseClaim, load_prose, run_prose, wilson
+from evals.prose_claims import BATCH, AnyJudge, ProseClaim, load_prose, run_prose
 from graph.errors import InvalidRequest, ModelUnavailable
 from graph.evidence import ExamFigure, Verdict
 from graph.ports import Judge, Judgement, OpenClaim
@@ -154,11 +154,3 @@ def test_a_faulty_line_is_named_with_its_field(tmp_path: Path, text: str, fault:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="can't be read"):
         load_prose(tmp_path / "claims.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("share", "n", "low", "high"), [(0.0, 160, 0.0, 0.0234), (1.0, 10, 0.7225, 1.0), (0.5, 20, 0.2993, 0.7007)]
-)
-def test_intervals_hold_for_shares_of_nothing_and_of_all(share: float, n: int, low: float, high: float) -> None:
-    found = wilson(share, n)
-    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
