@@ -6,7 +6,7 @@ from contextlib import aclosing
 from answers.checking import CheckedAnswer
 from answers.links import LinkFilter, RemovedLink, SourceLinks, links_of_sources, without_foreign_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
-from graph.evidence import Failure, Section, Segment
+from graph.evidence import Failure, Section, Segment, section_of
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking
 
 NO_SEGMENTS: Mapping[str, Segment] = {}
@@ -19,16 +19,17 @@ async def emit_drafts(
     segments: Mapping[str, Segment] = NO_SEGMENTS,
     answer: CheckedAnswer | None = None,
     grounded: bool = True,
+    first: int = 0,
 ) -> list[Section]:
     """Emit a writer's drafts as events while they arrive, and return the finished sections.
 
     ``segments`` are the sources by id: a section's links must occur in the sources it cites, or be their addresses.
     Without sources, no link goes out. A section that is nothing but a link is reported as removed and left out. With an
     ``answer``, each sentence is checked when it ends, and each section when it closes. ``grounded`` is False for text
-    from the model's own knowledge.
+    from the model's own knowledge. ``first`` is the index of the first section.
     """
     sections: list[Section] = []
-    opened = _OpenSection(0, None, emit, grounded=grounded)
+    opened = _OpenSection(first, None, emit, grounded=grounded)
     cited: tuple[str, ...] | None = None
     thinking = _ThinkingStream(emit)
     async with aclosing(drafts) as stream:  # type: ignore[type-var]
@@ -36,7 +37,7 @@ async def emit_drafts(
             match draft:
                 case DraftOpened(fallback, source_ids):
                     thinking.close()
-                    opened = _OpenSection(len(sections), fallback, emit, grounded=grounded)
+                    opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
                     cited = source_ids
                 case DraftText(delta):
                     opened.write(delta)
@@ -107,8 +108,7 @@ class _OpenSection:
         self._emit(
             SectionFinished(section_index=self._index, text=text, source_ids=source_ids, unknown_ids=closed.unknown_ids)
         )
-        section = Section(text=text, source_ids=source_ids)
-        return [section if self._grounded else Section(**section, grounded=False)]
+        return [section_of(text, source_ids, grounded=self._grounded)]
 
     def _emit_text(self, text: str) -> None:
         if not text:

@@ -26,7 +26,7 @@ from graph.events import (
     SourcesGraded,
     TextDelta,
 )
-from graph.evidence import Claim, Disagreement, Section, Source
+from graph.evidence import Claim, Disagreement, Section, Source, section_of
 
 Stage = Literal["drafted", "finished", "checked", "revised"]
 
@@ -37,7 +37,8 @@ class SectionView:
 
     It is ``settled`` once no judge and no repair will change it. The claims of one that is still drafted are those
     checked so far. ``unknown_ids`` counts the ids that the writer cited but was never offered; a revision does not
-    report it. ``grounded`` is False for text from the model's own knowledge.
+    report it. ``grounded`` is False for text from the model's own knowledge; it is ``unchecked`` like small talk, which
+    nothing was searched for.
     """
 
     text: str = ""
@@ -47,11 +48,12 @@ class SectionView:
     settled: bool = False
     unknown_ids: int = 0
     grounded: bool = True
+    unchecked: bool = False
 
     @property
     def standing_text(self) -> str:
         """The text that stays if the run stops here: up to the first claim that failed or is not checked yet."""
-        if not self.grounded or (self.stage != "drafted" and all_passed(self.claims)):
+        if self.unchecked or (self.stage != "drafted" and all_passed(self.claims)):
             return self.text
         return self.text[: max((claim["end"] for claim in passed_claims(self.claims)), default=0)]
 
@@ -134,7 +136,9 @@ class RunView:
         before = self.sections.get(index, SectionView())
         match event:
             case SectionStarted():
-                self.sections[index] = SectionView(grounded=event.grounded and self.searched)
+                self.sections[index] = SectionView(
+                    grounded=event.grounded, unchecked=not (event.grounded and self.searched)
+                )
             case TextDelta():
                 self.sections[index] = replace(before, text=before.text + event.delta)
             case ClaimChecked():
@@ -145,7 +149,7 @@ class RunView:
                     text=event.text,
                     source_ids=event.source_ids,
                     stage="finished",
-                    settled=not before.grounded,
+                    settled=before.unchecked,
                     unknown_ids=event.unknown_ids,
                 )
                 self.first.setdefault(index, self.sections[index])
@@ -179,7 +183,9 @@ def view_run(events: Iterable[AnyEvent]) -> RunView:
 def standing_sections(events: Iterable[AnyEvent]) -> list[Section]:
     """Return the sections as they stand after the events, as the message of a run that stops there lists them."""
     views = [view for _, view in sorted(view_run(events).sections.items())]
-    return [Section(text=view.standing_text, source_ids=view.cited_ids) for view in views if view.standing_text]
+    return [
+        section_of(view.standing_text, view.cited_ids, grounded=view.grounded) for view in views if view.standing_text
+    ]
 
 
 def all_passed(claims: Iterable[Claim]) -> bool:

@@ -51,6 +51,25 @@ def optional(value: UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
+AnswerFromField = Annotated[
+    AnswerFrom | None,
+    Field(
+        description="Whether a model may answer from its own knowledge: `library` never, `library_then_model` where "
+        "nothing answers the question, `model` without looking anything up; unset, as the deployment says."
+    ),
+]
+
+
+def knobs_with(
+    knobs: Mapping[str, Any], answer_from: AnswerFrom | None, *, default: AnswerFrom = "library"
+) -> dict[str, Any]:
+    """Return the deployment's settings of a run with where to answer from.
+
+    The request's choice comes first, then the deployment's, then the ``default`` of the wire format.
+    """
+    return {"answer_from": default, **knobs, **({"answer_from": answer_from} if answer_from else {})}
+
+
 class Body(BaseModel):
     """Base of requests and replies: unknown fields are refused."""
 
@@ -98,9 +117,7 @@ class RunOptions(SearchOptions):
     effort: Effort | None = Field(
         default=None, description="How many steps a model takes; unset, as the deployment says."
     )
-    answer_from: AnswerFrom | None = Field(
-        default=None, description="Whether a model may answer from its own knowledge; unset, as the deployment says."
-    )
+    answer_from: AnswerFromField = None
     release: Release | None = Field(
         default=None, description="`checked`: text leaves when code has checked it; `judged`: when a judge has."
     )

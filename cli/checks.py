@@ -1,11 +1,14 @@
 """Health checks of citewell doctor; a failed check suggests a remedy."""
 
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import psycopg
+from dotenv import dotenv_values
 from fastapi import FastAPI
 
 from api.app import mount_routes
@@ -18,7 +21,7 @@ from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
-from tools.settings import ModelSettings, Settings
+from tools.settings import ALIASES, UNUSED, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors
 from tools.storage.startup import open_database
 
@@ -167,6 +170,19 @@ async def check_reranker(settings: Settings) -> Check:
         return Check("reranker", False, detail, advice, Exit.CONFIGURATION, facts)
     name = f"{reranker.model} at {reranker.url}" if reranker.model else reranker.url
     return Check("reranker", True, f"{name}; an answer scores {opens:.2f}, another text {grows:.2f}", facts=facts)
+
+
+def check_other_names() -> list[Check]:
+    """Return a check of names that other stacks set and that have no effect here, none where there are none."""
+    set_names = {name for name, value in {**dotenv_values(Path(".env")), **os.environ}.items() if value}
+    unused = {name: why for name, why in UNUSED.items() if name in set_names}
+    without_url = [name for name in ALIASES if name.startswith("OPENAI_") and name in set_names]
+    if "OPENAI_COMPATIBLE_BASE_URL" not in set_names:
+        unused |= dict.fromkeys(without_url, "it counts only together with OPENAI_COMPATIBLE_BASE_URL")
+    if not unused:
+        return []
+    detail = "; ".join(f"{name} is not used: {why}" for name, why in unused.items())
+    return [Check("other names", True, detail, facts={"unused": sorted(unused)})]
 
 
 def check_plugins(settings: Settings) -> list[Check]:

@@ -38,6 +38,7 @@ from nodes.search_web import search_web
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
+WITHOUT = ("answer_directly", "abstain")  # where the sources hold no answer
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
@@ -58,7 +59,7 @@ Binding = Callable[[Resources, Family], BoundNode]
 
 
 BINDINGS: Mapping[str, Binding] = {
-    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer),
+    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer, family=family.name),
     "answer_directly": lambda run, family: partial(answer_directly, writer=family.writer),
     "load_selected_pages": lambda run, family: partial(
         load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages, room=family.room
@@ -90,13 +91,13 @@ def build(resources: Resources) -> CitewellGraph:
     for name in GATHERING:
         graph.add_edge(name, "grade_segments")
     graph.add_conditional_edges(
-        "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", "abstain", *GATHERING]
+        "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", *WITHOUT, *GATHERING]
     )
     graph.add_conditional_edges(
-        "rewrite_query", after_rewrite_query, ["search_segments", "search_web", "generate_answer", "abstain"]
+        "rewrite_query", after_rewrite_query, ["search_segments", "search_web", "generate_answer", *WITHOUT]
     )
-    graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", "abstain"])
-    graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", "abstain"])
+    graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", *WITHOUT])
+    graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", *WITHOUT])
     graph.add_conditional_edges("answer_directly", after_answer_directly, ["abstain", END])
     graph.add_edge("assess_quality", END)
     graph.add_edge("abstain", END)

@@ -52,6 +52,7 @@ class RunStarted:
     model: str
     budget: BudgetCaps
     release: Release = "checked"
+    fallback: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ dataclasses. Every offset counts Unicode code points of a document's canonical t
 says otherwise.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NotRequired
 
@@ -27,7 +28,9 @@ Freshness = Literal["fresh", "moved", "changed", "deleted"]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
+    "not_in_library",  # answered from the model's own knowledge, since the sources hold no answer
     "nothing_found",  # no gathering node found a candidate
+    "search_failed",  # the web could not be searched, and nothing else found a candidate
     "nothing_relevant",  # there were candidates, but none is relevant
     "library_not_allowed",  # the question needs the library and search was off
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
@@ -122,6 +125,12 @@ class Section(TypedDict):
     text: str
     source_ids: list[str]
     grounded: NotRequired[bool]
+
+
+def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True) -> Section:
+    """Return a section; only one that is not grounded has the flag."""
+    section = Section(text=text, source_ids=list(source_ids))
+    return section if grounded else Section(**section, grounded=False)
 
 
 class Source(TypedDict):

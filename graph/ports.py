@@ -43,11 +43,19 @@ class Preparation:
 
 class QuestionPreparer(Protocol):
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool,
+        meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide whether to retrieve, in at most one model call.
 
-        An unreadable reply falls back to retrieving for the question as asked, with the reason in ``fallback``.
+        With ``general_knowledge`` a question that any model knows the answer to needs no retrieval. An unreadable reply
+        falls back to retrieving for the question as asked, with the reason in ``fallback``.
         """
         ...
 
@@ -242,9 +250,20 @@ class AnswerWriter(Protocol):
         ...
 
     def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, such as to small talk, in sections without sources."""
+        """Reply without the library, such as to small talk, in sections without sources.
+
+        With ``own_knowledge`` the reply is a whole answer from what the writer knows; a writer that only quotes gives
+        none.
+        """
         ...
 
 
@@ -419,7 +438,7 @@ class Family:
     ``assessor`` asks a model for its opinion of the answer; it is used only where a run requests it, and None without a
     model. ``titler`` is None for a family that leaves sessions untitled. ``room`` is None for a family whose writer has
     no limit of its own. ``efforts`` holds the ports of efforts for which ``preparer`` and ``grader`` are not those to
-    use.
+    use. ``fallback`` says what of the request it does not fulfil, None for nothing.
     """
 
     name: FamilyName
@@ -434,6 +453,7 @@ class Family:
     titler: Titler | None = None
     room: SourceRoom | None = None
     efforts: Mapping[Effort, EffortPorts] = field(default_factory=dict)
+    fallback: Failure | None = None
 
     def at(self, effort: Effort) -> "Family":
         """Return the family with the preparer and the grader of a run's effort."""
@@ -445,7 +465,8 @@ class Families(Protocol):
     def __call__(self, model: str, *, thinking: bool = False) -> Family:
         """Return the family for a request's model name; "" is the deployment's default.
 
-        Raises UnknownModel where there is none of that name.
+        Where there is just one endpoint, it answers for a name that is not known, and a model that can't think ahead
+        writes without; the family's ``fallback`` says so. Raises UnknownModel where there is none of that name.
         """
         ...
 

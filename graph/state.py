@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from graph.evidence import (
+    AnswerFrom,
     Assessment,
     Disagreement,
     Failure,
@@ -124,11 +125,13 @@ class State(InputState):
     needs_retrieval: bool = True
     intent: Intent = "content_query"
     language: str = "en"
+    answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 
     query: str = ""  # the current search query; "" for no further search
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0
+    web_failed: bool = False  # the web could not be searched
     candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     sources: list[SourceRow] = field(default_factory=list)

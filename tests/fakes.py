@@ -93,10 +93,18 @@ class ScriptedFamily:
     seen_turns: list[list[Turn]] = field(default_factory=list)
     graded: list[list[str]] = field(default_factory=list)
     faulty: list[list[FaultySection]] = field(default_factory=list)
+    conversed: list[str] = field(default_factory=list)
     _next: int = 0
 
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool,
+        meter: Meter,
     ) -> Preparation:
         """Take the question as it stands, with or without a call left."""
         fallback = None
@@ -142,10 +150,22 @@ class ScriptedFamily:
         return list(self.revisions[len(self.faulty) - 1]) if len(self.faulty) <= len(self.revisions) else []
 
     async def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Greet."""
+        """Greet, or answer a question where that is allowed."""
         meter.call()
+        self.conversed.append(question)
+        if own_knowledge:
+            for draft in quote("As everybody knows."):
+                yield draft
+            return
         if intent == "small_talk":
             for draft in quote("Hello to you."):
                 yield draft

@@ -4,8 +4,9 @@
 ``SERPER_API_KEY``) are the fallback. ``citewell doctor`` shows which name each value came from.
 """
 
-import os
 import re
+from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,24 +14,35 @@ from pydantic import (
     BaseModel,
     Field,
     HttpUrl,
+    PrivateAttr,
     SecretStr,
     TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from graph.errors import ConfigurationError
 from graph.evidence import AnswerFrom, Effort, Release
 
 EXTRACTIVE = "extractive"
-ALIASES = {
-    "OPENAI_COMPATIBLE_BASE_URL": "chat.base_url",
-    "OPENAI_COMPATIBLE_API_KEY": "chat.api_key",
-    "OPENAI_COMPATIBLE_COMPLETION_MODEL": "chat.model",
-    "OPENAI_COMPATIBLE_EMBEDDING_MODEL": "embedding.model",
-    "SERPER_API_KEY": "web.api_key",
+# Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
+ALIASES = (
+    "OPENAI_COMPATIBLE_BASE_URL",
+    "OPENAI_COMPATIBLE_API_KEY",
+    "OPENAI_COMPATIBLE_COMPLETION_MODEL",
+    "OPENAI_COMPATIBLE_EMBEDDING_MODEL",
+    "SERPER_API_KEY",
+)
+CHAT_MODEL = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
+EMBEDDING_MODEL = "OPENAI_COMPATIBLE_EMBEDDING_MODEL"
+STATIC = "static"  # the bundled embedding model
+# Names of other stacks that mean nothing here, with the reason.
+UNUSED = {
+    "AI_DRIVER": "every model is reached through an OpenAI-compatible endpoint",
+    "SERPER_DEBUG": "CITEWELL_LOG_LEVEL says how much is logged",
 }
 
 
@@ -76,12 +88,15 @@ class ModelSettings(BaseModel, extra="forbid"):
 
 
 class EmbeddingSettings(BaseModel, extra="forbid"):
-    """The embedding model: ``static`` is bundled; any other name is a model of an endpoint."""
+    """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
-    model: str = "static"
+    Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
+    """
+
+    model: str = STATIC
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
-    dimension: Annotated[int, Field(ge=8, le=4000)] = 256
+    dimension: Annotated[int | None, Field(ge=8, le=4000)] = None
     timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
 
     @field_validator("base_url")
@@ -91,7 +106,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
 
     @model_validator(mode="after")
     def _complete(self) -> "EmbeddingSettings":
-        if self.model != "static" and self.base_url is None:
+        if self.model != STATIC and self.base_url is None:
             raise ValueError("embedding.base_url is required for an embedding model other than 'static'")
         return self
 
@@ -220,7 +235,10 @@ class RunSettings(BaseModel, extra="forbid"):
 
 
 class AuthSettings(BaseModel, extra="forbid"):
-    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer."""
+    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
+
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    """
 
     mode: Literal["none", "keys", "jwt"] = "none"
     jwt_secret: SecretStr = SecretStr("")
@@ -228,6 +246,7 @@ class AuthSettings(BaseModel, extra="forbid"):
     issuer: str | None = None
     audience: str | None = None
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
 
     @model_validator(mode="after")
@@ -265,7 +284,7 @@ class Settings(BaseSettings):
     page_tokens: Annotated[int | None, Field(ge=256)] = None
 
     effort: Effort = "balanced"
-    answer_from: AnswerFrom = "library"
+    answer_from: AnswerFrom | None = None
     release: Release = "checked"
     judge: JudgeSettings = JudgeSettings()
     reranker: RerankerSettings = RerankerSettings()
@@ -285,6 +304,13 @@ class Settings(BaseSettings):
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The settings whose value came from another stack's name, with that name."""
+        return self._aliases
+
     @field_validator("page_tokens", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
@@ -301,14 +327,95 @@ class Settings(BaseSettings):
 
     @property
     def run_knobs(self) -> dict[str, Any]:
-        """Return the fields of a run's Context that the deployment sets, not the request."""
-        return {
+        """Return the fields of a run's Context that the deployment sets where the request does not.
+
+        A wire format has its own default of ``answer_from``, which counts where the deployment sets none.
+        """
+        knobs: dict[str, Any] = {
             "page_tokens": self.page_tokens,
             "assess_with_model": self.assess_with_model,
             "effort": self.effort,
-            "answer_from": self.answer_from,
             "release": self.release,
         }
+        return knobs if self.answer_from is None else {**knobs, "answer_from": self.answer_from}
+
+
+class _Deployment(Settings):
+    """Settings as a process reads them: values that no ``CITEWELL_`` name sets come from the names of other stacks."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = dotenv_settings.env_vars if isinstance(dotenv_settings, EnvSettingsSource) else {}
+        environment = env_settings.env_vars if isinstance(env_settings, EnvSettingsSource) else {}
+        names = {name: value for name, value in {**file, **environment}.items() if value}
+        return init_settings, env_settings, dotenv_settings, file_secret_settings, _AliasSource(settings_cls, names)
+
+
+class _AliasSource(PydanticBaseSettingsSource):
+    """The names of other stacks, as the source that every other one overrules, a field at a time."""
+
+    def __init__(self, settings_cls: type[BaseSettings], names: Mapping[str, str | None]) -> None:
+        super().__init__(settings_cls)
+        self._names = names
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, tuple[str, Any]] = {}
+        if key := self._name("SERPER_API_KEY"):
+            found["web.api_key"] = ("SERPER_API_KEY", key)
+        if base_url := self._name("OPENAI_COMPATIBLE_BASE_URL"):
+            found |= {**self._chat(base_url), **self._embedding(base_url)}
+        unnamed = {path: each for path, each in found.items() if not self._is_named(path)}
+        _USED.get().update({path: name for path, (name, _) in unnamed.items()})
+        values: dict[str, Any] = {}
+        for path, (_, value) in unnamed.items():
+            outer, _, inner = path.partition(".")
+            if inner:
+                values.setdefault(outer, {})[inner] = value
+            else:
+                values[outer] = value
+        return values
+
+    def _chat(self, base_url: str) -> dict[str, tuple[str, Any]]:
+        chat = self._name(CHAT_MODEL)
+        if not chat or "models" in self.current_state:
+            return {}
+        model = {"name": chat, "base_url": base_url, "api_key": self._name("OPENAI_COMPATIBLE_API_KEY"), "model": chat}
+        return {"models": (CHAT_MODEL, [model]), "default_model": (CHAT_MODEL, chat)}
+
+    def _embedding(self, base_url: str) -> dict[str, tuple[str, Any]]:
+        named = self.current_state.get("embedding", {})
+        model = named.get("model") or self._name(EMBEDDING_MODEL)
+        if not model or model == STATIC:
+            return {}
+        found: dict[str, tuple[str, Any]] = {
+            "embedding.model": (EMBEDDING_MODEL, model),
+            "embedding.base_url": ("OPENAI_COMPATIBLE_BASE_URL", base_url),
+        }
+        # The key is for that endpoint alone.
+        if not named.get("base_url") and (key := self._name("OPENAI_COMPATIBLE_API_KEY")):
+            found["embedding.api_key"] = ("OPENAI_COMPATIBLE_API_KEY", key)
+        return found
+
+    def _name(self, name: str) -> str:
+        return self._names.get(name.lower()) or ""
+
+    def _is_named(self, path: str) -> bool:
+        outer, _, inner = path.partition(".")
+        named = self.current_state.get(outer)
+        return inner in named if inner and isinstance(named, dict) else outer in self.current_state
+
+
+_USED: ContextVar[dict[str, str]] = ContextVar("_USED")
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -316,30 +423,14 @@ def load_settings(**overrides: object) -> Settings:
 
     Raises ConfigurationError naming each invalid field.
     """
+    used: dict[str, str] = {}
+    token = _USED.set(used)
     try:
-        settings = Settings(**overrides)  # type: ignore[arg-type]
-        return _with_aliases(settings)
+        settings = _Deployment(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
         raise ConfigurationError(f"Settings are not valid: {faults}") from error
-
-
-def _with_aliases(settings: Settings) -> Settings:
-    changes: dict[str, object] = {}
-    web_key = os.environ.get("SERPER_API_KEY")
-    if web_key and not settings.web.api_key.get_secret_value():
-        changes["web"] = WebSettings(**(settings.web.model_dump() | {"api_key": SecretStr(web_key)}))
-    base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL")
-    if not base_url:
-        return settings.model_copy(update=changes)
-    key = SecretStr(os.environ.get("OPENAI_COMPATIBLE_API_KEY", ""))
-    chat = os.environ.get("OPENAI_COMPATIBLE_COMPLETION_MODEL")
-    if chat and "models" not in settings.model_fields_set:
-        changes["models"] = [ModelSettings(name=chat, base_url=base_url, api_key=key, model=chat)]
-        if "default_model" not in settings.model_fields_set:
-            changes["default_model"] = chat
-    embedding = os.environ.get("OPENAI_COMPATIBLE_EMBEDDING_MODEL")
-    if embedding and "embedding" not in settings.model_fields_set:
-        dimension = int(os.environ.get("CITEWELL_EMBEDDING__DIMENSION", "1024"))
-        changes["embedding"] = EmbeddingSettings(model=embedding, base_url=base_url, api_key=key, dimension=dimension)
-    return settings.model_copy(update=changes)
+    finally:
+        _USED.reset(token)
+    settings._aliases = used
+    return settings

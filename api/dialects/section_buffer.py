@@ -37,6 +37,7 @@ class FinalSection:
     source_ids: list[str]
     claims: Sequence[Claim]
     start: int = 0
+    grounded: bool = True
 
     @property
     def new_claims(self) -> list[Claim]:
@@ -126,7 +127,9 @@ class SectionBuffer:
         ready: list[FinalSection] = []
         while (section := self._view.sections.get(self._first_open)) is not None:
             end = self._end_of_release(section)
-            ready += self._part(self._first_open, section.text[:end], section.cited_ids, section.claims)
+            ready += self._part(
+                self._first_open, section.text[:end], section.cited_ids, section.claims, section.grounded
+            )
             if section.stage == "drafted" or end < len(section.text) or not self._may_close(section):
                 break
             self._first_open += 1
@@ -134,7 +137,7 @@ class SectionBuffer:
 
     def _end_of_release(self, section: SectionView) -> int:
         """Return the offset up to which a section may leave now."""
-        if section.settled or not section.grounded:
+        if section.settled or section.unchecked:
             return len(section.text)
         if self._waits_for_judge:
             return 0
@@ -149,7 +152,9 @@ class SectionBuffer:
         passed = section.stage != "finished" and not any(map(has_failed_claim, section.claims))
         return section.settled or (passed and not self._waits_for_judge)
 
-    def _part(self, index: int, text: str, source_ids: list[str], claims: Sequence[Claim]) -> list[FinalSection]:
+    def _part(
+        self, index: int, text: str, source_ids: list[str], claims: Sequence[Claim], grounded: bool
+    ) -> list[FinalSection]:
         """Return what a section's releasable text adds to what has left of it."""
         sent = self._sent.get(index)
         start = len(sent.text) if sent else 0
@@ -160,7 +165,7 @@ class SectionBuffer:
             self._positions += 1
         sent.text = text
         within = [claim for claim in claims if claim["end"] <= len(text)]
-        return [FinalSection(sent.position, text, source_ids, within, start)]
+        return [FinalSection(sent.position, text, source_ids, within, start, grounded)]
 
     def _rest(self, end: RunFinished) -> list[FinalSection]:
         # The message is authoritative: it omits withdrawn sections and renumbers the others.
@@ -175,7 +180,7 @@ class SectionBuffer:
             sent = self._sent.get(index)
             if sent and not sent.changed and not section.text.startswith(sent.text):
                 raise Retracted
-            ready += self._part(index, section.text, section.source_ids, section.claims)
+            ready += self._part(index, section.text, section.source_ids, section.claims, section.grounded)
         return ready
 
 
@@ -188,6 +193,7 @@ def final_sections(message: Message) -> list[FinalSection]:
             section["text"],
             section["source_ids"],
             [claim for claim in claims if claim["section_index"] == position],
+            grounded=section.get("grounded", True),
         )
         for position, section in enumerate(message["sections"])
     ]

@@ -195,10 +195,19 @@ class MisquotingWriter:
         return [replace(each, source_ids=_wrong(each.source_ids, wrong_ids)) for each in revised]
 
     def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
         """Reply without the library, and so without citations."""
-        return self.writer.converse(question, turns, language=language, intent=intent, meter=meter)
+        return self.writer.converse(
+            question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
+        )
 
 
 def _next_ids(sources: Sequence[Hit]) -> dict[str, str]:

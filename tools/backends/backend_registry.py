@@ -3,11 +3,12 @@
 Other distributions add backends under the entry point ``citewell.backends``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
+from graph.evidence import Failure
 from graph.ports import Families, Family, Judge, RelevanceGrader
 from tools.claims.code_checker import CodeChecker
 from tools.judges.judge_registry import check_judge, configured_judge
@@ -109,15 +110,61 @@ def configured_families(settings: Settings, examined: Examined | None = None) ->
         return _held_to_exam(backend.family(name, thinking=thinking), name, examined)
 
     def families(model: str, *, thinking: bool = False) -> Family:
-        name = model or settings.default_model
-        if name == EXTRACTIVE:
+        if model == EXTRACTIVE:
             return extractive()
-        if name not in models:
-            return installed(name, thinking)
-        _check_thinking(models[name], thinking)
-        return llm(name, thinking)
+        if model not in models:
+            return installed(model, thinking)
+        _check_thinking(models[model], thinking)
+        return llm(model, thinking)
 
-    return families
+    return _lenient(families, settings)
+
+
+def _lenient(families: Families, settings: Settings) -> Families:
+    """Return families that do what they can of a request, and say in ``fallback`` what they do not."""
+
+    def lenient(model: str, *, thinking: bool = False) -> Family:
+        name = model or settings.default_model
+        notes: list[Failure] = []
+        if (stand_in := _stand_in(settings, name)) is not None:
+            notes.append(Failure(code="unknown_model", message=f"No model is named {name!r}; {stand_in!r} answers."))
+            name = stand_in
+        try:
+            family = families(name, thinking=thinking and name != EXTRACTIVE)
+            thinks = name != EXTRACTIVE
+        except InvalidRequest:
+            if not thinking:
+                raise
+            family, thinks = families(name), False
+        if thinking and not thinks:
+            notes.append(Failure(code="no_thinking_model", message=f"{name!r} has no thinking model; it only writes."))
+        return _with_notes(family, notes)
+
+    return lenient
+
+
+def _stand_in(settings: Settings, name: str) -> str | None:
+    """Return the model that answers for a name that is not known, or None where it is known or there is none."""
+    known = name == EXTRACTIVE or any(model.name == name for model in settings.models) or find_backend(name)
+    return None if known else only_endpoint(settings)
+
+
+def only_endpoint(settings: Settings) -> str | None:
+    """Return the model that answers for unknown names: that of the one configured endpoint, None where there are more.
+
+    Of several models of one endpoint it is the default, or else the first.
+    """
+    names = [model.name for model in settings.models]
+    if len({model.base_url for model in settings.models}) != 1:
+        return None
+    return settings.default_model if settings.default_model in names else names[0]
+
+
+def _with_notes(family: Family, notes: Sequence[Failure]) -> Family:
+    if not notes:
+        return family
+    message = " ".join(note["message"] for note in notes)
+    return replace(family, fallback=Failure(code=notes[0]["code"], message=message))
 
 
 def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Family:

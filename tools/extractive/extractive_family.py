@@ -190,7 +190,14 @@ class ExtractiveWriter:
         ]
 
     async def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool = False,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
         """Reply to small talk with a fixed line; a question gets no reply, since only the library is quoted."""
         if intent == "small_talk":

@@ -173,6 +173,7 @@ def _revision(section_index: int, section: SectionReply, cited: CitedIds) -> Rev
 
 
 CONVERSATION_PROMPT = prompts.load("answer_directly", "language", "conversation", "question")
+KNOWLEDGE_PROMPT = prompts.load("own_knowledge", "language", "conversation", "question")
 LEAST_CONTEXT = 128  # tokens
 QUOTED = "The best sentences of the sources are quoted word for word."
 FIXED_LINE = "A fixed line stands in for the reply."
@@ -252,22 +253,34 @@ class LlmWriter:
         )
 
     async def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool = False,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, in one section without sources.
+        """Reply without the library, in one section without sources; with ``own_knowledge`` by a prompt of its own.
 
         Raises ModelReplyInvalid if the reply is empty.
         """
         history = conversation(turns, max_tokens=self.endpoint.context_tokens // 3, last_whole=True)
         prompt = messages(
-            CONVERSATION_PROMPT, language=language_name(language), conversation=history, question=sanitize(question)
+            KNOWLEDGE_PROMPT if own_knowledge else CONVERSATION_PROMPT,
+            language=language_name(language),
+            conversation=history,
+            question=sanitize(question),
         )
         section = SectionText()
         limit = self._reserve * CHARACTERS_PER_TOKEN
         drafts = within_budget(
             _paragraph(self.endpoint.reply(prompt, schema=None, max_characters=limit, meter=meter), section),
             broken_off=lambda: (DraftText(section.finish(BROKEN_OFF)), DraftClosed(section.text, ())),
-            fallback=self.fallback.converse(question, turns, language=language, intent=intent, meter=meter),
+            fallback=self.fallback.converse(
+                question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
+            ),
             instead=FIXED_LINE,
         )
         async with aclosing(drafts) as stream:

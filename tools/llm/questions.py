@@ -20,7 +20,7 @@ from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
-PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "question")
+PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "general", "question")
 PREPARATION_CHARACTERS = 24_000
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,14 @@ class LlmPreparer:
     effort: Effort = "balanced"
 
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool = False,
+        meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide on retrieval, in at most one model call.
 
@@ -62,7 +69,7 @@ class LlmPreparer:
         if nothing_open or not self._asks(turns, search):
             return by_rule
         try:
-            reply = await self._ask(question, turns, has_pages=has_pages, meter=meter)
+            reply = await self._ask(question, turns, has_pages=has_pages, general=general_knowledge, meter=meter)
         except ModelReplyInvalid as error:
             log.warning("Model %s: %s Searching for the question as asked.", self.endpoint.name, error.message)
             failure = Failure(
@@ -85,11 +92,14 @@ class LlmPreparer:
         follows = any(small_talk(turn["question"]) is None for turn in turns)
         return follows or (self.effort == "thorough" and search != "always")
 
-    async def _ask(self, question: str, turns: Sequence[Turn], *, has_pages: bool, meter: Meter) -> PreparationReply:
+    async def _ask(
+        self, question: str, turns: Sequence[Turn], *, has_pages: bool, general: bool, meter: Meter
+    ) -> PreparationReply:
         prompt = messages(
             PREPARATION_PROMPT,
             conversation=conversation(turns, max_tokens=self.endpoint.context_tokens // 3),
             pages="yes, the message is about them" if has_pages else "none",
+            general="yes" if general and not has_pages else "no",
             question=sanitize(question),
         )
         text = await self.endpoint.read(prompt, schema=PREPARATION, max_characters=PREPARATION_CHARACTERS, meter=meter)

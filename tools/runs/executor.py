@@ -350,4 +350,5 @@ def run_started(run: Run) -> RunStarted:
         model=run.model,
         budget=BudgetCaps(model_calls=context.max_model_calls, tokens=context.max_tokens, seconds=context.max_seconds),
         release=context.release,
+        fallback=run.fallback,
     )

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from answers.citations import excerpt
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.fields import ChatOptions, ModelName, PageIds, Question
+from api.fields import AnswerFromField, ChatOptions, ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
 from graph.evidence import (
@@ -33,6 +33,7 @@ class NewMessage(BaseModel):
     document_ids: PageIds = Field(default=[], description="Answer only from these documents; empty for all.")
     model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
+    answer_from: AnswerFromField = None
     stream: bool = Field(default=False, description="Stream the answer, like `Accept: text/event-stream`.")
 
     def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
@@ -42,6 +43,7 @@ class NewMessage(BaseModel):
             only_selected_pages=bool(self.document_ids),
             model=self.model,
             thinking=self.thinking,
+            answer_from=self.answer_from,
         )
         return options.to_run_request(self.content, identity, knobs, while_running="enqueue")
 
@@ -74,11 +76,15 @@ class SegmentCitation(TypedDict):
 
 
 class CitedSection(TypedDict):
-    """A section of an answer, with the source ids that its writer cited, and the citations that were found."""
+    """A section of an answer, with the source ids that its writer cited, and the citations that were found.
+
+    ``grounded`` is there, and false, where the text is from the model's own knowledge.
+    """
 
     text: str
     source_ids: list[str]
     citations: list[SegmentCitation]
+    grounded: NotRequired[bool]
 
 
 class AnswerError(TypedDict):
@@ -153,7 +159,8 @@ def answer_row(
 
 def cited_section(section: FinalSection) -> CitedSection:
     """Convert a section, with each segment that it quotes, in the order of the text."""
-    return CitedSection(text=section.text, source_ids=section.source_ids, citations=_by_segment(section.claims))
+    cited = CitedSection(text=section.text, source_ids=section.source_ids, citations=_by_segment(section.claims))
+    return cited if section.grounded else CitedSection(**cited, grounded=False)
 
 
 def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:

@@ -135,7 +135,7 @@ export function eventOf(data) {
 
 const message = object({
   ...answer, message_id: text, run_id: named, parent_message_id: named, role: oneOf("assistant", "user"), content: text, created_at: text,
-  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent,
+  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent, answering: flag,
   outcome: (value) => (value === null ? null : oneOf("answered", "abstained", "failed", "cancelled")(value)),
 });
 

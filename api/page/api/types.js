@@ -148,6 +148,7 @@
  * @property {string[]} versions
  * @property {string[]} page_ids
  * @property {string | null} selected_text
+ * @property {boolean} answering
  * @property {Outcome | null} outcome
  * @property {string | null} stop_reason
  * @property {string | null} family
