@@ -18,6 +18,7 @@ from graph.events import (
     TextDelta,
 )
 from graph.evidence import Claim, Message
+from text.mark_places import settled_end
 
 
 class Retracted(Exception):
@@ -137,6 +138,8 @@ class SectionBuffer:
 
     def _end_of_release(self, section: SectionView) -> int:
         """Return the offset up to which a section may leave now."""
+        if section.stage == "drafted" and section.unchecked:
+            return settled_end(section.text)
         if section.settled or section.unchecked:
             return len(section.text)
         if self._waits_for_judge:

@@ -142,3 +142,28 @@ def test_every_proof_is_whole_sentences_of_its_segment(answer: str, text: str, o
             assert (proof["segment_id"], proof["origin"]) == ("doc:4", origin)
             assert (proof["start"] - 1000, proof["end"] - 1000) in borders
         past = claim.end
+
+
+MARKED_UP = st.sampled_from(
+    ["# ", "| a | b |\n", "|---|---|\n", "`", "[x](y)", "**", "Term: ", "---\n", "> ", "  \n", "- "]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES | MARKED_UP, max_size=25).map("".join), TEXTS, st.lists(st.integers(0, 200), max_size=4))
+def test_claims_found_while_a_section_is_written_are_those_of_the_whole(
+    text: str, source: str, cuts: list[int]
+) -> None:
+    segments = (segment("doc", 0, source),)
+    found: list[tuple[int, int]] = []
+    for cut in sorted(cut for cut in cuts if cut < len(text)):
+        start = found[-1][1] if found else 0
+        early = check_section(WrittenSection(text[:cut], segments, start=start, open=True))
+        found += [(claim.start, claim.end) for claim in early]
+    start = found[-1][1] if found else 0
+    found += [(claim.start, claim.end) for claim in check_section(WrittenSection(text, segments, start=start))]
+    assert found == [(claim.start, claim.end) for claim in check_section(WrittenSection(text, segments))]
+
+
+def test_a_section_of_headings_and_code_has_no_claim() -> None:
+    assert check("## Steps\n\n```\nStaff get 30 days.\n```", segment("doc", 0, "Staff get 25 days.")) == []

@@ -1,14 +1,14 @@
 """Check an answer by code: split sections into claims, find proofs in the cited text, decide verdicts with reasons."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from graph.evidence import Origin, Proof, Segment, Verdict
 from graph.ports import CheckedClaim, CheckResult, Dispute, WrittenSection
 from graph.usage import Meter
+from text.answer_markdown import Unit, units, whole_units
 from text.language import language
-from text.sentences import sentences, trimmed
 from tools.claims.alignment import common_in_order, is_content
 from tools.claims.claim_tokens import Token
 from tools.claims.hard_conflicts import Comparison, compare, rounds
@@ -116,40 +116,51 @@ def _foreign(claim: str, sources: Sources) -> bool:
 
 
 _LONGEST = 4  # pieces that may be one source sentence
+_UNSETTLED = 4  # tokens at the end of a piece that may be read otherwise with what follows
 
 
-def claims_of(text: str, sources: Sources) -> list[tuple[int, int]]:
-    """Return the spans of the claims of a section, in order, without white space around them.
+def claims_of(text: str, sources: Sources, start: int = 0, *, is_open: bool = False) -> list[tuple[int, int]]:
+    """Return the spans of the claims of a section that begin at or after an offset, in order.
 
-    A sentence alone may be split differently than in its source, where it has neighbours; pieces that together are
-    a source sentence are one claim. What holds no word joins the claim before it.
+    The section is read as Markdown: sentences of its prose and rows of its tables are claims; headings, lead-ins, code
+    and offers are none. A sentence alone may be split differently than in its source, where it has neighbours; pieces
+    of a paragraph that together are a source sentence are one claim. With ``is_open`` the text goes on, and only the
+    claims are returned that no continuation can change.
     """
-    pieces = [trimmed(text, start, end) for start, end in sentences(text)]
-    pieces = _joined_wordless(text, [piece for piece in pieces if piece[0] < piece[1]])
     whole = {exact_form(sources.segments[at].text[each.start : each.end]) for at, each in sources.places}
+    found: list[tuple[int, int]] = []
+    for unit in units(text, start, is_open=is_open) if is_open or start else whole_units(text):
+        claims, sure = _joined(text, unit, whole)
+        found += [claim for claim in claims if claim[0] >= start]
+        if not sure:
+            break
+    return found
+
+
+def _joined(text: str, unit: Unit, whole: Set[tuple[str, ...]]) -> tuple[list[tuple[int, int]], bool]:
+    """Join the pieces of a unit that together are a source sentence; also return whether none may still join."""
+    pieces = unit.claims
     found: list[tuple[int, int]] = []
     at = 0
     while at < len(pieces):
         end = at + 1
-        if exact_form(text[slice(*pieces[at])]) not in whole:
+        form = exact_form(text[slice(*pieces[at])])
+        if form not in whole:
+            if unit.is_open and at + _LONGEST > len(pieces) and _may_begin(form, whole):
+                return found, False
             for last in range(min(len(pieces), at + _LONGEST), at + 1, -1):
                 if exact_form(text[pieces[at][0] : pieces[last - 1][1]]) in whole:
                     end = last
                     break
         found.append((pieces[at][0], pieces[end - 1][1]))
         at = end
-    return found
+    return found, not unit.is_open
 
 
-def _joined_wordless(text: str, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for start, end in pieces:
-        reading = parse_sentence(text[start:end])
-        if found and not reading.tokens and "?" not in reading.folded:
-            found[-1] = (found[-1][0], end)
-        else:
-            found.append((start, end))
-    return found
+def _may_begin(form: tuple[str, ...], whole: Set[tuple[str, ...]]) -> bool:
+    """Whether a piece may be the beginning of a source sentence."""
+    length = max(1, len(form) - _UNSETTLED)
+    return any(len(each) > length and each[:length] == form[:length] for each in whole)
 
 
 MATCH_THRESHOLD = 0.6  # share of a claim's content that must stand in the sentence, in order; it never falls
@@ -187,7 +198,8 @@ class CodeChecker:
 def check_section(section: WrittenSection) -> tuple[CheckedClaim, ...]:
     """Split a section into claims and decide on each, in order."""
     sources = Sources(section.segments)
-    return tuple(_check(section, start, end, sources) for start, end in claims_of(section.text, sources))
+    claims = claims_of(section.text, sources, start=section.start, is_open=section.open)
+    return tuple(_check(section, start, end, sources) for start, end in claims)
 
 
 def _check(section: WrittenSection, start: int, end: int, sources: Sources) -> CheckedClaim:
