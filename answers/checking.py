@@ -161,8 +161,7 @@ class CheckedAnswer:
             if section.get("grounded", True) and self._digest_of(index) != section_digest(section):
                 claims = await self._check(section, origin=origin)
                 if origin == "matched":
-                    matched = (proof["segment_id"] for each in claims for proof in each.proofs)
-                    section["source_ids"] = list(dict.fromkeys(matched))
+                    section["source_ids"] = []
                 self._take(index, claims)
 
     async def settle(self) -> None:
@@ -254,7 +253,13 @@ class CheckedAnswer:
         return (await self._checker.check([written], meter=self._meter)).sections[0]
 
     def _take(self, index: int, claims: Sequence[CheckedClaim]) -> None:
-        """Keep the claims of a finished section, emit them, and pass the open ones to the judge."""
+        """Keep the claims of a finished section, emit them, and pass the open ones to the judge.
+
+        A claim may be word for word in a segment that its writer did not name; the section then cites that one too.
+        """
+        section = self.sections[index]
+        proven = (proof["segment_id"] for each in claims for proof in each.proofs)
+        section["source_ids"] = list(dict.fromkeys((*section["source_ids"], *proven)))
         self._replace_claims(index, claims)
         self._remember(index)
         judging = self._enqueue(index)

@@ -73,8 +73,8 @@ class SectionView:
 
     @property
     def cited_ids(self) -> list[str]:
-        """The segments that the section cites: those of its writer, or else those found by matching."""
-        return list(self.source_ids) or cited_segment_ids(self.claims)
+        """The segments that the section cites: those of its writer, then those found by matching."""
+        return list(dict.fromkeys((*self.source_ids, *cited_segment_ids(self.claims))))
 
 
 @dataclass(slots=True)

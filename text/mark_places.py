@@ -3,7 +3,8 @@
 import re
 from functools import lru_cache
 
-from text.answer_markdown import Span, units
+from text.answer_markdown import units
+from text.markdown_blocks import Span
 
 _MARKUP = re.compile(r"[`|<~\[\\]|^(?:[ ]{4}|[ ]{0,3}(?:\t|#|[=-]+[ \t]*$))", re.MULTILINE)
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<]*\Z", re.IGNORECASE)

@@ -56,12 +56,13 @@ def checked_well(checked: CheckResult, sections: Sequence[WrittenSection]) -> No
             assert claim.verdict != "supported" or claim.proofs
             assert 0.0 <= claim.support <= 1.0
             assert all(reason.strip() for reason in claim.reasons)
-            for span, known in [(p, segments) for p in claim.proofs] + [(d.other, others) for d in claim.disputes]:
-                within = known[span["segment_id"]]
+            for span in (*claim.proofs, *(dispute.other for dispute in claim.disputes)):
+                within = others[span["segment_id"]]
                 assert within.start <= span["start"] < span["end"] <= within.end
                 quote = within.text[span["start"] - within.start : span["end"] - within.start]
                 assert quote == quote.strip()
-            assert all(proof["origin"] == section.origin for proof in claim.proofs)
+            for proof in claim.proofs:
+                assert proof["origin"] == (section.origin if proof["segment_id"] in segments else "matched")
             end = claim.end
         said = "".join(section.text[claim.start : claim.end] for claim in claims)
         wanted = "".join(section.text[slice(*each)] for unit in units(section.text) for each in unit.claims)

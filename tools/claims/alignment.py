@@ -11,7 +11,7 @@ from tools.claims.sentence_parsing import ParsedSentence
 
 Edit = tuple[int, int, int, int]  # bounds of a run in the source, and in the claim
 
-LARGEST_ALIGNMENT = 90_000  # cells of the table that an alignment may need at worst; beyond it nothing is aligned
+LARGEST_ALIGNMENT = 20_000  # cells of the table that an alignment may need at worst; beyond it nothing is aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ def common_in_order(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     return len(one) - row.bit_count()
 
 
-def share_outside(reading: ParsedSentence, runs: Sequence[tuple[int, int]], begins: int) -> float:
+def share_outside(reading: ParsedSentence, runs: Sequence[tuple[int, int]]) -> float:
     """Return the share of a sentence's content that is outside of some runs."""
-    content = sum(map(is_content, reading.tokens[begins:]))
+    content = sum(map(is_content, reading.tokens))
     lost = sum(is_content(reading.tokens[place]) for first, last in runs for place in range(first, last))
     return 1 - lost / content if content else float(not runs)
 
