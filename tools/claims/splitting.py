@@ -33,7 +33,7 @@ def claims_of(text: str, sources: Sources, start: int = 0, *, is_open: bool = Fa
     return found
 
 
-_SIGN = re.compile(r"(?:^|(?<=[\s>]))(?P<sign>[-+*>]|\d{1,9}[.)])[ \t]+\Z")
+_SIGN = re.compile(r"[ \t>*+-]*?(?P<sign>[-+*>]|\d{1,9}[.)])[ \t]+\Z")
 _FIGURE = re.compile(r"[$€£¥₫₹]?\d")
 _MOST_INDENT = 40
 _FARTHEST = 2000  # characters before an item in which the item before it stands
@@ -45,7 +45,7 @@ def _with_sign(text: str, start: int) -> int:
     Its sign may mean more to a reader of plain text: a minus, "greater than", or a number in no sequence.
     """
     line = text.rfind("\n", 0, start) + 1
-    marker = _SIGN.search(text[max(line, start - _MOST_INDENT) : start])
+    marker = _SIGN.match(text, line, start) if start - line <= _MOST_INDENT else None
     if marker is None:
         return start
     sign = marker["sign"]
@@ -55,7 +55,7 @@ def _with_sign(text: str, start: int) -> int:
     past = rf"{number - 1}[.)]" if number else re.escape(sign)
     if re.search(rf"^[ \t>]*{past}", text[max(0, line - _FARTHEST) : line], re.MULTILINE):
         return start
-    return max(line, start - _MOST_INDENT) + marker.start("sign")
+    return marker.start("sign")
 
 
 def _count_of_one(text: str, pieces: Sequence[tuple[int, int]], sources: Sources, *, is_open: bool) -> int:
