@@ -21,6 +21,7 @@ SECTIONS = 3
 SENTENCES = 2  # per section, the shortest ones
 FEWEST_WORDS = 6  # of a sentence
 _SENTENCE = re.compile(r"[A-Z][^.]+\.(?= |$)")
+_LONG_WORD = re.compile(r"\w{5}\.$")
 _TOKEN = re.compile(r"\s?\w{1,5}|[^\w\s]+|\s+")  # a space goes with the word behind it, as in most vocabularies
 
 
@@ -100,16 +101,17 @@ async def paced_model() -> AsyncIterator[PacedModel]:
 def _section(segment_id: str, body: str, place: int) -> dict[str, Sequence[str] | str]:
     """Return a section of some whole sentences of a segment, every other one of them in other words."""
     whole = [each for each in _SENTENCE.findall(body) if len(each.split()) >= FEWEST_WORDS]
-    quoted = sorted(whole, key=len)[:SENTENCES]
+    # An abbreviation as the last word would leave open whether the sentence has ended.
+    quoted = sorted(whole, key=lambda each: (_LONG_WORD.search(each) is None, len(each)))[:SENTENCES]
     said = [_reworded(each) if (place + at) % 2 == 0 else each for at, each in enumerate(quoted)]
     return {"source_ids": [segment_id], "text": " ".join(said)}
 
 
 def _reworded(sentence: str) -> str:
-    """Leave two words in the middle of a sentence out."""
-    words = sentence.split()
-    middle = len(words) // 2
-    return " ".join([*words[: middle - 1], *words[middle + 1 :]])
+    """Leave the longest word within a sentence out, which is no negation."""
+    first, *words, last = sentence.split()
+    words.remove(max(words, key=len))
+    return " ".join([first, *words, last])
 
 
 def _token_at(text: str, offset: int) -> int:
