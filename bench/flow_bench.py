@@ -6,20 +6,23 @@ each token. The floor is the openai client alone with sse-starlette, which relay
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from bench.corpus import Corpus
 from bench.figures import Figure, compared, figure, percentile
 from bench.libraries import SMALL_SEED, fill_small_library
-from bench.paced_model import INSTANT, PACED, PacedModel, paced_model
+from bench.paced_model import INSTANT, PACED, PacedAnswer, PacedModel, paced_model
 from bench.serving import CITEWELL, Served, served
 from bench.sse_client import Connection
 from bench.wire_formats import RELAY, WIRE_FORMATS, WireFormat
 from tools.settings import load_settings
 
-WARM_UP = 2
-QUESTIONS = 10  # in each format
+WARM_UP = 1  # questions in each format that are not measured
+QUESTIONS = 10
+PAIRS = 5  # of a first question and a follow-up
+DOCUMENTS = 150
 FIRST_MS = 60
 LAST_MS = 150
 
@@ -28,10 +31,12 @@ LAST_MS = 150
 class Lags:
     """Milliseconds from a token to the text that it completes, one of each question; and the server's CPU for a run.
 
-    ``first`` counts from the last token of the first sentence to the frame with which its reader has the whole
-    sentence, ``last`` from the last token of the reply to the last frame with text.
+    ``word`` counts from the first token of the text to the first frame with text, ``first`` from the last token of the
+    first sentence to the frame with which the reader has it whole, ``last`` from the last token of the reply to the
+    last frame with text; negative where the text came before.
     """
 
+    word: list[float]
     first: list[float]
     last: list[float]
     cpu: float
@@ -40,21 +45,27 @@ class Lags:
 async def run(folder: Path) -> list[Figure]:
     """Ask ten questions in each format, one at a time, then some to count the model calls before the first word."""
     data = folder / "data"
-    questions = await fill_small_library(load_settings(data_dir=data), WARM_UP + QUESTIONS)
+    each_time = WARM_UP + QUESTIONS
+    count = each_time * len(WIRE_FORMATS) + 2 * PAIRS
+    asked = iter(await fill_small_library(load_settings(data_dir=data), count, documents=DOCUMENTS))
     async with paced_model() as model:
         async with served(folder, data, "-m", "bench.bare_relay", model.base_url) as server:
-            floor = await _lags(RELAY, server, questions, model)
+            floor = await _lags(RELAY, server, ["Tell."] * each_time, model)
         command = (*CITEWELL, "serve", "--port", "0", "--json")
         async with served(folder, data, *command, settings=_settings(model)) as server:
-            lags = {each.name: await _lags(each, server, questions, model) for each in WIRE_FORMATS}
-            calls = await _calls_before(server, questions, model)
+            calls = await _calls_before(server, list(islice(asked, 2 * PAIRS)), model)
+            lags = {
+                each.name: await _lags(each, server, list(islice(asked, each_time)), model) for each in WIRE_FORMATS
+            }
+    native = lags["native"]
     return [
-        *_figures("first sentence p50", {name: each.first for name, each in lags.items()}, floor.first, FIRST_MS),
-        *_figures("last text p50", {name: each.last for name, each in lags.items()}, floor.last, LAST_MS),
+        *_figures("first sentence", {name: each.first for name, each in lags.items()}, floor.first, FIRST_MS),
+        *_figures("last text", {name: each.last for name, each in lags.items()}, floor.last, LAST_MS),
+        *_figures("first word", {"native": native.word}, floor.word, None),
         figure("model calls before the first word", max(calls.first), "", at_most=0),
         figure("the same, with a selected page", max(calls.with_page), "", at_most=0),
         figure("the same, of a follow-up", max(calls.follow_up), "", at_most=1),
-        compared(figure("CPU of a run", lags["native"].cpu, "ms"), {RELAY.name: floor.cpu}, rival=None),
+        compared(figure("CPU of a run", native.cpu, "ms"), {RELAY.name: floor.cpu}, rival=None),
     ]
 
 
@@ -66,29 +77,34 @@ def _settings(model: PacedModel) -> dict[str, str]:
 
 
 async def _lags(wire: WireFormat, server: Served, questions: Sequence[str], model: PacedModel) -> Lags:
-    """Ask each question; the first ones only warm up the server."""
+    """Ask each question; the first ones only warm up the server. Raises AssertionError if an answer was repaired."""
     connection = await Connection.open(server.url)
-    first: list[float] = []
-    last: list[float] = []
+    found = Lags([], [], [], 0.0)
     used = 0.0
     for place, question in enumerate(questions):
         if place == WARM_UP:
             used = server.cpu()
         model.forget()
         texts = wire.texts(await wire.ask(connection, question))
-        (answer,) = model.answers
-        whole = next(at for at, text in texts if answer.first_sentence in text)
-        first.append((whole - answer.first_sentence_at) / 1e6)
-        last.append((texts[-1][0] - answer.ended_at) / 1e6)
+        assert model.requests[-1] is model.answers[-1].request, "the answer was written again in part"
+        if place >= WARM_UP:
+            _note(found, texts, model.answers[-1])
     connection.close()
-    return Lags(first[WARM_UP:], last[WARM_UP:], (server.cpu() - used) / (len(questions) - WARM_UP) * 1000)
+    return replace(found, cpu=(server.cpu() - used) / len(found.first) * 1000)
 
 
-def _figures(name: str, lags: Mapping[str, Sequence[float]], floor: Sequence[float], most: int) -> list[Figure]:
+def _note(lags: Lags, texts: Sequence[tuple[int, str]], answer: PacedAnswer) -> None:
+    whole = next(at for at, text in texts if answer.first_sentence in text)
+    lags.word.append((texts[0][0] - answer.begun_at) / 1e6)
+    lags.first.append((whole - answer.first_sentence_at) / 1e6)
+    lags.last.append((texts[-1][0] - answer.ended_at) / 1e6)
+
+
+def _figures(name: str, lags: Mapping[str, Sequence[float]], floor: Sequence[float], most: int | None) -> list[Figure]:
     """Return the median of each format, with its 95th percentile and the floor's median beside it."""
     return [
         compared(
-            figure(f"{name}, {wire}", percentile(values, 0.5), "ms", at_most=most),
+            figure(f"{name} p50, {wire}", percentile(values, 0.5), "ms", at_most=most),
             {"p95": percentile(values, 0.95), RELAY.name: percentile(floor, 0.5)},
             rival=None,
         )

@@ -18,22 +18,30 @@ PACED, INSTANT = "paced", "instant"
 CALL_SECONDS = 0.5
 TOKEN_SECONDS = 1 / 40
 SECTIONS = 3
-SENTENCES = 2  # per section
+SENTENCES = 2  # per section, the shortest ones
+FEWEST_WORDS = 6  # of a sentence
 _SENTENCE = re.compile(r"[A-Z][^.]+\.(?= |$)")
-_TOKEN = re.compile(r"\s?\w{1,4}|[^\w\s]+|\s+")
+_LONG_WORD = re.compile(r"\w{5}\.$")
+_TOKEN = re.compile(r"\s?\w{1,5}|[^\w\s]+|\s+")  # a space goes with the word behind it, as in most vocabularies
 
 
 @dataclass(frozen=True, slots=True)
 class PacedAnswer:
-    """An answer that was requested: its first sentence, and which token ends it."""
+    """An answer that was requested: its first sentence, and the tokens that begin and end it."""
 
     request: ModelRequest
     first_sentence: str
+    begins_at: int
     ends_at: int
 
     @property
+    def begun_at(self) -> int:
+        """When the first token of the text was written, in nanoseconds of the monotonic clock."""
+        return self.request.written[self.begins_at]
+
+    @property
     def first_sentence_at(self) -> int:
-        """When the last token of the first sentence was written, in nanoseconds of the monotonic clock."""
+        """When the last token of the first sentence was written."""
         return self.request.written[self.ends_at]
 
     @property
@@ -75,8 +83,9 @@ class PacedModel:
         sections = [_section(str(name), body, place) for place, (name, body) in enumerate(segments.items())]
         text = json.dumps({"sections": sections[:SECTIONS]})
         sentence = _SENTENCE.findall(str(sections[0]["text"]))[0]
-        ends_at = _token_at(text, text.index(sentence) + len(sentence) - 1)
-        self.answers.append(PacedAnswer(request, sentence, ends_at))
+        begin = text.index(sentence)
+        begins_at, ends_at = _token_at(text, begin), _token_at(text, begin + len(sentence) - 1)
+        self.answers.append(PacedAnswer(request, sentence, begins_at, ends_at))
         return text
 
 
@@ -91,16 +100,18 @@ async def paced_model() -> AsyncIterator[PacedModel]:
 
 def _section(segment_id: str, body: str, place: int) -> dict[str, Sequence[str] | str]:
     """Return a section of some whole sentences of a segment, every other one of them in other words."""
-    quoted = [_SENTENCE.findall(body)[at] for at in range(SENTENCES)]
+    whole = [each for each in _SENTENCE.findall(body) if len(each.split()) >= FEWEST_WORDS]
+    # An abbreviation as the last word would leave open whether the sentence has ended.
+    quoted = sorted(whole, key=lambda each: (_LONG_WORD.search(each) is None, len(each)))[:SENTENCES]
     said = [_reworded(each) if (place + at) % 2 == 0 else each for at, each in enumerate(quoted)]
     return {"source_ids": [segment_id], "text": " ".join(said)}
 
 
 def _reworded(sentence: str) -> str:
-    """Leave two words in the middle of a sentence out."""
-    words = sentence.split()
-    middle = len(words) // 2
-    return " ".join([*words[: middle - 1], *words[middle + 1 :]])
+    """Leave the longest word within a sentence out, which is no negation."""
+    first, *words, last = sentence.split()
+    words.remove(max(words, key=len))
+    return " ".join([first, *words, last])
 
 
 def _token_at(text: str, offset: int) -> int:
