@@ -113,7 +113,10 @@ class _InlineReader:
         if later == len(runs):
             self.reading.leave_open(start)
             return start + length
-        return self._add("code", start, runs[later] + length)
+        end = runs[later] + length
+        if end == len(self._text):  # one more backtick would make another run of it
+            self.reading.leave_open(start)
+        return self._add("code", start, end)
 
     def _read_comment(self, start: int) -> int:
         if self._last_comment_end < start:

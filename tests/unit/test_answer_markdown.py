@@ -120,6 +120,16 @@ def test_a_growing_text_takes_no_claim_back(text: str, data: st.DataObject) -> N
     assert early == whole[: len(early)]
 
 
+@pytest.mark.parametrize(
+    "text", ["他说好？`a``` b", "It is. `A` is``` so. On", "a | b.\n---|---\nc | d", "Foo\n```x``` bar. B"]
+)
+def test_no_beginning_of_a_text_claims_what_the_whole_does_not(text: str) -> None:
+    whole = [claim for unit in units(text) for claim in unit.claims]
+    for cut in range(len(text)):
+        early = [claim for unit in units(text[:cut], is_open=True) for claim in unit.claims]
+        assert early == whole[: len(early)]
+
+
 @SLOW
 @given(MARKDOWN, st.data())
 def test_reading_may_begin_anywhere(text: str, data: st.DataObject) -> None:
