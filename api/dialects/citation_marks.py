@@ -126,7 +126,8 @@ class MarkedSection:
     def _disarm(self, marked: Set[int]) -> None:
         """Keep what looks like a mark from being one, also at the beginning of a footnote."""
         section = self._section
-        code = code_spans(section.text, section.start)
+        ends_in_claim = any(claim["end"] == len(section.text) for claim in section.claims)
+        code = code_spans(section.text, section.start, ends_in_claim=ends_in_claim)
         disarmed: list[tuple[int, str]] = []
         for found in LOOKS_LIKE_A_MARK.finditer(section.text):
             if found.end() <= section.start or _is_within(code, found.start()):
