@@ -32,6 +32,7 @@ Finding = Literal["same", "part", "order", "differs", "conflict"]
 
 NEAR = 0.55  # share of a claim's content that must stand in a sentence, in order, for a difference to be a conflict
 SAME = 0.75  # and of both in each other, where they must be one statement
+WHOLE = 0.9  # of a claim, without the number that is another, in a source that says much more
 NEAR_NAME = 0.45  # enough for a name in a script without capitals where the two differ in nothing else
 LOPSIDED = 3  # content tokens by which one run may be longer where the sentences differ elsewhere too
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording
@@ -110,8 +111,9 @@ class _Differences:
 
     @property
     def alone(self) -> bool:
-        """Whether the sentences differ in one run only."""
-        return len(self.pairs) == 1 and len(self.claim.tokens) - len(self.pairs[0][1].places) >= 3
+        """Whether the sentences differ in one run only; a claim may leave out what else the source says."""
+        pairs = self.pairs if self.copies else [pair for pair in self.pairs if pair[1].places or negates(pair[0])]
+        return len(pairs) == 1 and len(self.claim.tokens) - len(pairs[0][1].places) >= 3
 
     @property
     def one_statement(self) -> bool:
@@ -131,8 +133,12 @@ class _Differences:
 
     @property
     def _comparable(self) -> bool:
-        """Whether a claim differs from a source so little that one other number or name is another fact."""
-        return self.copies or self.alone or (self.near >= SAME and self.tight >= NEAR)
+        """Whether a claim says so little else than its source that one other number or name is another fact."""
+        if self.copies or self.alone:
+            return True
+        least = SAME if self.tight >= NEAR else WHOLE
+        replaced = [edit[2:] for a, b, edit in self.pairs if _quantities_of(a) and _quantities_of(b)]
+        return share_outside(self.claim, [edit[2:] for _, _, edit in self.pairs], replaced) >= least
 
     def _quantities(self, a: Run, b: Run) -> list[tuple[str, str]]:
         if self.near < NEAR or not self._comparable:

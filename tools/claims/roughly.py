@@ -27,9 +27,12 @@ def may_mean(source: ParsedSentence, at: int, claim: ParsedSentence, to: int) ->
         return 0 <= a.value - b.value < (100 if b.value % 100 == 0 else 10)
     if rounds(a.value, b.value):
         return True
-    if _says("less" if b.value >= a.value else "more", said):
+    in_source = _around(source, at)  # what bounds both numbers excuses no other one
+    bound = "less" if b.value >= a.value else "more"
+    if _says(bound, said) and not _says(bound, in_source):
         return True
-    return _says("about", said) and abs(a.value - b.value) <= ROUGHLY * abs(a.value)
+    about = _says("about", said) and not _says("about", in_source)
+    return about and abs(a.value - b.value) <= ROUGHLY * abs(a.value)
 
 
 def rounds(one: float | None, other: float | None) -> bool:
