@@ -18,8 +18,6 @@ from tools.claims.verbatim import SentencePlace, find_verbatim
 CLOSEST = 4  # sentences that a claim is compared with
 LEVEL = 0.02  # share of a claim's content by which two sentences are about as near
 OWN_WORDS = 0.5  # share of a claim's terms that tells that it is in its sources' language
-LEAST_COVER = 0.35  # share of a claim's terms below which nothing of it stands in its sources but by chance
-LEAST_LETTER_COVER = 0.25  # the same of pairs of letters, which other wording breaks more easily
 ELSEWHERE = 0.4  # share of a claim's content in another sentence, which may say what this one contradicts
 FEWEST_TERMS = 2  # of a claim that says something by itself, rather than "It does."
 PART = "it is a part of a longer source sentence"
@@ -99,22 +97,10 @@ def _compared(claim: str, sources: Sources, question: str) -> ClaimJudgement:
         return ClaimJudgement("unverified", (FOREIGN,), (place,), 0.0, sources)
     if best is None:
         return _unrelated(reading, terms, sources)
-    cover = sources.cover(terms)
-    verdict: Verdict = "unverified"
-    why: tuple[str, ...] = (_why_open(best.comparison),)
-    if missing := _missing_numbers(reading, sources):
-        verdict, why = "unsupported", missing
-    elif cover < OWN_WORDS and _foreign(claim, sources):
+    why = _missing_numbers(reading, sources) or (_why_open(best.comparison),)
+    if sources.cover(terms) < OWN_WORDS and _foreign(claim, sources):
         why = (FOREIGN,)
-    elif cover < _least_cover(reading):
-        verdict, why = "unsupported", (UNSAID,)
-    return ClaimJudgement(verdict, why, (best.place,), best.comparison.near, sources)
-
-
-def _least_cover(reading: ParsedSentence) -> float:
-    """Return the share of a claim's terms below which what its sources have of it is there by chance."""
-    lettered = sum(token.kind == "letter" for token in reading.tokens) * 2 > len(reading.tokens)
-    return LEAST_LETTER_COVER if lettered else LEAST_COVER
+    return ClaimJudgement("unverified", why, (best.place,), best.comparison.near, sources)
 
 
 def _unrelated(reading: ParsedSentence, terms: frozenset[str], sources: Sources) -> ClaimJudgement:
