@@ -122,7 +122,11 @@ class SectionBuffer:
             return []
         sent.corrected = True
         self._positions += 1
-        return [FinalSection(self._positions - 1, event.text, [], [])]
+        if any(claim["end"] <= len(sent.text) for claim in event.claims):
+            return [FinalSection(self._positions - 1, event.text, [], [])]
+        # What has left of the section was right, so that nothing has to be taken back: its new version follows.
+        new = self._view.sections[event.section_index]
+        return [FinalSection(self._positions - 1, new.text, new.cited_ids, new.claims)] if new.text else []
 
     def _ready(self) -> list[FinalSection]:
         ready: list[FinalSection] = []

@@ -69,8 +69,8 @@ async def test_what_a_repair_brings_is_appended_to_the_sources_and_graded_once()
     [
         Revision(1, "Salaries are paid on the 22nd.", ("handbook:1",)),
         Revision(1, "Penguins live in Antarctica.", ("handbook:1",)),
-        Revision(1, "Salaries are paid on the 28th.", ()),
-        Revision(1, "Salaries are paid on the 28th.", ("invented:9",)),
+        Revision(1, "On the 28th there is pay.", ()),
+        Revision(1, "On the 28th there is pay.", ("invented:9",)),
         Revision(0, "Staff get 30 days of annual leave.", ("handbook:0",)),
         Revision(7, "Salaries are paid on the 28th.", ("handbook:1",)),
     ],

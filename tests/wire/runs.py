@@ -141,7 +141,7 @@ def revise(run: Telling) -> list[AnyEvent]:
     for index, section in enumerate(run.sections):
         if section.failed and run.draw(st.booleans()):
             run.sections[index] = better = run.draw(written(run.sources, index))
-            events.append(revised(index, better))
+            events += revised(index, section, better)
     return events
 
 
@@ -151,7 +151,7 @@ def withdraw(run: Telling) -> list[AnyEvent]:
     for index, section in enumerate(run.sections):
         if section.failed:
             run.sections[index] = Written("", [], []) if section.hopeless else passed(section)
-            events.append(revised(index, run.sections[index]))
+            events += revised(index, section, run.sections[index])
     return events
 
 
@@ -166,10 +166,15 @@ def passed(section: Written) -> Written:
     return Written(text, section.source_ids, claims)
 
 
-def revised(index: int, section: Written) -> told.SectionRevised:
-    return told.SectionRevised(
-        section_index=index, text=section.text, source_ids=section.source_ids, claims=section.claims
-    )
+def revised(index: int, before: Written, section: Written) -> list[AnyEvent]:
+    """Replace a section, and say what of it no longer holds."""
+    failed = [each for each in before.claims if each["verdict"] in FAILED]
+    return [
+        told.SectionRevised(
+            section_index=index, text=section.text, source_ids=section.source_ids, claims=section.claims
+        ),
+        told.Correction(section_index=index, claims=failed, text=f"Correction of section {index}."),
+    ]
 
 
 def disagree(run: Telling) -> list[AnyEvent]:
