@@ -116,7 +116,9 @@ class Runner:
 
     def active(self, run_id: str) -> Run | None:
         """Return a run of this process that has not ended, or None."""
-        return self._active.get(run_id)
+        run = self._active.get(run_id)
+        # A task that is done is forgotten by a callback, which may come later.
+        return None if run is None or (run.task is not None and run.task.done()) else run
 
     def take_over_abandoned(self) -> None:
         """Start taking over runs that other processes have abandoned."""
