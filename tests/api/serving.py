@@ -23,7 +23,10 @@ class LoopServer(uvicorn.Server):
 async def served(app: Any) -> AsyncIterator[str]:
     """Serve an ASGI app; gives its address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5)
+    # Clients drop idle connections after 5 s; a server that did so too could close one just taken up again.
+    config = uvicorn.Config(
+        app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5, timeout_keep_alive=120
+    )
     server = LoopServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
