@@ -37,10 +37,13 @@ REWORDED = [
         "The company employs more than 12,000 people in nine countries.",
     ),
     (
-        "Sales fell from 120 to 90 million euros in 2020.",
-        "Sales fell by 30 million euros in 2020, from 120 to 90 million.",
+        "Sales fell from 120 million to 90 million euros in 2020.",
+        "Sales fell by 30 million euros in 2020, from 120 million to 90 million.",
     ),
-    ("Sales fell from 120 to 90 million euros in 2020.", "Sales in 2020 fell by a quarter, to 90 million euros."),
+    (
+        "Sales fell from 120 million to 90 million euros in 2020.",
+        "Sales in 2020 fell by a quarter, to 90 million euros.",
+    ),
     ("The loan runs for 24 months at a rate of 5 percent.", "The loan runs for two years at a rate of 5 percent."),
     (
         "The hike takes 90 minutes from the car park to the hut.",

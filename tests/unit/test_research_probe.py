@@ -79,7 +79,7 @@ async def test_only_the_questions_that_a_model_cheats_on_are_found(settings: Set
     assert report["probed"] == len(asked)
     unchanged = [finding for finding in report["citations"] if finding["effect"] == "unchanged"]
     assert {finding["case_id"] for finding in unchanged} == cheated
-    assert {finding["verdict"] for finding in unchanged} <= {"unsupported", "contradicted"}
+    assert "supported" not in {finding["verdict"] for finding in unchanged}
 
 
 async def test_an_honest_model_passes_every_check_in_three_languages(settings: Settings) -> None:

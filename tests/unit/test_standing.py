@@ -116,7 +116,7 @@ def test_a_section_without_ids_rests_on_what_matching_found() -> None:
     assert section.cited_ids == [source(2)["segment_id"], source(1)["segment_id"]]
     assert section.source_ids == []
     (section,) = view_run([finished(0, "One.", "d:9"), checked(0, "One.", "supported", 1)]).written
-    assert section.cited_ids == ["d:9"]
+    assert section.cited_ids == ["d:9", source(1)["segment_id"]]
 
 
 def test_a_failed_section_waits_for_its_revision_or_withdrawal() -> None:
