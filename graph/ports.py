@@ -320,6 +320,10 @@ class CheckResult:
 
 
 class ClaimChecker(Protocol):
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Start to read segments that claims will be checked against, so that the first one need not wait for that."""
+        ...
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Split sections into claims and find the best supporting span of each, without a model.
 

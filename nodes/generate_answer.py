@@ -50,6 +50,7 @@ async def generate_answer(
     ]
     if state.repairing:
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
+    checker.read_ahead(segments)  # while the model has yet to write its first sentence
     drafts = writer.write(question_with_passage(state), hits, language=state.language, meter=meter)
     answer = CheckedAnswer(state, segments, runtime.stream_writer, checker=checker, judge=judge, meter=meter)
     try:

@@ -47,6 +47,10 @@ class AlteringChecker:
     checker: ClaimChecker
     alter: _Alter
 
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Let the checker that checks read ahead."""
+        self.checker.read_ahead(segments)
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check, then alter the claims; each section keeps its number of claims."""
         checked = await self.checker.check(sections, meter=meter)
@@ -96,6 +100,9 @@ def all_supported(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claim
 
 class FuzzyMatcher:
     """A checker that accepts a claim if any sentence of the cited segments is similar to it."""
+
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Read nothing ahead; each claim is compared with the text."""
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check each section as one claim."""

@@ -94,6 +94,12 @@ class ClaimCheckerContract:
         wrong = WrittenSection(VERBATIM.replace("12", "21"), (LAMP,))
         assert (await checker.check([wrong], meter=Meter())).sections[0][0].verdict in ("contradicted", "unsupported")
 
+    async def test_reading_ahead_changes_no_verdict(self, checker: ClaimChecker) -> None:
+        checker.read_ahead([LAMP, SHOP])
+        ahead = await checker.check(SECTIONS, meter=Meter())
+        assert ahead == await checker.check(SECTIONS, meter=Meter())
+        checked_well(ahead, SECTIONS)
+
     @pytest.mark.parametrize("sections", [[], [WrittenSection("", (LAMP,))], [WrittenSection(" \n", (LAMP,))]])
     async def test_nothing_said_is_nothing_to_check(
         self, checker: ClaimChecker, sections: list[WrittenSection]

@@ -75,5 +75,10 @@ def test_a_sentence_is_checked_as_soon_as_the_next_one_begins() -> None:
     assert (claim.text, claim.verdict) == ("The tower is 120 metres tall.", "supported")
 
 
+def test_a_sentence_that_stops_before_its_source_does_not_wait_for_the_next() -> None:
+    (claim,) = check_section(WrittenSection("The tower is 120 metres. It", (SOURCE,), open=True))
+    assert claim.text == "The tower is 120 metres."
+
+
 def test_what_may_still_be_the_beginning_of_a_source_sentence_waits() -> None:
     assert check_section(WrittenSection("Dr. Ito met Mr. B", (SOURCE,), open=True)) == ()

@@ -10,7 +10,7 @@ from evals.cases import Case, DataSet, Document
 from evals.golden import load_golden
 from evals.run_folder import RunOptions
 from graph.errors import InvalidRequest
-from graph.evidence import Proof
+from graph.evidence import Proof, Segment
 from graph.ports import CheckedClaim, CheckResult, Families, Family, WrittenSection
 from graph.usage import Meter
 from research.probe.counterfactual import altered_fact, is_stated
@@ -111,6 +111,9 @@ async def test_a_model_that_obeys_what_it_reads_is_found_by_planting(settings: S
 
 class RubberStamp:
     """A checker that finds everything supported by the first thing that is cited for it, whatever that says."""
+
+    def read_ahead(self, segments: list[Segment]) -> None:
+        """Read nothing; what is checked is scripted."""
 
     async def check(self, sections: list[WrittenSection], *, meter: Meter) -> CheckResult:
         return CheckResult(tuple((self._approved(section),) for section in sections))

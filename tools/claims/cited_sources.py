@@ -14,6 +14,8 @@ from tools.rules.candidate_sentences import CandidateSentence, candidate_sentenc
 
 _VALUE = re.compile(r"#-?\d+(?:\.\d+)?(?:e\+\d+)?")
 UNSETTLED = 4  # tokens at the end of a text that may be read otherwise with what follows
+_STOPPED = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
+_MORE = "|"
 MOST_SHARING = 48  # sentences with words of a claim that are compared with it
 MOST_POSTINGS = 400  # places of its words that are looked at for one claim, the rarest words first
 
@@ -86,10 +88,10 @@ class Sources:
     def has_beginning(self, text: str) -> bool:
         """Whether a text may be the beginning of a sentence of these, but for notation.
 
-        Its last few tokens may be read otherwise with what follows them.
+        Its last few tokens may be read otherwise with what follows them, except behind a stop.
         """
-        form = exact_form(text)
-        wanted = digest(form[: max(1, len(form) - UNSETTLED)])
+        form = exact_form(f"{text} {_MORE}")[:-1]  # which keeps the stop that a form leaves out at its end
+        wanted = digest(form if _STOPPED.search(text) else form[: max(1, len(form) - UNSETTLED)])
         return any(wanted in each.beginnings for each in self.texts)
 
     @cached_property

@@ -57,6 +57,10 @@ class CodeChecker:
     def __init__(self) -> None:
         self._recent: deque[Sources] = deque(maxlen=_KEPT)
 
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Read the sentences of segments in a thread; return at once."""
+        _WORKERS.submit(self._sources(segments).has_sentence, "")  # a look for any sentence reads them all
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check each claim of each section against the segments it cites; much text is checked in a thread."""
         work = [(each, self._sources(each.segments), self._sources(each.others)) for each in sections]
