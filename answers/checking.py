@@ -1,11 +1,15 @@
 """Verdicts of an answer: its sections during a check, how far its claims are supported, and which sections failed."""
 
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 
+import prompts
 from answers.citations import build_claim
-from graph.events import AnyEvent, SectionChecked, SectionRevised
+from answers.open_claims import JudgeQueue, Question, is_open, question_of
+from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
 from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
-from graph.ports import CheckedClaim, ClaimChecker, WrittenSection
+from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.state import ClaimRow, DisputeRow, RevisionRow, State
 from graph.usage import Meter
 from text.normal_forms import flatten
@@ -30,8 +34,13 @@ def count_verdicts(claims: Iterable[ClaimRow]) -> dict[Verdict, int]:
 
 
 def has_failed(row: ClaimRow) -> bool:
-    """Whether a claim needs repair; an unverified one does not, and keeps its verdict."""
+    """Whether a claim needs repair or withdrawal; an unverified one does not, and keeps its verdict."""
     return row["verdict"] in FAILED
+
+
+def has_failed_claim(claim: Claim) -> bool:
+    """Whether a claim, as clients see it, is known to be false or unproven."""
+    return claim["verdict"] in FAILED
 
 
 def failed_sections(claims: Iterable[ClaimRow]) -> list[int]:
@@ -72,56 +81,133 @@ def question_coverage(question: str, texts: Sequence[str]) -> float:
     return len(wanted & found) / len(wanted) if wanted else 1.0
 
 
-class CheckedAnswer:
-    """The sections and claims of a run; a revision replaces a section only if its check raises support."""
+# A sentence may have ended where one of these signs is followed by anything, or a line ends.
+_ENDINGS = re.compile(r"[.!?…:;](?=[\s\"'”’)\]*_])|[。！？；\n]")
+_UNDECIDED = 40  # characters after an ending within which what follows may decide whether it is one
 
-    def __init__(self, state: State, segments: Sequence[Segment], emit: Callable[[AnyEvent], None]) -> None:
+
+def section_digest(section: Section) -> str:
+    """Return a digest of what a section's check depends on, to recognise one that was edited since."""
+    content = "\0".join([section["text"], *section["source_ids"]])
+    return hashlib.blake2b(content.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+
+class CheckedAnswer:
+    """The sections and claims of a run, checked by code and then by the judge.
+
+    A section is checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
+    a section only if its check raises support.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        segments: Sequence[Segment],
+        emit: Callable[[AnyEvent], None],
+        *,
+        checker: ClaimChecker,
+        judge: Judge | None,
+        meter: Meter,
+    ) -> None:
         self._emit = emit
+        self._checker = checker
+        self._meter = meter
+        self._question = state.standalone_question
+        self._language = state.language
+        self._queue = JudgeQueue(judge, meter, self._judged) if judge is not None else None
+        self._early: list[CheckedClaim] = []  # of the section that is being written
+        self._endings = 0
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
-        self.sections = [Section(text=s["text"], source_ids=list(s["source_ids"])) for s in state.sections]
+        self.sections = [Section(**section) for section in state.sections]
         self.claims = list(state.claims)
         self.disputes = list(state.disputes)
+        self.checked = list(state.checked)
+        self.failure: Failure | None = None
 
-    async def check_sections(self, checker: ClaimChecker, meter: Meter) -> None:
-        """Check every section; if none cites a usable source, match its text against all sources.
+    async def check_open(self, text: str, source_ids: Sequence[str], *, ahead: str = "") -> None:
+        """Check the sentences that have ended in the section that is being written, and emit their claims.
 
-        If a model's part was skipped, the first section's event reports it.
+        ``ahead`` is what follows the text: it tells that a sentence has ended, and is no part of any that is checked.
         """
-        origin: Origin = "cited" if any(section["source_ids"] for section in self.sections) else "matched"
-        checked = await checker.check([self._to_check(section, origin) for section in self.sections], meter=meter)
-        for index, claims in enumerate(checked.sections):
-            if origin == "matched":
-                matched = (proof["segment_id"] for each in claims for proof in each.proofs)
-                self.sections[index]["source_ids"] = list(dict.fromkeys(matched))
-            self._replace_claims(index, claims)
-            fallback = checked.fallback if index == 0 else None
-            self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), fallback=fallback))
+        start = self._early[-1].end if self._early else 0
+        known = text + ahead
+        endings = [ending.end() for ending in _ENDINGS.finditer(known, start)]
+        if not endings or (len(endings) <= self._endings and len(known) - endings[-1] > _UNDECIDED):
+            return
+        self._endings = len(endings)
+        section = Section(text=known, source_ids=list(source_ids))
+        for each in await self._check(section, start=start, is_open=True):
+            if each.end <= len(text):
+                self._early.append(each)
+                claim = build_claim(self._row(len(self.sections), each), section, self.segments, self.indices)
+                self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
+                self._endings = sum(ending > each.end for ending in endings)
 
-    async def apply_revisions(
-        self, revisions: Sequence[RevisionRow], checker: ClaimChecker, meter: Meter
-    ) -> Failure | None:
+    async def close_section(self, section: Section) -> None:
+        """Add a finished section and check the rest of it; one that cites no source waits for the whole answer."""
+        early, self._early, self._endings = self._early, [], 0
+        self.sections.append(section)
+        if section["source_ids"] and section.get("grounded", True):
+            start = early[-1].end if early else 0
+            claims = [*early, *await self._check(section, start=start)]
+            self._take(len(self.sections) - 1, claims)
+
+    async def check_rest(self) -> None:
+        """Check the sections that are unchecked or were edited; if none cites a source, match them against all."""
+        grounded = [section for section in self.sections if section.get("grounded", True)]
+        origin: Origin = "cited" if any(section["source_ids"] for section in grounded) else "matched"
+        for index, section in enumerate(self.sections):
+            if section.get("grounded", True) and self._digest_of(index) != section_digest(section):
+                claims = await self._check(section, origin=origin)
+                if origin == "matched":
+                    section["source_ids"] = []
+                self._take(index, claims)
+
+    async def settle(self) -> None:
+        """Wait for the judge."""
+        if self._queue is not None:
+            await self._queue.finish()
+            self.failure = self.failure or self._queue.failure
+
+    async def cancel(self) -> None:
+        """Stop asking the judge, as when the run is cancelled."""
+        if self._queue is not None:
+            await self._queue.cancel()
+
+    async def apply_revisions(self, revisions: Sequence[RevisionRow]) -> None:
         """Check the revised sections and accept those that raise support; the others stay unchanged.
 
-        Sections whose revision is empty are withdrawn with the failed ones, once no repair is left. Returns why a
-        model's part of the check was skipped, since an unchanged section has no event to report it.
+        Sections whose revision is empty are withdrawn with the failed ones, once no repair is left.
         """
-        written = {
-            row["section_index"]: Section(text=row["text"], source_ids=row["source_ids"])
-            for row in revisions
-            if row["text"]
-        }
-        checked = await checker.check([self._to_check(each, "cited") for each in written.values()], meter=meter)
-        for (index, section), claims in zip(written.items(), checked.sections, strict=True):
-            if raises_support(self.claims, index, self._rows(index, claims)):
-                self._revise(index, section, claims)
-        return checked.fallback
+        before = {index: self.claims_of(index) for index in range(len(self.sections))}
+        old, disputes = list(self.sections), list(self.disputes)
+        for row in revisions:
+            if row["text"]:
+                index = row["section_index"]
+                self.sections[index] = Section(text=row["text"], source_ids=row["source_ids"])
+                self._replace_claims(index, await self._check(self.sections[index]))
+                self._enqueue(index)
+        await self.settle()
+        for index in sorted({row["section_index"] for row in revisions if row["text"]}):
+            revised, self.claims = self.claims_of(index), self._with_rows(index, before[index])
+            section, self.sections[index] = self.sections[index], old[index]
+            if raises_support(self.claims, index, revised):
+                self._revise(index, section, revised)
+            else:
+                self.disputes = [row for row in self.disputes if row["section_index"] != index]
+                self.disputes += [row for row in disputes if row["section_index"] == index]
 
-    def withdraw_failed(self) -> None:
-        """Withdraw the sections whose claims all failed."""
+    def withdraw_failed(self) -> int:
+        """Withdraw the claims that failed, and the sections that have no other claim; return how many claims."""
+        failed = sum(map(has_failed, self.claims))
         for index in failed_sections(self.claims):
-            if all(map(has_failed, self.claims_of(index))):
-                self._revise(index, Section(text="", source_ids=[]), ())
+            section, rows = self.sections[index], self.claims_of(index)
+            if all(map(has_failed, rows)):
+                self._revise(index, Section(text="", source_ids=[]), [])
+            else:
+                self._revise(index, *without_failed(section, rows))
+        return failed
 
     def add(self, section: Section, proofs: Sequence[Proof], verdict: Verdict, reason: str) -> int:
         """Add a section that is a single claim, and return its index."""
@@ -137,6 +223,7 @@ class CheckedAnswer:
                 proofs=list(proofs),
             )
         )
+        self._remember(index)
         return index
 
     def claims_of(self, section_index: int) -> list[ClaimRow]:
@@ -150,32 +237,83 @@ class CheckedAnswer:
             for row in self.claims_of(section_index)
         ]
 
-    def _revise(self, index: int, section: Section, claims: Sequence[CheckedClaim]) -> None:
-        self.sections[index] = section
-        self._replace_claims(index, claims)
-        self._emit(
-            SectionRevised(
-                section_index=index,
-                text=section["text"],
-                source_ids=section["source_ids"],
-                claims=self.cited_claims(index),
-            )
-        )
-
-    def _to_check(self, section: Section, origin: Origin) -> WrittenSection:
-        if origin == "matched":
-            return WrittenSection(section["text"], tuple(self.segments.values()), origin=origin)
-        cited = set(section["source_ids"])
-        return WrittenSection(
+    async def _check(
+        self, section: Section, *, origin: Origin = "cited", start: int = 0, is_open: bool = False
+    ) -> tuple[CheckedClaim, ...]:
+        cited = list(section["source_ids"]) if origin == "cited" else list(self.segments)
+        written = WrittenSection(
             section["text"],
-            tuple(self.segments[each] for each in section["source_ids"] if each in self.segments),
-            tuple(segment for each, segment in self.segments.items() if each not in cited),
+            tuple(self.segments[each] for each in cited if each in self.segments),
+            tuple(segment for each, segment in self.segments.items() if each not in set(cited)),
+            origin=origin,
+            question=self._question,
+            start=start,
+            open=is_open,
         )
+        return (await self._checker.check([written], meter=self._meter)).sections[0]
+
+    def _take(self, index: int, claims: Sequence[CheckedClaim]) -> None:
+        """Keep the claims of a finished section, emit them, and pass the open ones to the judge.
+
+        A claim may be word for word in a segment that its writer did not name; the section then cites that one too.
+        """
+        section = self.sections[index]
+        proven = (proof["segment_id"] for each in claims for proof in each.proofs)
+        section["source_ids"] = list(dict.fromkeys((*section["source_ids"], *proven)))
+        self._replace_claims(index, claims)
+        self._remember(index)
+        judging = self._enqueue(index)
+        self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), judging=judging))
+
+    def _enqueue(self, index: int) -> bool:
+        """Have the open claims of a section judged; return whether there are any."""
+        questions = [question for row in self.claims_of(index) if (question := self._ask(index, row))]
+        if self._queue is None or not questions:
+            return False
+        self._queue.add(index, questions)
+        return True
+
+    def _ask(self, index: int, row: ClaimRow) -> Question | None:
+        section = self.sections[index]
+        proofs = (proof["segment_id"] for proof in row["proofs"])
+        cited = [
+            self.segments[each] for each in dict.fromkeys([*proofs, *section["source_ids"]]) if each in self.segments
+        ]
+        return question_of(row, section, cited, self._question) if is_open(row) else None
+
+    def _judged(self, index: int, rows: Sequence[ClaimRow], failure: Failure | None) -> None:
+        """Replace claims by what the judge decided on them, and emit the section again."""
+        decided = {row["start"]: row for row in rows}
+        self.claims = [decided.get(row["start"], row) if row["section_index"] == index else row for row in self.claims]
+        if self.checked[index : index + 1] == [section_digest(self.sections[index])]:
+            self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), fallback=failure))
+
+    def _revise(self, index: int, section: Section, claims: Sequence[ClaimRow]) -> None:
+        shown = [claim for claim in self.cited_claims(index) if claim["verdict"] in FAILED]
+        before = self.sections[index]["text"]
+        self.sections[index] = section
+        self.claims = self._with_rows(index, claims)
+        if not claims:
+            self.disputes = [row for row in self.disputes if row["section_index"] != index]
+        self._remember(index)
+        revised = self.cited_claims(index)
+        self._emit(
+            SectionRevised(section_index=index, text=section["text"], source_ids=section["source_ids"], claims=revised)
+        )
+        if shown:
+            text = correction(shown, before, revised, self._language)
+            self._emit(Correction(section_index=index, claims=shown, text=text))
+
+    def _digest_of(self, index: int) -> str:
+        return self.checked[index] if index < len(self.checked) else ""
+
+    def _remember(self, index: int) -> None:
+        self.checked += [""] * (index + 1 - len(self.checked))
+        self.checked[index] = section_digest(self.sections[index])
 
     def _replace_claims(self, index: int, claims: Sequence[CheckedClaim]) -> None:
-        """Replace the claims and disputes of a section; claims stay ordered by section and start."""
-        rest = without_section(self.claims, index)
-        self.claims = sorted([*rest, *self._rows(index, claims)], key=lambda row: (row["section_index"], row["start"]))
+        """Replace the claims and disputes of a section."""
+        self.claims = self._with_rows(index, [self._row(index, each) for each in claims])
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
         for each in claims:
             if each.proofs:
@@ -185,15 +323,66 @@ class CheckedAnswer:
                     for dispute in each.disputes
                 ]
 
-    def _rows(self, index: int, claims: Sequence[CheckedClaim]) -> list[ClaimRow]:
-        return [
-            ClaimRow(
-                section_index=index,
-                start=each.start,
-                end=each.end,
-                verdict=each.verdict,
-                reasons=list(each.reasons),
-                proofs=list(each.proofs),
-            )
-            for each in claims
-        ]
+    def _with_rows(self, index: int, rows: Sequence[ClaimRow]) -> list[ClaimRow]:
+        """Return all claims with those of a section replaced, ordered by section and start."""
+        rest = without_section(self.claims, index)
+        return sorted([*rest, *rows], key=lambda row: (row["section_index"], row["start"]))
+
+    def _row(self, index: int, claim: CheckedClaim) -> ClaimRow:
+        return ClaimRow(
+            section_index=index,
+            start=claim.start,
+            end=claim.end,
+            verdict=claim.verdict,
+            reasons=list(claim.reasons),
+            proofs=list(claim.proofs),
+        )
+
+
+_EMPTY_LINE = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*$\n?")
+
+
+def without_failed(section: Section, rows: Sequence[ClaimRow]) -> tuple[Section, list[ClaimRow]]:
+    """Cut the failed claims out of a section; return it with the other claims at their new places.
+
+    A list item that held nothing else goes with its claim. Segments that only failed claims cite are no longer cited.
+    """
+    text, cut = section["text"], 0
+    kept: list[ClaimRow] = []
+    for row in rows:
+        start, end = row["start"] - cut, row["end"] - cut
+        if not has_failed(row):
+            kept.append(ClaimRow(**{**row, "start": start, "end": end}))
+            continue
+        start, end = _removed_span(text, start, end)
+        text = text[:start] + text[end:]
+        cut += end - start
+    gap = len(text) - len(text.lstrip())
+    kept = [ClaimRow(**{**row, "start": row["start"] - gap, "end": row["end"] - gap}) for row in kept]
+    proven = {proof["segment_id"] for row in kept for proof in row["proofs"]}
+    ids = [each for each in section["source_ids"] if each in proven] or list(section["source_ids"])
+    return Section(text=text.strip(), source_ids=ids), kept
+
+
+def _removed_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a claim's span to what makes no sense without it: the space around it, or its whole line or list item."""
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end + 1
+    rest = text[line_start:start] + text[end:line_end]
+    if _EMPTY_LINE.fullmatch(rest) or not rest.strip(" \t\n|"):
+        return line_start, line_end
+    while start > line_start and text[start - 1] in " \t":
+        start -= 1
+    return start, end
+
+
+def correction(failed: Sequence[Claim], before: str, claims: Sequence[Claim], language: str) -> str:
+    """Return what a reader who has seen failed claims must be told: that they don't hold, and what does instead.
+
+    ``before`` is the text of the section as it was shown, ``claims`` are those it has now.
+    """
+    lines = prompts.lines(language)
+    quoted = "”, “".join(" ".join(claim["text"].split()) for claim in failed)
+    new = [claim["text"] for claim in claims if claim["text"] not in before]
+    return lines.corrected.format(claims=quoted, text=" ".join(new)) if new else lines.withdrawn.format(claims=quoted)

@@ -97,7 +97,7 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
     )
     citations = [each for each in quoted if each is not None]
     lost = row["verdict"] == "supported" and not citations
-    return Claim(
+    claim = Claim(
         start=row["start"],
         end=row["end"],
         text=section["text"][row["start"] : row["end"]],
@@ -105,3 +105,8 @@ def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment]
         reasons=[*row["reasons"], SOURCE_CHANGED] if lost else row["reasons"],
         citations=citations,
     )
+    if claim["verdict"] != "unverified":
+        claim["by"] = "judge" if "judge" in row else "text"
+    if "judge" in row and not lost:
+        claim["judge"] = row["judge"]
+    return claim

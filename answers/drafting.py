@@ -3,37 +3,54 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
+from answers.checking import CheckedAnswer
 from answers.links import LinkFilter, RemovedLink, SourceLinks, links_of_sources, without_foreign_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
-from graph.evidence import Failure, Section, Segment
+from graph.evidence import Failure, Section, Segment, section_of
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking
 
 NO_SEGMENTS: Mapping[str, Segment] = {}
 
 
 async def emit_drafts(
-    drafts: AsyncIterator[Draft], emit: Callable[[AnyEvent], None], *, segments: Mapping[str, Segment] = NO_SEGMENTS
+    drafts: AsyncIterator[Draft],
+    emit: Callable[[AnyEvent], None],
+    *,
+    segments: Mapping[str, Segment] = NO_SEGMENTS,
+    answer: CheckedAnswer | None = None,
+    grounded: bool = True,
+    first: int = 0,
 ) -> list[Section]:
     """Emit a writer's drafts as events while they arrive, and return the finished sections.
 
     ``segments`` are the sources by id: a section's links must occur in the sources it cites, or be their addresses.
-    Without sources, no link goes out. A section that is nothing but a link is reported as removed and left out.
+    Without sources, no link goes out. A section that is nothing but a link is reported as removed and left out. With an
+    ``answer``, each sentence is checked when it ends, and each section when it closes. ``grounded`` is False for text
+    from the model's own knowledge. ``first`` is the index of the first section.
     """
     sections: list[Section] = []
-    opened = _OpenSection(0, None, emit)
+    opened = _OpenSection(first, None, emit, grounded=grounded)
+    cited: tuple[str, ...] | None = None
     thinking = _ThinkingStream(emit)
     async with aclosing(drafts) as stream:  # type: ignore[type-var]
         async for draft in stream:
             match draft:
-                case DraftOpened(fallback):
+                case DraftOpened(fallback, source_ids):
                     thinking.close()
-                    opened = _OpenSection(len(sections), fallback, emit)
+                    opened = _OpenSection(first + len(sections), fallback, emit, grounded=grounded)
+                    cited = source_ids
                 case DraftText(delta):
                     opened.write(delta)
+                    if answer is not None and cited:
+                        await answer.check_open(opened.text, cited, ahead=opened.ahead)
                 case DraftThinking(delta):
                     thinking.write(delta)
                 case DraftClosed():
-                    sections += opened.close(draft, segments)
+                    closed = opened.close(draft, segments)
+                    sections += closed
+                    if answer is not None:
+                        for section in closed:
+                            await answer.close_section(section)
     thinking.close()
     return sections
 
@@ -61,15 +78,24 @@ class _ThinkingStream:
 class _OpenSection:
     """A section as it is streamed; it starts with the first text that may go out."""
 
-    def __init__(self, index: int, fallback: Failure | None, emit: Callable[[AnyEvent], None]) -> None:
+    def __init__(
+        self, index: int, fallback: Failure | None, emit: Callable[[AnyEvent], None], *, grounded: bool
+    ) -> None:
+        self._grounded = grounded
         self._index = index
         self._fallback = fallback
         self._emit = emit
         self._filter = LinkFilter()
         self._started = False
+        self.text = ""  # that has gone out
 
     def write(self, delta: str) -> None:
         self._emit_text(self._filter.feed(delta))
+
+    @property
+    def ahead(self) -> str:
+        """What follows the text and has yet to go out, as far as it is known not to be removed as a whole."""
+        return self._filter.word
 
     def close(self, closed: DraftClosed, segments: Mapping[str, Segment]) -> list[Section]:
         """Emit the remaining text and what was removed; return the section, or nothing where no text is left."""
@@ -82,13 +108,14 @@ class _OpenSection:
         self._emit(
             SectionFinished(section_index=self._index, text=text, source_ids=source_ids, unknown_ids=closed.unknown_ids)
         )
-        return [Section(text=text, source_ids=source_ids)]
+        return [section_of(text, source_ids, grounded=self._grounded)]
 
     def _emit_text(self, text: str) -> None:
         if not text:
             return
+        self.text += text
         if not self._started:
-            self._emit(SectionStarted(section_index=self._index, fallback=self._fallback))
+            self._emit(SectionStarted(section_index=self._index, fallback=self._fallback, grounded=self._grounded))
             self._started = True
         self._emit(TextDelta(section_index=self._index, delta=text))
 

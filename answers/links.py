@@ -489,6 +489,11 @@ class LinkFilter:
         self._sent += cut
         return out
 
+    @property
+    def word(self) -> str:
+        """The space and the word that wait, "" if they may be part of more than an address."""
+        return self._text[self._sent :] if self._waits == "word" else ""
+
     def close(self, held: SourceLinks) -> tuple[str, str, list[RemovedLink]]:
         """Return the remaining text, the whole text that goes out, and the removed links."""
         text, removed = without_foreign_links(self._text, held)

@@ -6,12 +6,14 @@ behind the events feeds a ``RunView``, so that all readers agree on it.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Literal
 
-from answers.checking import FAILED
+from answers.checking import has_failed_claim
 from graph.events import (
     AnswerAssessed,
     AnyEvent,
+    ClaimChecked,
     RetrievalDecided,
     RunFailed,
     RunFinished,
@@ -24,7 +26,7 @@ from graph.events import (
     SourcesGraded,
     TextDelta,
 )
-from graph.evidence import Claim, Disagreement, Section, Source
+from graph.evidence import Claim, Disagreement, Section, Source, section_of
 
 Stage = Literal["drafted", "finished", "checked", "revised"]
 
@@ -33,8 +35,10 @@ Stage = Literal["drafted", "finished", "checked", "revised"]
 class SectionView:
     """The current state of a section. ``stage`` names the last event that changed it.
 
-    It is ``settled`` once no repair will change it. ``unknown_ids`` counts the ids that the writer cited but was never
-    offered; a revision does not report it.
+    It is ``settled`` once no judge and no repair will change it. The claims of one that is still drafted are those
+    checked so far. ``unknown_ids`` counts the ids that the writer cited but was never offered; a revision does not
+    report it. ``grounded`` is False for text from the model's own knowledge; it is ``unchecked`` like small talk, which
+    nothing was searched for.
     """
 
     text: str = ""
@@ -43,6 +47,15 @@ class SectionView:
     stage: Stage = "drafted"
     settled: bool = False
     unknown_ids: int = 0
+    grounded: bool = True
+    unchecked: bool = False
+
+    @property
+    def standing_text(self) -> str:
+        """The text that stays if the run stops here: up to the first claim that failed or is not checked yet."""
+        if self.unchecked or (self.stage != "drafted" and all_passed(self.claims)):
+            return self.text
+        return self.text[: max((claim["end"] for claim in passed_claims(self.claims)), default=0)]
 
     @property
     def is_written(self) -> bool:
@@ -60,8 +73,8 @@ class SectionView:
 
     @property
     def cited_ids(self) -> list[str]:
-        """The segments that the section cites: those of its writer, or else those found by matching."""
-        return list(self.source_ids) or cited_segment_ids(self.claims)
+        """The segments that the section cites: those of its writer, then those found by matching."""
+        return list(dict.fromkeys((*self.source_ids, *cited_segment_ids(self.claims))))
 
 
 @dataclass(slots=True)
@@ -82,7 +95,14 @@ class RunView:
     def feed(self, event: AnyEvent) -> None:
         """Apply the next event; events that don't change this state are ignored."""
         match event:
-            case SectionStarted() | TextDelta() | SectionFinished() | SectionChecked() | SectionRevised():
+            case (
+                SectionStarted()
+                | TextDelta()
+                | ClaimChecked()
+                | SectionFinished()
+                | SectionChecked()
+                | SectionRevised()
+            ):
                 self._feed_section(event)
             case RetrievalDecided():
                 self.searched = event.needs_retrieval
@@ -110,24 +130,33 @@ class RunView:
         return {source["segment_id"]: source["index"] for source in self.sources}
 
     def _feed_section(
-        self, event: SectionStarted | TextDelta | SectionFinished | SectionChecked | SectionRevised
+        self, event: SectionStarted | TextDelta | ClaimChecked | SectionFinished | SectionChecked | SectionRevised
     ) -> None:
         index = event.section_index
         before = self.sections.get(index, SectionView())
         match event:
             case SectionStarted():
-                self.sections[index] = SectionView()
+                self.sections[index] = SectionView(
+                    grounded=event.grounded, unchecked=not (event.grounded and self.searched)
+                )
             case TextDelta():
                 self.sections[index] = replace(before, text=before.text + event.delta)
+            case ClaimChecked():
+                self.sections[index] = replace(before, claims=[*before.claims, event.claim])
             case SectionFinished():
-                self.sections[index] = SectionView(
-                    event.text, event.source_ids, (), "finished", not self.searched, event.unknown_ids
+                self.sections[index] = replace(
+                    before,
+                    text=event.text,
+                    source_ids=event.source_ids,
+                    stage="finished",
+                    settled=before.unchecked,
+                    unknown_ids=event.unknown_ids,
                 )
                 self.first.setdefault(index, self.sections[index])
             case SectionChecked() if index in self.sections:
-                self.sections[index] = _checked(before, event.claims)
-                if index in self.first and self.first[index].stage == "finished":
-                    self.first[index] = _checked(self.first[index], event.claims)
+                self.sections[index] = _checked(before, event)
+                if index in self.first and self.first[index].stage in ("finished", "checked"):
+                    self.first[index] = _checked(self.first[index], event)
             case SectionRevised():
                 settled = all_passed(event.claims)
                 self.sections[index] = SectionView(event.text, event.source_ids, event.claims, "revised", settled)
@@ -151,14 +180,22 @@ def view_run(events: Iterable[AnyEvent]) -> RunView:
     return view
 
 
-def written_sections(events: Iterable[AnyEvent]) -> list[Section]:
-    """Return the complete sections after the events, without withdrawn ones, as a message lists them."""
-    return [Section(text=each.text, source_ids=list(each.source_ids)) for each in view_run(events).written]
+def standing_sections(events: Iterable[AnyEvent]) -> list[Section]:
+    """Return the sections as they stand after the events, as the message of a run that stops there lists them."""
+    views = [view for _, view in sorted(view_run(events).sections.items())]
+    return [
+        section_of(view.standing_text, view.cited_ids, grounded=view.grounded) for view in views if view.standing_text
+    ]
 
 
 def all_passed(claims: Iterable[Claim]) -> bool:
     """Whether no claim has failed, so that repair leaves the section unchanged."""
-    return not any(claim["verdict"] in FAILED for claim in claims)
+    return not any(map(has_failed_claim, claims))
+
+
+def passed_claims(claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims before the first one that failed."""
+    return list(takewhile(lambda claim: not has_failed_claim(claim), claims))
 
 
 def cited_segment_ids(claims: Iterable[Claim]) -> list[str]:
@@ -166,5 +203,6 @@ def cited_segment_ids(claims: Iterable[Claim]) -> list[str]:
     return list(dict.fromkeys(citation["segment_id"] for claim in claims for citation in claim["citations"]))
 
 
-def _checked(section: SectionView, claims: Sequence[Claim]) -> SectionView:
-    return replace(section, claims=claims, stage="checked", settled=all_passed(claims))
+def _checked(section: SectionView, event: SectionChecked) -> SectionView:
+    settled = all_passed(event.claims) and not event.judging
+    return replace(section, claims=event.claims, stage="checked", settled=settled)

@@ -23,6 +23,8 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
+from api.routes.verify_routes import VerificationSlots
+from api.routes.verify_routes import router as verify_router_
 from api.static_files import read_page
 from graph.entrypoint import Citewell, open_citewell
 from graph.events import SCHEMA
@@ -60,6 +62,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     app.state.settings = settings
     app.state.citewell = citewell
     app.state.page = read_page()
+    app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
     if settings.auth.mode == "none":
@@ -81,6 +84,7 @@ def mount_routes(app: FastAPI) -> None:
         NATIVE.router,
         documents_router_,
         search_router_,
+        verify_router_,
         graph_router_,
         health_router_,
         page_router_,

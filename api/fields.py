@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 
 from graph.context import Context
 from graph.events import timestamp
-from graph.evidence import Identity, SearchMode, WebMode, WhileRunning
+from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, WebMode, WhileRunning
 from text.scripts import SURROGATES
 from tools.runs.run_request import RunRequest
 
@@ -49,6 +49,25 @@ PageIds = Annotated[list[UUID], Field(max_length=100)]
 def optional(value: UUID | None) -> str | None:
     """Return an id as a canonical string, or None."""
     return None if value is None else str(value)
+
+
+AnswerFromField = Annotated[
+    AnswerFrom | None,
+    Field(
+        description="Whether a model may answer from its own knowledge: `library` never, `library_then_model` where "
+        "nothing answers the question, `model` without looking anything up; unset, as the deployment says."
+    ),
+]
+
+
+def knobs_with(
+    knobs: Mapping[str, Any], answer_from: AnswerFrom | None, *, default: AnswerFrom = "library"
+) -> dict[str, Any]:
+    """Return the deployment's settings of a run with where to answer from.
+
+    The request's choice comes first, then the deployment's, then the ``default`` of the wire format.
+    """
+    return {"answer_from": default, **knobs, **({"answer_from": answer_from} if answer_from else {})}
 
 
 class Body(BaseModel):
@@ -95,6 +114,13 @@ class RunOptions(SearchOptions):
     model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
     budget: Budget = Budget()
+    effort: Effort | None = Field(
+        default=None, description="How many steps a model takes; unset, as the deployment says."
+    )
+    answer_from: AnswerFromField = None
+    release: Release | None = Field(
+        default=None, description="`checked`: text leaves when code has checked it; `judged`: when a judge has."
+    )
 
     def context(self, identity: Identity, knobs: Mapping[str, Any]) -> Context:
         """Return the context of a run for this identity; ``knobs`` are the deployment's settings."""
@@ -107,7 +133,7 @@ class RunOptions(SearchOptions):
             max_tokens=self.budget.tokens,
             max_seconds=self.budget.seconds,
             **self.searching(),
-            **knobs,
+            **{**knobs, **self.model_dump(include={"effort", "answer_from", "release"}, exclude_none=True)},
         )
 
 

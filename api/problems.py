@@ -96,6 +96,8 @@ ERROR_TABLE = (
         "`GET /readyz`: questions can't be answered; names each reason.",
     ),
     ErrorKind(errors.Overloaded, 503, "The process has as many active and waiting runs as it accepts."),
+    ErrorKind(errors.RerankerRefused, 503, "The reranker endpoint refused the key, the address or the request."),
+    ErrorKind(errors.RerankerUnavailable, 503, "The reranker endpoint did not answer, or its reply can't be read."),
     ErrorKind(errors.ServerStopping, 503, "The process is stopping and accepts nothing new."),
     ErrorKind(errors.WebUnavailable, 503, "The web search endpoint did not answer."),
 )

@@ -99,17 +99,17 @@ SMALL_SEED = 7
 DOCUMENTS = 50
 
 
-async def fill_small_library(settings: Settings, questions: int) -> list[str]:
-    """Ingest the documents, and return this many questions for which grading keeps at least three sources."""
+async def fill_small_library(settings: Settings, questions: int, *, documents: int = DOCUMENTS) -> list[str]:
+    """Ingest documents, and return this many questions for which grading keeps at least three sources."""
     corpus = Corpus(SMALL_SEED)
-    documents = list(corpus.documents(DOCUMENTS))
-    new = [NewDocument(document_id=each.document_id, title=each.title, text=each.text) for each in documents]
+    made = list(corpus.documents(documents))
+    new = [NewDocument(document_id=each.document_id, title=each.title, text=each.text) for each in made]
     found: list[str] = []
     async with open_library(settings) as library:
         async for report in library.ingestor.ingest_many(Identity(), new):
             if report.status == "refused":
                 raise AssertionError(report.reason)
-        for body in (body for document in documents for body in document.bodies()):
+        for body in (body for document in made for body in document.bodies()):
             question = corpus.question(body)
             if await _sources(library, question) >= SECTIONS:
                 found.append(question)

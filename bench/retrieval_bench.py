@@ -68,7 +68,7 @@ async def run(folder: Path) -> list[Figure]:
     """Fill a library in its own embedded server, and measure."""
     settings = Settings(data_dir=folder, database_url=None)
     async with open_database(settings) as database:
-        embedder = await StaticEmbedder.load(settings.embedding.dimension)
+        embedder = await StaticEmbedder.load()
         corpus = Corpus(SEED)
         loaded = await load_workspaces(database, embedder, corpus)
         questions_of = [_questions(corpus, workspace, QUESTIONS) for workspace in loaded.workspaces[:2]]

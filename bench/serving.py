@@ -49,7 +49,12 @@ async def started(
 ) -> AsyncIterator[Process]:
     """Start a program over a data folder, without the caller's own settings; stop it on exit."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CITEWELL_", "OPENAI_"))}
-    ours = {"CITEWELL_DATA_DIR": str(data), "CITEWELL_LOG_LEVEL": "warning", "PYTHONPATH": str(ROOT)}
+    ours = {
+        "CITEWELL_DATA_DIR": str(data),
+        "CITEWELL_LOG_LEVEL": "warning",
+        "CITEWELL_JUDGE__EXAM": "manual",  # an exam in the background would be measured too
+        "PYTHONPATH": str(ROOT),
+    }
     process = await asyncio.create_subprocess_exec(
         *command,
         stdout=out,

@@ -24,6 +24,14 @@ class Timing:
     frames: int
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """The data of a frame, and when it arrived, in nanoseconds of the monotonic clock."""
+
+    at: int
+    data: bytes
+
+
 class Connection:
     """A keep-alive connection for one request at a time."""
 
@@ -50,8 +58,7 @@ class Connection:
 
     async def get(self, path: str) -> bytes:
         """Get a path and return the whole reply. Raises AssertionError unless it is a success."""
-        self._writer.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
-        headers = await self._headers()
+        headers = await self._send(path, None)
         return await self._reader.readexactly(int(headers["content-length"]))
 
     async def stream(self, path: str, body: dict[str, Any], *, text_in: bytes = b"event: text_delta\n") -> Timing:
@@ -71,10 +78,26 @@ class Connection:
         await self._reader.readexactly(2)
         return Timing(first, text, time.perf_counter() - began, frames)
 
-    async def _send(self, path: str, body: dict[str, Any]) -> dict[str, str]:
-        content = json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
-        self._writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+    async def frames(self, path: str, body: dict[str, Any] | None = None) -> list[Arrival]:
+        """Post JSON, or get without a body, and return the frames with data of the event stream."""
+        await self._send(path, body, accept="Accept: text/event-stream\r\n")
+        arrivals = []
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            chunk = await self._reader.readexactly(size + 2)
+            now = time.monotonic_ns()
+            lines = chunk.split(b"\n")
+            arrivals += [Arrival(now, line.removeprefix(b"data: ")) for line in lines if line.startswith(b"data: ")]
+        await self._reader.readexactly(2)
+        return arrivals
+
+    async def _send(self, path: str, body: dict[str, Any] | None, *, accept: str = "") -> dict[str, str]:
+        method = "GET" if body is None else "POST"
+        head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\n{accept}"
+        content = b""
+        if body is not None:
+            content = json.dumps(body).encode()
+            head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+        self._writer.write(f"{head}\r\n".encode() + content)
         return await self._headers()
 
     async def _headers(self) -> dict[str, str]:

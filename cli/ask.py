@@ -13,7 +13,7 @@ import typer
 from cli.command import BY_CODE, Exit, identity_of, opened, report, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName, as_id
-from graph.evidence import SearchMode, WebMode
+from graph.evidence import AnswerFrom, SearchMode, WebMode
 
 if TYPE_CHECKING:
     from graph.events import Envelope, RetrievalDecided, RunFailed, RunFinished
@@ -116,6 +116,14 @@ Model = Annotated[str, typer.Option(help="A model that `citewell doctor` lists; 
 Thinking = Annotated[bool, typer.Option("--thinking", help="Use the model's thinking variant.")]
 ModelCalls = Annotated[int, typer.Option(min=0, max=8, help="Most model calls that the run may make.")]
 Seconds = Annotated[float, typer.Option("--max-seconds", min=0.1, max=600, help="Most seconds that the run may take.")]
+From = Annotated[
+    AnswerFrom | None,
+    typer.Option(
+        "--answer-from",
+        help="Answer from the library, from the model where the library has nothing, or from the model alone.",
+        show_default="the setting, or library",
+    ),
+]
 Tokens = Annotated[int | None, typer.Option(min=1, help="Most model tokens that the run may use.", show_default=False)]
 
 LONGEST_PASSAGE = 1000
@@ -134,6 +142,7 @@ def ask(
     min_score: MinScore = 0.3,
     model: Model = "",
     thinking: Thinking = False,
+    answer_from: From = None,
     max_model_calls: ModelCalls = 8,
     max_tokens: Tokens = None,
     max_seconds: Seconds = 120.0,
@@ -159,6 +168,8 @@ def ask(
         "max_tokens": max_tokens,
         "max_seconds": max_seconds,
     }
+    if answer_from is not None:
+        options["answer_from"] = answer_from
     run(_ask(question, selected_text, session, page or [], options, workspace, user, as_json), as_json=as_json)
 
 
@@ -188,8 +199,7 @@ async def _ask(
     context = Context(
         workspace=identity.workspace,
         user=identity.user,
-        **settings.run_knobs,
-        **options,  # type: ignore[arg-type]
+        **{**settings.run_knobs, **options},
     )
     async with opened(settings) as citewell:
         if session_id is None:

@@ -1,22 +1,27 @@
 """Health checks of citewell doctor; a failed check suggests a remedy."""
 
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import psycopg
+from dotenv import dotenv_values
 from fastapi import FastAPI
 
 from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
+from cli.judge import JudgeState, configured_judges, judge_states
 from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable, ModelRefused, ModelUnavailable
 from migrations import pending
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
+from tools.judges.judge_registry import check_judge
 from tools.parsers import formats
-from tools.plugins.entry_points import BACKENDS, DIALECTS, PARSERS, find_plugins
-from tools.settings import ModelSettings, Settings
+from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
+from tools.settings import ALIASES, UNUSED, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors
 from tools.storage.startup import open_database
 
@@ -116,12 +121,77 @@ async def check_model(model: ModelSettings) -> Check:
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
 
 
+async def check_judges(settings: Settings) -> list[Check]:
+    """Return a check per judge: in which languages it passed its exam, and what a missing exam costs.
+
+    A judge without a passed exam is no fault: it has no say, and claims stay unverified. Whether the database responds
+    and settings are valid is for other checks to say.
+    """
+    try:
+        judges = configured_judges(settings)
+        if not judges:
+            return []
+        async with _connection(settings) as connection:
+            if await _one(connection, "SELECT to_regclass('judge_exams')") == "None":
+                return []
+            states = await judge_states(judges, settings, connection)
+    except (DatabaseUnavailable, ConfigurationError) as error:
+        log.info("The exams of judges could not be read: %s", error.message)
+        return []
+    return [
+        Check(f"judge {state.name}", True, str(state), _exam_advice(state, settings), facts=state.document())
+        for state in states
+    ]
+
+
+def _exam_advice(state: JudgeState, settings: Settings) -> str:
+    if not state.missing:
+        return ""
+    command = "citewell judge exam" if settings.judge.base_url else f"citewell judge exam --model {state.models[0]}"
+    if settings.judge.exam == "manual":
+        return f"`{command}` takes it."
+    return f"The first question to the service that needs it starts it, or `{command}`."
+
+
+async def check_reranker(settings: Settings) -> Check:
+    """Score two texts, and check that the one that answers the question scores higher."""
+    from tools.rerankers.reranker_endpoint import Reranker
+
+    reranker = settings.reranker
+    texts = ["The office opens at eight.", "A fern grows in the shade."]
+    try:
+        opens, grows = await Reranker(reranker).score("When does the office open?", texts)
+    except CitewellError as error:
+        return failed("reranker", error)
+    facts: dict[str, object] = {"kind": reranker.kind, "model": reranker.model, "url": reranker.url}
+    if opens <= grows:
+        detail = f"{reranker.url} scores a text beside the question no lower than its answer"
+        advice = "Check that its model is a reranker, and CITEWELL_RERANKER__KIND."
+        return Check("reranker", False, detail, advice, Exit.CONFIGURATION, facts)
+    name = f"{reranker.model} at {reranker.url}" if reranker.model else reranker.url
+    return Check("reranker", True, f"{name}; an answer scores {opens:.2f}, another text {grows:.2f}", facts=facts)
+
+
+def check_other_names() -> list[Check]:
+    """Return a check of names that other stacks set and that have no effect here, none where there are none."""
+    set_names = {name for name, value in {**dotenv_values(Path(".env")), **os.environ}.items() if value}
+    unused = {name: why for name, why in UNUSED.items() if name in set_names}
+    without_url = [name for name in ALIASES if name.startswith("OPENAI_") and name in set_names]
+    if "OPENAI_COMPATIBLE_BASE_URL" not in set_names:
+        unused |= dict.fromkeys(without_url, "it counts only together with OPENAI_COMPATIBLE_BASE_URL")
+    if not unused:
+        return []
+    detail = "; ".join(f"{name} is not used: {why}" for name, why in unused.items())
+    return [Check("other names", True, detail, facts={"unused": sorted(unused)})]
+
+
 def check_plugins(settings: Settings) -> list[Check]:
     """Load the plugins of other distributions; return a check per group that has plugins or fails to load."""
     loading: dict[str, Callable[[], object]] = {
         DIALECTS: lambda: mount_routes(FastAPI()),
         PARSERS: formats,
         BACKENDS: lambda: configured_families(settings),
+        JUDGES: lambda: check_judge(settings),
     }
     checks = [_check_group(group, load) for group, load in loading.items()]
     return [check for check in checks if check.facts or not check.ok]

@@ -29,6 +29,7 @@ class Exit(IntEnum):
 
     OK = 0
     UNEXPECTED = 1
+    CLAIM_FAILED = 1  # what linters use for findings
     USAGE = 2
     CONFIGURATION = 3
     NOT_FOUND = 4
@@ -58,6 +59,8 @@ BY_CODE = {
     "model_refused": Exit.UNAVAILABLE,
     "model_reply_invalid": Exit.UNAVAILABLE,
     "embedding_unavailable": Exit.UNAVAILABLE,
+    "reranker_unavailable": Exit.UNAVAILABLE,
+    "reranker_refused": Exit.UNAVAILABLE,
     "web_unavailable": Exit.UNAVAILABLE,
     "unreadable_document": Exit.REFUSED,
     "budget_exhausted": Exit.BUDGET,
@@ -89,13 +92,14 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
 
 @asynccontextmanager
 async def opened(settings: "Settings", *, durability: "Durability | None" = None) -> AsyncIterator["Citewell"]:
-    """Open the library and the runner; close both on exit.
+    """Open the library and the runner; close both on exit. No exam of a judge starts by itself.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     from graph.entrypoint import open_citewell
+    from tools.judges.examiner import without_background_exam
 
-    async with open_citewell(settings, durability=durability) as citewell:
+    async with open_citewell(without_background_exam(settings), durability=durability) as citewell:
         yield citewell
 
 

@@ -21,7 +21,15 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 async def _doctor(as_json: bool) -> Exit:
-    from cli.checks import check_database, check_embedding, check_model, check_plugins
+    from cli.checks import (
+        check_database,
+        check_embedding,
+        check_judges,
+        check_model,
+        check_other_names,
+        check_plugins,
+        check_reranker,
+    )
     from cli.provenance import provenance
 
     settings = settings_for()
@@ -34,8 +42,14 @@ async def _doctor(as_json: bool) -> Exit:
         for model in settings.models:
             status.update(f"Checking the model {model.name}")
             checks.append(await check_model(model))
+        status.update("Checking judges")
+        checks += await check_judges(settings)
+        if settings.reranker.base_url:
+            status.update("Checking the reranker")
+            checks.append(await check_reranker(settings))
         status.update("Checking plugins")
         checks += check_plugins(settings)
+        checks += check_other_names()
     family = family_of(settings)
     if as_json:
         print_json(

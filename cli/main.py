@@ -13,10 +13,12 @@ from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
 from cli.ingest import ingest
+from cli.judge import judge
 from cli.keys import keys
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions
+from cli.verify import verify
 from cli.workspaces import workspaces
 
 app = typer.Typer(
@@ -34,10 +36,12 @@ app.command()(demo)
 app.command()(ingest)
 app.command()(ask)
 app.command()(search)
+app.command()(verify)
 app.add_typer(documents, name="documents")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
+app.add_typer(judge, name="judge")
 app.command()(serve)
 app.command()(doctor)
 app.command()(migrate)

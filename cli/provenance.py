@@ -1,5 +1,6 @@
 """The origin of each setting's value: the environment, the .env file, an alias, or the default."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from tools.settings import ALIASES, ModelSettings, Settings
+from tools.settings import ModelSettings, Settings
 
 Origin = Literal["environment", ".env", "alias", "default"]
 PREFIX = "CITEWELL_"
@@ -31,10 +32,13 @@ def provenance(settings: Settings) -> list[Provenance]:
     """Return each setting's value and origin, in the order of declaration."""
     environment = {name.upper(): value for name, value in os.environ.items()}
     file = {name.upper(): value for name, value in dotenv_values(Path(".env")).items() if value is not None}
-    return [
-        Provenance(setting, _shown(_value(settings, setting)), *_origin(setting, environment, file))
-        for setting in setting_names()
-    ]
+    rows = []
+    for setting in setting_names():
+        origin: tuple[Origin, str] = _origin(setting, environment, file) or ("default", environment_name(setting))
+        if setting in settings.aliases:
+            origin = ("alias", settings.aliases[setting])
+        rows.append(Provenance(setting, _shown(_value(settings, setting)), *origin))
+    return rows
 
 
 def setting_names() -> list[str]:
@@ -60,29 +64,27 @@ def _value(settings: Settings, setting: str) -> object:
     return value
 
 
-def _origin(setting: str, environment: Mapping[str, str], file: Mapping[str, str]) -> tuple[Origin, str]:
+def _origin(setting: str, environment: Mapping[str, str], file: Mapping[str, str]) -> tuple[Origin, str] | None:
     name = environment_name(setting)
-    whole = environment_name(setting.split(".")[0])
-    for origin, variables in (("environment", environment), (".env", file)):
-        for candidate in (name, whole):
-            # Nested names set parts of a list or of an object: CITEWELL_MODELS__0__NAME.
-            found = next((n for n in variables if n == candidate or n.startswith(f"{name}__")), None)
-            if found is not None:
-                return origin, found  # type: ignore[return-value]
-    alias = _alias(setting, environment)
-    return ("alias", alias) if alias else ("default", name)
+    outer, _, inner = setting.partition(".")
+    variables: tuple[tuple[Origin, Mapping[str, str]], ...] = (("environment", environment), (".env", file))
+    for origin, values in variables:
+        # Nested names set parts of a list or of an object: CITEWELL_MODELS__0__NAME.
+        found = next((each for each in values if each == name or each.startswith(f"{name}__")), None)
+        if found is not None:
+            return origin, found
+        whole = environment_name(outer)
+        if inner and whole in values and _holds(values[whole], inner):
+            return origin, whole
+    return None
 
 
-def _alias(setting: str, environment: Mapping[str, str]) -> str | None:
-    if setting == "web.api_key":
-        return "SERPER_API_KEY" if environment.get("SERPER_API_KEY") else None
-    if not environment.get("OPENAI_COMPATIBLE_BASE_URL"):
-        return None
-    fed = {"models": "chat.model", "default_model": "chat.model", "embedding.model": "embedding.model"}
-    if setting.startswith("embedding.") and environment.get("OPENAI_COMPATIBLE_EMBEDDING_MODEL"):
-        fed |= {"embedding.base_url": "chat.base_url", "embedding.api_key": "chat.api_key"}
-    target = fed.get(setting)
-    return next((alias for alias, fills in ALIASES.items() if fills == target and environment.get(alias)), None)
+def _holds(value: str, name: str) -> bool:
+    """Whether a variable that sets a group of settings as a JSON object sets this one."""
+    try:
+        return name in json.loads(value)
+    except (ValueError, TypeError):
+        return False
 
 
 def _shown(value: object) -> str:

@@ -116,7 +116,7 @@ async def _show(
             branch=None if branch is None else as_id(branch, "message"),
         )
     if as_json:
-        print_json({"session": history.session, "messages": history.messages, "next_cursor": history.next_cursor})
+        print_json({"session": history.session, "messages": history.shown, "next_cursor": history.next_cursor})
     else:
         show_history(result_console(), history)
 

@@ -9,7 +9,7 @@ from evals.dataset_store import stored_data_set, without_documents
 from evals.metrics import by_tag, figures
 from evals.metrics.alce import ALCE, described
 from evals.metrics.metric_groups import METRICS, TAGS
-from evals.pacing import Progress, for_each_concurrently
+from evals.pacing import Progress
 from evals.recorder import Recorder
 from evals.records import Record, Variant, may_pass, record_key
 from evals.report.report_figures import Baseline
@@ -17,6 +17,7 @@ from evals.report.run_page import write_report
 from evals.run_folder import RunFolder, RunOptions, configuration_of
 from graph.entrypoint import Citewell
 from graph.errors import InvalidRequest
+from tools.runs.tasks import for_each_concurrently
 
 
 async def evaluate(

@@ -1,34 +1,10 @@
-"""Pacing of an evaluation: bounded concurrency, the wait for a connection, and progress reports."""
+"""Pacing of an evaluation: the wait for a connection, and progress reports."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable
 
 from tools.settings import Settings
 
 Progress = Callable[[int, int], None]  # done, total
-
-Item = TypeVar("Item")
-
-
-async def for_each_concurrently(items: Iterable[Item], do: Callable[[Item], Awaitable[None]], *, at_once: int) -> None:
-    """Process the items in order, at most ``at_once`` of them at a time.
-
-    If one fails, the others are cancelled and its exception is raised.
-    """
-    waiting = iter(items)
-
-    async def take_next() -> None:
-        for item in waiting:
-            await do(item)
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_once):
-                group.create_task(take_next())
-    except ExceptionGroup as failed:
-        raise failed.exceptions[0] from failed
-
 
 POOL_TIMEOUT_SECONDS = 30.0  # a deployment reports sooner that it is overloaded
 

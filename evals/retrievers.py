@@ -21,6 +21,7 @@ from graph.errors import InvalidRequest
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from tools.embeddings.langchain_adapter import library_vector_store
+from tools.judges.examiner import without_background_exam
 from tools.library.library import Library, open_library
 from tools.runs.executor import Durability
 from tools.settings import Settings
@@ -81,12 +82,12 @@ async def open_searcher(library: Library, retriever: RetrieverName) -> AsyncIter
 async def open_with_retriever(
     settings: Settings, retriever: RetrieverName, *, durability: Durability | None = None
 ) -> AsyncIterator[Citewell]:
-    """Open Citewell with a retriever instead of its own search.
+    """Open Citewell with a retriever instead of its own search. No exam of a judge starts by itself.
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     async with (
-        open_library(settings) as library,
+        open_library(without_background_exam(settings)) as library,
         open_searcher(library, retriever) as searcher,
         open_runner(replace(library, searcher=searcher), settings, durability=durability) as citewell,
     ):

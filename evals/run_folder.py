@@ -47,7 +47,6 @@ class RunOptions:
     min_score: float = 0.3
     max_rewrites: int = 1
     max_repairs: int = 1
-    check_with_model: bool = False
     retriever: RetrieverName = "ours"
 
     def context(self, identity: Identity) -> Context:
@@ -60,7 +59,6 @@ class RunOptions:
             min_score=self.min_score,
             max_rewrites=self.max_rewrites,
             max_repairs=self.max_repairs,
-            check_with_model=self.check_with_model,
             max_seconds=None,
         )
 

@@ -3,13 +3,15 @@
     async with scripted_endpoint(lambda request: say("Paris.")) as endpoint:
         ModelSettings(name="scripted", base_url=endpoint.base_url, model="any")
 
-It serves chat completions, streamed and whole, embeddings, and the list of models. A reply can fail as real servers
-do: with a status, with broken bytes, in the middle of a stream, or by hanging. A requested schema is not enforced.
+It serves chat completions, streamed and whole, embeddings, text classification, and the list of models. A reply can
+fail as real servers do: with a status, with broken bytes, in the middle of a stream, or by hanging. A requested schema
+is not enforced.
 ``evals.scripted_replies`` holds the replies of scripted models.
 """
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -25,9 +27,10 @@ _HOLD_SECONDS = 20.0  # timeout of a caller's wait
 
 @dataclass(frozen=True)
 class Say:
-    """A delta of the answer."""
+    """A delta of the answer; ``tokens`` are sent as its log-probabilities where the request asks for them."""
 
     text: str
+    tokens: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,13 @@ class Break:
     """A reset of the connection."""
 
 
+@dataclass(frozen=True)
+class Wait:
+    """A pause of a fixed time, as a model takes before its first token and between two."""
+
+    seconds: float
+
+
 class Hold:
     """A pause of the stream until it is released or the client disconnects; usable from other threads."""
 
@@ -77,7 +87,7 @@ class Hold:
         await asyncio.wrap_future(self._released)
 
 
-Step = Say | Think | Raw | Fail | Break | Hold
+Step = Say | Think | Raw | Fail | Break | Wait | Hold
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,23 @@ def embeddings(vectors: Iterable[Sequence[Any]]) -> Reply:
     )
 
 
+def predictions(rows: Iterable[Mapping[str, float]]) -> Reply:
+    """Return the reply of a text-classification endpoint: the score of each label for each input, in order."""
+    told = [[{"label": label, "score": score} for label, score in row.items()] for row in rows]
+    return Reply(body=json.dumps(told).encode())
+
+
+def token(text: str, probability: float = 1.0, **others: float) -> Mapping[str, Any]:
+    """Return a token of a reply with its log-probability, and those of tokens that could have stood in its place."""
+    row = {"token": text, "logprob": _log(probability), "bytes": list(text.encode())}
+    top = [{"token": other, "logprob": _log(share), "bytes": None} for other, share in others.items()]
+    return {**row, "top_logprobs": [row, *top]}
+
+
+def _log(probability: float) -> float:
+    return math.log(probability) if probability > 0 else -9999.0
+
+
 def in_pieces(text: str, size: int = _PIECE) -> list[str]:
     """Split a reply into pieces of one size."""
     return [text[at : at + size] for at in range(0, len(text), size)]
@@ -124,11 +151,15 @@ def in_pieces(text: str, size: int = _PIECE) -> list[str]:
 
 @dataclass
 class ModelRequest:
-    """A received request, and whether its client disconnected before the reply was complete."""
+    """A received request, and whether its client disconnected before the reply was complete.
+
+    ``written`` has the time at which each delta of a streamed reply was written, in nanoseconds of the monotonic clock.
+    """
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
     path: str = "/v1/chat/completions"
+    written: list[int] = field(default_factory=list)
     left: "Future[bool]" = field(default_factory=Future)  # whether the client disconnected, once the exchange is over
 
     @cached_property
@@ -138,8 +169,9 @@ class ModelRequest:
 
     @cached_property
     def prompt(self) -> str | None:
-        """The name of the prompt in the request; None if it is not one of ours."""
-        return _prompt_names().get(self.text.split("\n", 1)[0])
+        """The name of the last of our prompts in the request; None if it holds none of ours."""
+        names = _prompt_names()
+        return next((names[line] for line in reversed(self.text.split("\n")) if line in names), None)
 
     @property
     def schema_name(self) -> str:
@@ -273,19 +305,41 @@ async def _send(
     if reply.status != 200:
         return await _send_whole(writer, reply.status, json.dumps({"error": reply.error}).encode(), headers)
     if not request.body.get("stream"):
+        for step in reply.steps:
+            match step:
+                case Hold():
+                    await step.pass_through()
+                case Wait(seconds):
+                    await asyncio.sleep(seconds)
+                case Break():
+                    return writer.transport.abort()
+                case _:
+                    pass
         return await _send_whole(writer, 200, json.dumps(_completion(reply)).encode(), headers)
     writer.write(_head(200, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked", **headers}))
+    if await _send_steps(reply, request, writer):
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+
+async def _send_steps(reply: Reply, request: ModelRequest, writer: asyncio.StreamWriter) -> bool:
+    """Send the steps of a reply; return False if one of them broke the connection."""
     for step in [*reply.steps, *_ending(reply)]:
-        if isinstance(step, Hold):
-            await step.pass_through()
-        elif isinstance(step, Break):
-            return writer.transport.abort()
-        else:
-            frame = _frame(step)
-            writer.write(b"%x\r\n%b\r\n" % (len(frame), frame))
-            await writer.drain()
-    writer.write(b"0\r\n\r\n")
-    await writer.drain()
+        match step:
+            case Hold():
+                await step.pass_through()
+            case Wait(seconds):
+                await asyncio.sleep(seconds)
+            case Break():
+                writer.transport.abort()
+                return False
+            case Say() | Think() | Raw() | Fail():
+                frame = _frame(step, logprobs=bool(request.body.get("logprobs")))
+                if isinstance(step, Say):
+                    request.written.append(time.monotonic_ns())
+                writer.write(b"%x\r\n%b\r\n" % (len(frame), frame))
+                await writer.drain()
+    return True
 
 
 async def _send_whole(writer: asyncio.StreamWriter, code: int, data: bytes, headers: Mapping[str, str]) -> None:
@@ -319,10 +373,11 @@ def _ending(reply: Reply) -> Iterator[Raw]:
         yield Raw(b"data: [DONE]\n\n")
 
 
-def _frame(step: Say | Think | Raw | Fail) -> bytes:
+def _frame(step: Say | Think | Raw | Fail, *, logprobs: bool) -> bytes:
     match step:
-        case Say(text):
-            return _chunk({"role": "assistant", "content": text}).data
+        case Say(text, tokens):
+            content = list(tokens) if logprobs and tokens else None
+            return _chunk({"role": "assistant", "content": text}, tokens=content).data
         case Think(text):
             return _chunk({"role": "assistant", "reasoning_content": text}).data
         case Fail(message):
@@ -331,8 +386,16 @@ def _frame(step: Say | Think | Raw | Fail) -> bytes:
             return data
 
 
-def _chunk(delta: Mapping[str, Any] | None, *, finish_reason: str | None = None, **more: Any) -> Raw:
-    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+def _chunk(
+    delta: Mapping[str, Any] | None,
+    *,
+    finish_reason: str | None = None,
+    tokens: Sequence[Mapping[str, Any]] | None = None,
+    **more: Any,
+) -> Raw:
+    logprobs = None if tokens is None else {"content": tokens, "refusal": None}
+    choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish_reason}
+    choices = [] if delta is None else [choice]
     made = {"id": "c", "object": "chat.completion.chunk", "created": int(time.time()), "model": "scripted"}
     return Raw(b"data: " + json.dumps({**made, "choices": choices, **more}).encode() + b"\n\n")
 

@@ -11,6 +11,7 @@ _SMALL_TALK = re.compile(r"(hello|hi|hey|thanks|thank you|bye|goodbye)\b", re.IG
 _TAG = re.compile(r"^\[SEG=([^\]\s]+)\] ?", re.MULTILINE)
 _TAGGED_LINE = re.compile(r"^\[SEG=([^\]]+)\] (.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
+_CLAIM = re.compile(r"^\[(\d+)\] Claim:\n\| (.*)$", re.MULTILINE)
 
 
 def last_message(request: ModelRequest) -> str:
@@ -60,8 +61,8 @@ def sensible(request: ModelRequest) -> str:
     """Return a sensible reply to a request made with one of our prompts, and a greeting to any other.
 
     Greetings and thanks are small talk, any other question stays unchanged, every passage is kept, the answer and
-    every corrected section quote the first segment; a rewritten query differs each time, every claim is the same as
-    its quote, every answer scores 7 of 10, and a title is the question itself.
+    every corrected section quote the first segment; a rewritten query differs each time, every claim is supported,
+    every answer scores 7 of 10, and a title is the question itself.
     """
     if request.prompt not in _SENSIBLE:
         return "Hello."
@@ -95,9 +96,20 @@ def _another_query(prompt: str) -> Mapping[str, Any]:
     return {"query": f"wording {1 + len(re.findall(r'^- ', tried, re.MULTILINE))} of {question}", "reason": "scripted"}
 
 
-def _all_the_same(prompt: str) -> Mapping[str, Any]:
-    numbers = re.findall(r"^\[(\d+)\] Claim:", prompt.rsplit("under its number.", 1)[1], re.MULTILINE)
-    return {number: {"claimed": "it", "quoted": "it", "verdict": "same"} for number in numbers}
+def judged(verdict: str) -> Mapping[str, str]:
+    """Return a judge's reply on one claim."""
+    difference = "none" if verdict == "supported" else "all of it"
+    return {"claim": "it", "entry": "it", "difference": difference, "verdict": verdict}
+
+
+def claims_to_judge(request: ModelRequest) -> dict[int, str]:
+    """Return the claims of a request to a chat judge, by number."""
+    return {int(number): claim for number, claim in _CLAIM.findall(request.body["messages"][-1]["content"])}
+
+
+def _all_supported(prompt: str) -> Mapping[str, Any]:
+    shown = prompt.rsplit("of the claims below.", 1)[1]
+    return {number: judged("supported") for number, _ in _CLAIM.findall(shown)}
 
 
 def _useful(prompt: str) -> Mapping[str, Any]:
@@ -114,7 +126,7 @@ _SENSIBLE: Mapping[str | None, Callable[[str], Mapping[str, Any]]] = {
     "generate_answer": _first_segment,
     "revise_sections": _first_segment_again,
     "rewrite_query": _another_query,
-    "check_claims": _all_the_same,
+    "judge_claims": _all_supported,
     "assess_quality": _useful,
     "title": _question_again,
 }

@@ -38,6 +38,7 @@ from nodes.search_web import search_web
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
 
 GATHERING = ("load_selected_pages", "search_segments", "search_web")
+WITHOUT = ("answer_directly", "abstain")  # where the sources hold no answer
 Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
@@ -58,18 +59,20 @@ Binding = Callable[[Resources, Family], BoundNode]
 
 
 BINDINGS: Mapping[str, Binding] = {
-    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer),
+    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer, family=family.name),
     "answer_directly": lambda run, family: partial(answer_directly, writer=family.writer),
     "load_selected_pages": lambda run, family: partial(
-        load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages
+        load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages, room=family.room
     ),
     "search_segments": lambda run, family: partial(search_segments, searcher=run.searcher),
     "search_web": lambda run, family: partial(search_web, web=run.web),
     "grade_segments": lambda run, family: partial(grade_segments, grader=family.grader, reader=run.reader),
     "rewrite_query": lambda run, family: partial(rewrite_query, rewriter=family.rewriter),
-    "generate_answer": lambda run, family: partial(generate_answer, writer=family.writer, reader=run.reader),
+    "generate_answer": lambda run, family: partial(
+        generate_answer, writer=family.writer, checker=family.checker, judge=family.judge, reader=run.reader
+    ),
     "check_claims": lambda run, family: partial(
-        check_claims, checker=family.checker, settler=family.settler, reader=run.reader
+        check_claims, checker=family.checker, judge=family.judge, reader=run.reader
     ),
     "assess_quality": lambda run, family: partial(
         assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader
@@ -88,13 +91,13 @@ def build(resources: Resources) -> CitewellGraph:
     for name in GATHERING:
         graph.add_edge(name, "grade_segments")
     graph.add_conditional_edges(
-        "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", "abstain", *GATHERING]
+        "grade_segments", after_grade_segments, ["generate_answer", "rewrite_query", *WITHOUT, *GATHERING]
     )
     graph.add_conditional_edges(
-        "rewrite_query", after_rewrite_query, ["search_segments", "search_web", "generate_answer", "abstain"]
+        "rewrite_query", after_rewrite_query, ["search_segments", "search_web", "generate_answer", *WITHOUT]
     )
-    graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", "abstain"])
-    graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", "abstain"])
+    graph.add_conditional_edges("generate_answer", after_generate_answer, ["check_claims", *WITHOUT])
+    graph.add_conditional_edges("check_claims", after_check_claims, ["rewrite_query", "assess_quality", *WITHOUT])
     graph.add_conditional_edges("answer_directly", after_answer_directly, ["abstain", END])
     graph.add_edge("assess_quality", END)
     graph.add_edge("abstain", END)
@@ -116,7 +119,8 @@ def step(name: str, bind: Binding, resources: Resources) -> StepNode:
             runtime = runtime.override(stream_writer=emit)
         run = configurable.get(RUN_RESOURCES_KEY) or resources_of_run(resources)
         context = runtime.context
-        node = bind(run, run.families(context.model, thinking=context.thinking))
+        family = run.families(context.model, thinking=context.thinking).at(context.effort)
+        node = bind(run, family)
         meter = meter_for(name, state, context)
         runtime.stream_writer(StepStarted(step=name))
         began = time.perf_counter()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from graph.evidence import Identity, SearchMode, WebMode
+from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, WebMode
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,17 @@ class Context:
     spaces: list[str] = field(default_factory=list)
     top_k: Annotated[int, Field(ge=1, le=30)] = 10
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
-    page_tokens: Annotated[int, Field(ge=256)] = 6000
+    page_tokens: Annotated[int | None, Field(ge=256)] = None
     model: str = ""
     thinking: bool = False
+    effort: Effort = "balanced"
+    answer_from: AnswerFrom = "library"
+    release: Release = "checked"
     max_model_calls: Annotated[int, Field(ge=0, le=8)] = 8
     max_tokens: Annotated[int | None, Field(ge=1)] = None
     max_seconds: Annotated[float | None, Field(gt=0)] = 120.0
     max_rewrites: Annotated[int, Field(ge=0, le=2)] = 1
     max_repairs: Annotated[int, Field(ge=0, le=2)] = 1
-    check_with_model: bool = False
     assess_with_model: bool = False
 
     @property

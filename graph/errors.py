@@ -145,6 +145,21 @@ class EmbeddingUnavailable(DependencyFailed):
     suggestion = "Check the embedding endpoint; until then, search compares words only."
 
 
+class RerankerUnavailable(DependencyFailed):
+    """A reranker endpoint that does not answer, or whose reply can't be read."""
+
+    code = "reranker_unavailable"
+    suggestion = "Check the reranker with `citewell doctor`; until then, candidates are kept by their search score."
+
+
+class RerankerRefused(RerankerUnavailable):
+    """A key, address or request that the reranker endpoint refuses and would refuse again."""
+
+    code = "reranker_refused"
+    retryable = False
+    suggestion = "Check CITEWELL_RERANKER__MODEL and the endpoint's limits."
+
+
 class WebUnavailable(DependencyFailed):
     """A web search endpoint or result page that does not answer."""
 

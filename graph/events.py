@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, NotRequired, get_args
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Source, SourceKind, Spent, Verdict
+from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Release, Source, SourceKind, Spent, Verdict
 
 SCHEMA = 1
 EMIT_KEY = "citewell_emit"  # key in a run's configurable of the callback that replaces LangGraph's event stream
@@ -51,6 +51,8 @@ class RunStarted:
     family: FamilyName
     model: str
     budget: BudgetCaps
+    release: Release = "checked"
+    fallback: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,9 +144,12 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionStarted:
+    """The start of a section; ``grounded`` is False for one from the model's own knowledge."""
+
     type: Literal["section_started"] = "section_started"
     section_index: int
     fallback: Failure | None = None
+    grounded: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,10 +171,28 @@ class SectionFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimChecked:
+    """A claim of a section that is still being written, checked by code as soon as its sentence ends.
+
+    The claims of a section come in order; ``section_checked`` repeats them when the section is finished.
+    """
+
+    type: Literal["claim_checked"] = "claim_checked"
+    section_index: int
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionChecked:
+    """The claims of a finished section: first as code decides them, and again once a judge has decided open ones.
+
+    ``judging`` is True where a judge's decision is to follow.
+    """
+
     type: Literal["section_checked"] = "section_checked"
     section_index: int
     claims: list[Claim]
+    judging: bool = False
     fallback: Failure | None = None
 
 
@@ -182,6 +205,19 @@ class SectionRevised:
     text: str
     source_ids: list[str]
     claims: list[Claim]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What readers of a format that can't retract must be told: claims of a section that no longer stand.
+
+    ``claims`` are those of the section as it was shown. ``text`` says it in the answer's language, in Markdown.
+    """
+
+    type: Literal["correction"] = "correction"
+    section_index: int
+    claims: list[Claim]
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,8 +280,10 @@ AnyEvent = (
     | SectionStarted
     | TextDelta
     | SectionFinished
+    | ClaimChecked
     | SectionChecked
     | SectionRevised
+    | Correction
     | ContentRemoved
     | AnswerAssessed
     | TitleChanged

@@ -5,6 +5,7 @@ dataclasses. Every offset counts Unicode code points of a document's canonical t
 says otherwise.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NotRequired
 
@@ -12,23 +13,29 @@ from typing_extensions import TypedDict
 
 Verdict = Literal["supported", "contradicted", "unsupported", "unverified"]
 Origin = Literal["cited", "matched"]
+VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge that passed its exam
 SourceKind = Literal["page", "search", "web"]
 Outcome = Literal["answered", "abstained", "failed", "cancelled"]
 FamilyName = Literal["extractive", "llm"]
 Intent = Literal["content_query", "small_talk"]
 SearchMode = Literal["auto", "always", "off"]
 WebMode = Literal["off", "fallback", "also", "first"]
+Effort = Literal["fast", "balanced", "thorough"]
+AnswerFrom = Literal["library", "library_then_model", "model"]
+Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
 Freshness = Literal["fresh", "moved", "changed", "deleted"]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
+    "not_in_library",  # answered from the model's own knowledge, since the sources hold no answer
     "nothing_found",  # no gathering node found a candidate
+    "search_failed",  # the web could not be searched, and nothing else found a candidate
     "nothing_relevant",  # there were candidates, but none is relevant
     "library_not_allowed",  # the question needs the library and search was off
     "insufficient_evidence",  # sources were kept, but the writer found no answer in them
     "claims_not_supported",  # an answer was written, but its sources support none of it
-    "repairs_used_up",  # answered with failed claims that no repair fixed; their verdicts show it
+    "repairs_used_up",  # answered without the claims that failed and that no repair fixed
     "budget_model_calls",  # answered or abstained with steps skipped, since a cap was reached
     "budget_seconds",
     "budget_tokens",
@@ -110,10 +117,20 @@ class Hit:
 
 
 class Section(TypedDict):
-    """One paragraph of the answer and the segment ids it cites, in citation order."""
+    """One paragraph of the answer and the segment ids it cites, in citation order.
+
+    ``grounded`` is False for text from the model's own knowledge, which cites nothing and is not checked.
+    """
 
     text: str
     source_ids: list[str]
+    grounded: NotRequired[bool]
+
+
+def section_of(text: str, source_ids: Sequence[str], *, grounded: bool = True) -> Section:
+    """Return a section; only one that is not grounded has the flag."""
+    section = Section(text=text, source_ids=list(source_ids))
+    return section if grounded else Section(**section, grounded=False)
 
 
 class Source(TypedDict):
@@ -179,8 +196,27 @@ class Citation(TypedDict):
     now: NotRequired[Place]
 
 
+class ExamFigure(TypedDict):
+    """A judge's result in the held-out half of an exam in one language: right verdicts out of all."""
+
+    language: str
+    right: int
+    of: int
+
+
+class JudgeMark(TypedDict):
+    """The judge that gave a verdict: the name of its model, and its result in the exam of the claim's language."""
+
+    model: str
+    exam: ExamFigure
+
+
 class Claim(TypedDict):
-    """One sentence of a section, the unit of checking. Offsets are into the section's text."""
+    """One sentence of a section, the unit of checking. Offsets are into the section's text.
+
+    ``by`` is who gave the verdict; an ``unverified`` claim has none, since nobody who may decide has. ``judge`` is
+    there where a judge gave it.
+    """
 
     start: int
     end: int
@@ -188,6 +224,8 @@ class Claim(TypedDict):
     verdict: Verdict
     reasons: list[str]
     citations: list[Citation]
+    by: NotRequired[VerdictSource]
+    judge: NotRequired[JudgeMark]
 
 
 class SectionClaim(Claim):

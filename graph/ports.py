@@ -6,11 +6,25 @@ implementation passes its port's kit in ``tests/contract``. Unless a port docume
 ``BudgetExhausted``; every other port works by rule instead, with the reason in ``fallback``.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from graph.evidence import Failure, FamilyName, Hit, Identity, Intent, Origin, Page, Proof, SearchMode, Segment, Verdict
+from graph.evidence import (
+    Effort,
+    ExamFigure,
+    Failure,
+    FamilyName,
+    Hit,
+    Identity,
+    Intent,
+    Origin,
+    Page,
+    Proof,
+    SearchMode,
+    Segment,
+    Verdict,
+)
 from graph.state import Turn
 from graph.usage import Meter
 
@@ -29,11 +43,19 @@ class Preparation:
 
 class QuestionPreparer(Protocol):
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool,
+        meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide whether to retrieve, in at most one model call.
 
-        An unreadable reply falls back to retrieving for the question as asked, with the reason in ``fallback``.
+        With ``general_knowledge`` a question that any model knows the answer to needs no retrieval. An unreadable reply
+        falls back to retrieving for the question as asked, with the reason in ``fallback``.
         """
         ...
 
@@ -104,11 +126,16 @@ class PassageFinder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason."""
+    """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason.
+
+    ``chose_in_pages``: the grader has read every sentence of the selected pages and kept those segments that answer.
+    Without it the graph keeps every selected page, whatever was dropped.
+    """
 
     kept: tuple[tuple[str, float], ...]
     dropped: tuple[tuple[str, str], ...] = ()
     fallback: Failure | None = None
+    chose_in_pages: bool = False
 
 
 class RelevanceGrader(Protocol):
@@ -141,9 +168,14 @@ class QueryRewriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DraftOpened:
-    """The start of a section. ``fallback`` is why something simpler than the family's writer writes it."""
+    """The start of a section. ``fallback`` is why something simpler than the family's writer writes it.
+
+    ``source_ids`` are the offered ids that the section cites, where they are known before its text, else None; ids
+    that its writer adds within the text are in ``DraftClosed`` only.
+    """
 
     fallback: Failure | None = None
+    source_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +250,20 @@ class AnswerWriter(Protocol):
         ...
 
     def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, such as to small talk, in sections without sources."""
+        """Reply without the library, such as to small talk, in sections without sources.
+
+        With ``own_knowledge`` the reply is a whole answer from what the writer knows; a writer that only quotes gives
+        none.
+        """
         ...
 
 
@@ -255,27 +298,96 @@ class WrittenSection:
 
     With origin ``matched`` the section cites nothing usable, and ``segments`` are all that its writer saw: a claim then
     has a proof only where text matching finds one above its fixed threshold.
+
+    Claims before the offset ``start`` are checked already. While the section is ``open``, more text may follow, and
+    claims that it could change are left out.
     """
 
     text: str
     segments: tuple[Segment, ...]
     others: tuple[Segment, ...] = ()
     origin: Origin = "cited"
+    question: str = ""
+    start: int = 0
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The claims of each section, in order. ``fallback`` is why a model's part was skipped."""
+    """The claims of each section, in order."""
 
     sections: tuple[tuple[CheckedClaim, ...], ...]
-    fallback: Failure | None = None
 
 
 class ClaimChecker(Protocol):
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Start to read segments that claims will be checked against, so that the first one need not wait for that."""
+        ...
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Split sections into claims and find the best supporting span of each, in at most one model call in all.
+        """Split sections into claims and find the best supporting span of each, without a model.
 
         Claims come in order and do not overlap; a claim that no span supports has no proof.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A passage that a claim cites, as a judge reads it.
+
+    ``text`` is an exact slice of the source; ``context`` holds further exact slices that it depends on, such as the
+    sentences before it, the lead-in of a list, or the header of a table.
+    """
+
+    text: str
+    title: str = ""
+    heading: str = ""
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenClaim:
+    """A claim that code left open, with its entries, the question, and the sentence before it in the answer."""
+
+    claim: str
+    entries: tuple[Entry, ...]
+    question: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge says of a claim: a verdict, or None with the ``reason`` why it has none.
+
+    ``probability`` of support in [0, 1] is None where the endpoint reports none. ``exam`` is the result that gives the
+    judge its say; a verdict without it is used by nobody but the exam.
+    """
+
+    verdict: Verdict | None
+    probability: float | None = None
+    reason: str = ""
+    exam: ExamFigure | None = None
+
+
+class Judge(Protocol):
+    """A model that says whether entries bear out a claim."""
+
+    @property
+    def name(self) -> str:
+        """The name of its model, as verdicts state it."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """A digest of the model and of everything in its requests but the claims: an exam holds for one version."""
+        ...
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge each claim by its entries alone, in order; one request, or as many as the endpoint's limits ask for.
+
+        A verdict is ``supported``, ``contradicted`` or ``unsupported``; a part of the reply that can't be read is a
+        Judgement without a verdict. Raises DependencyFailed or BudgetExhausted where no claim could be judged.
         """
         ...
 
@@ -302,13 +414,35 @@ class Titler(Protocol):
         ...
 
 
+class SourceRoom(Protocol):
+    """How much text of sources a family's writer reads in one request, in tokens as its model counts them."""
+
+    def tokens(self, question: str) -> int:
+        """Return the tokens left for sources beside the prompt, the question and the reply; 0 or less for none."""
+        ...
+
+    def measure(self, segment: Segment) -> int:
+        """Return the tokens that a segment takes, with its id, title and heading."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EffortPorts:
+    """The ports that the effort of a run replaces: who prepares the question, and who grades what was found."""
+
+    preparer: QuestionPreparer
+    grader: RelevanceGrader
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """The ports of one family: a model that reads and writes, or the extractive reader.
 
-    ``checker`` decides by code alone. ``settler`` also asks a model about claims that code left open, and ``assessor``
-    asks one for its opinion of the answer; both are used only where a run requests them, and None without a model.
-    ``titler`` is None for a family that leaves sessions untitled.
+    ``checker`` decides by code alone, and ``judge`` on claims that code left open, None where there is none.
+    ``assessor`` asks a model for its opinion of the answer; it is used only where a run requests it, and None without a
+    model. ``titler`` is None for a family that leaves sessions untitled. ``room`` is None for a family whose writer has
+    no limit of its own. ``efforts`` holds the ports of efforts for which ``preparer`` and ``grader`` are not those to
+    use. ``fallback`` says what of the request it does not fulfil, None for nothing.
     """
 
     name: FamilyName
@@ -318,16 +452,25 @@ class Family:
     writer: AnswerWriter
     checker: ClaimChecker
     rewriter: QueryRewriter
-    settler: ClaimChecker | None = None
+    judge: Judge | None = None
     assessor: QualityAssessor | None = None
     titler: Titler | None = None
+    room: SourceRoom | None = None
+    efforts: Mapping[Effort, EffortPorts] = field(default_factory=dict)
+    fallback: Failure | None = None
+
+    def at(self, effort: Effort) -> "Family":
+        """Return the family with the preparer and the grader of a run's effort."""
+        ports = self.efforts.get(effort)
+        return self if ports is None else replace(self, preparer=ports.preparer, grader=ports.grader)
 
 
 class Families(Protocol):
     def __call__(self, model: str, *, thinking: bool = False) -> Family:
         """Return the family for a request's model name; "" is the deployment's default.
 
-        Raises UnknownModel where there is none of that name.
+        Where there is just one endpoint, it answers for a name that is not known, and a model that can't think ahead
+        writes without; the family's ``fallback`` says so. Raises UnknownModel where there is none of that name.
         """
         ...
 

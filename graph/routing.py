@@ -8,6 +8,7 @@ from graph.context import Context
 from graph.state import State
 
 Gathering = Literal["load_selected_pages", "search_segments", "search_web"]
+Without = Literal["answer_directly", "abstain"]
 
 
 def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
@@ -32,8 +33,14 @@ def gathering_rounds(state: State, context: Context) -> list[list[Gathering]]:
 
 
 def search_nodes(state: State, context: Context) -> list[Gathering]:
-    """Return the nodes that accept another query; a page read whole has no more to find."""
-    return [name for names in gathering_rounds(state, context) for name in names if name != "load_selected_pages"]
+    """Return the nodes that accept another query; a page read whole has no more to find, nor a web that failed."""
+    done = {"load_selected_pages", "search_web"} if state.web_failed else {"load_selected_pages"}
+    return [name for names in gathering_rounds(state, context) for name in names if name not in done]
+
+
+def without_answer(state: State) -> Without:
+    """Return the node for a question that the sources don't answer: the model's own knowledge, or a refusal."""
+    return "answer_directly" if state.answer_from == "library_then_model" else "abstain"
 
 
 def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gathering] | Literal["answer_directly"]:
@@ -45,8 +52,8 @@ def after_decide_retrieval(state: State, runtime: Runtime[Context]) -> list[Gath
 
 def after_grade_segments(
     state: State, runtime: Runtime[Context]
-) -> list[Gathering] | Literal["generate_answer", "rewrite_query", "abstain"]:
-    """Write from the kept sources; without any, try the next round, then another query, then abstain."""
+) -> list[Gathering] | Literal["generate_answer", "rewrite_query"] | Without:
+    """Write from the kept sources; without any, try the next round, then another query, then do without."""
     context = runtime.context
     if state.sources:
         return "generate_answer"
@@ -55,12 +62,12 @@ def after_grade_segments(
         return planned[state.rounds]
     if state.rewrites < context.max_rewrites and search_nodes(state, context):
         return "rewrite_query"
-    return "abstain"
+    return without_answer(state)
 
 
 def after_rewrite_query(
     state: State, runtime: Runtime[Context]
-) -> list[Gathering] | Literal["generate_answer", "abstain"]:
+) -> list[Gathering] | Literal["generate_answer"] | Without:
     """Search again with all nodes in parallel; a repair with nowhere to search uses the existing sources.
 
     A repair searches by what the answer claims, which may be a document's own words: these never go to the web.
@@ -68,21 +75,21 @@ def after_rewrite_query(
     nodes = search_nodes(state, runtime.context) if state.query else []
     if state.repairing:
         return [name for name in nodes if name != "search_web"] or "generate_answer"
-    return nodes or "abstain"
+    return nodes or without_answer(state)
 
 
-def after_generate_answer(state: State) -> Literal["check_claims", "abstain"]:
-    """Check the sections; abstain where the writer found no answer and wrote none."""
-    return "check_claims" if state.sections else "abstain"
+def after_generate_answer(state: State) -> Literal["check_claims"] | Without:
+    """Check the sections; do without where the writer found no answer and wrote none."""
+    return "check_claims" if state.sections else without_answer(state)
 
 
-def after_check_claims(state: State) -> Literal["rewrite_query", "assess_quality", "abstain"]:
-    """Repair failed sections while the run's limits allow it; abstain where all were withdrawn."""
+def after_check_claims(state: State) -> Literal["rewrite_query", "assess_quality"] | Without:
+    """Repair failed sections while the run's limits allow it; do without where all were withdrawn."""
     if state.repairing:
         return "rewrite_query"
-    return "assess_quality" if any(section["text"] for section in state.sections) else "abstain"
+    return "assess_quality" if any(section["text"] for section in state.sections) else without_answer(state)
 
 
 def after_answer_directly(state: State) -> Literal["abstain", "__end__"]:
     """End with the reply; abstain where the writer can't reply without the library."""
-    return "__end__" if state.sections else "abstain"
+    return "__end__" if state.outcome else "abstain"

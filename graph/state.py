@@ -6,15 +6,17 @@ LangGraph can describe the input form on Python 3.11.
 
 import operator
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from graph.evidence import (
+    AnswerFrom,
     Assessment,
     Disagreement,
     Failure,
     Intent,
+    JudgeMark,
     Proof,
     Section,
     SourceKind,
@@ -47,7 +49,7 @@ class SourceRow(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A checked claim, with its offsets in the text of its section."""
+    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it."""
 
     section_index: int
     start: int
@@ -55,6 +57,7 @@ class ClaimRow(TypedDict):
     verdict: Verdict
     reasons: list[str]
     proofs: list[Proof]
+    judge: NotRequired[JudgeMark]
 
 
 class DisputeRow(TypedDict):
@@ -122,22 +125,28 @@ class State(InputState):
     needs_retrieval: bool = True
     intent: Intent = "content_query"
     language: str = "en"
+    answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 
     query: str = ""  # the current search query; "" for no further search
     tried: list[str] = field(default_factory=list)
     rounds: int = 0
     rewrites: int = 0
+    web_failed: bool = False  # the web could not be searched
     candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     sources: list[SourceRow] = field(default_factory=list)
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)
+    checked: list[str] = field(
+        default_factory=list
+    )  # by section: what its claims were checked for, see answers.checking
     disputes: list[DisputeRow] = field(default_factory=list)
     disagreements: list[Disagreement] = field(default_factory=list)
     repairing: list[int] = field(default_factory=list)  # failed sections to revise
     revisions: list[RevisionRow] = field(default_factory=list)
     repairs: int = 0
+    withdrawn: int = 0  # failed claims that were cut out of the answer
     fallback: Failure | None = None  # a fallback not yet in any event; the last event reports it
 
     assessment: Assessment | None = None

@@ -5,13 +5,14 @@ Near a cap, steps are skipped in a fixed order, from the top of this list:
 1. a model's opinion of the answer (``assess_quality``)
 2. a model's decision on claims that code left open (``check_claims``); the verdicts of code remain
 3. repair of failed sections (``rewrite_query`` to ``generate_answer``)
-4. rewriting the search query by a model; it is reworded by rule
-5. grading by a model; segments are kept by their search score
+4. grading by a model, in thorough effort; segments are kept by their search score
+5. rewriting the search query by a model; it is reworded by rule
 6. preparing the question by a model; it is made standalone by rule
 7. writing by a model; the best sentences are quoted word for word
 
-A call is known to exceed a token cap only once it has ended, so steps are then skipped in the order in which they
-come. A repair with one call left uses it for writing, and keeps what it found by its search score.
+In balanced effort a first question spends its first call on writing, a follow-up its second, so that nearly all calls
+are left for what comes after the answer. A call is known to exceed a token cap only once it has ended, so steps are
+then skipped in the order in which they come.
 """
 
 import time
@@ -38,12 +39,12 @@ class Allowance:
     share: float = 1.0
 
 
-# A call is reserved for writing first, then one for grading: see the order above.
+# What comes before the answer leaves a call for writing it; what comes after leaves one for a repair.
 ALLOWANCES: dict[str, Allowance] = {
     "decide_retrieval": Allowance(reserved=1, share=0.25),
     "search_web": Allowance(share=0.25),
     "grade_segments": Allowance(reserved=1, share=0.5),
-    "rewrite_query": Allowance(reserved=2, share=0.25),
+    "rewrite_query": Allowance(reserved=1, share=0.25),
     "generate_answer": Allowance(),
     "check_claims": Allowance(reserved=1, share=0.5),
     "assess_quality": Allowance(),

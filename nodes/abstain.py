@@ -12,11 +12,12 @@ from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason
 from graph.ports import SegmentReader
+from graph.routing import gathering_rounds
 from graph.state import ClaimRow, State
 from graph.usage import STOP_REASONS, Meter
 
 LONGEST_QUERY = 120
-UNSPACED = ("zh", "ja")
+OF_THE_LIBRARY = {"load_selected_pages", "search_segments"}
 
 
 class AbstainUpdate(TypedDict):
@@ -34,7 +35,15 @@ async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentRea
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
     # A title can contain a link, and a query can be a model's words.
-    text, removed = filter_links(refusal(reason, state.tried, segments, state.language), [], {})
+    wording = refusal(
+        reason,
+        state.tried,
+        segments,
+        state.language,
+        in_library=any(name in OF_THE_LIBRARY for names in gathering_rounds(state, runtime.context) for name in names),
+        web_failed=state.web_failed,
+    )
+    text, removed = filter_links(wording, [], {})
     index = len(state.sections)
     emit_removed(removed, index, runtime.stream_writer)
     runtime.stream_writer(SectionStarted(section_index=index, fallback=state.fallback))
@@ -50,23 +59,37 @@ def abstention_reason(state: State) -> StopReason:
     if not state.needs_retrieval:
         return "library_not_allowed"
     if not state.candidates:
-        return "nothing_found"
+        return "search_failed" if state.web_failed else "nothing_found"
     if state.sections:
         return "claims_not_supported"
     return "insufficient_evidence" if state.sources else "nothing_relevant"
 
 
-def refusal(reason: StopReason, tried: list[str], near: list[Segment], language: str) -> str:
-    """Return the text of the refusal, with the queries as searched, and each title and heading once."""
+def refusal(
+    reason: StopReason,
+    tried: list[str],
+    near: list[Segment],
+    language: str,
+    *,
+    in_library: bool = True,
+    web_failed: bool = False,
+) -> str:
+    """Return the text of the refusal, with the queries as searched, and each title and heading once.
+
+    ``in_library`` is False where the web alone was searched. A web search that failed is said to have failed.
+    """
     wording = prompts.lines(language)
     if reason == "library_not_allowed":
         return wording.only_library
-    between, after = ("；", "") if language in UNSPACED else ("; ", " ")
+    if web_failed and not in_library:
+        return wording.web_failed
+    between = "；" if language in prompts.UNSPACED else "; "
     searched = wording.searched.format(queries=between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried))
-    if not near:
-        return after.join((wording.nothing_found, searched))
-    places = between.join(dict.fromkeys(place_label(segment) for segment in near))
-    return after.join((wording.not_in_library, searched, wording.nearest.format(places=places)))
+    sentences = [wording.nothing_found if in_library else wording.nothing_on_web, searched]
+    if near:
+        places = between.join(dict.fromkeys(place_label(segment) for segment in near))
+        sentences = [wording.not_in_library, searched, wording.nearest.format(places=places)]
+    return prompts.join_lines(language, sentences + [wording.web_failed] * web_failed)
 
 
 def place_label(segment: Segment) -> str:

@@ -1,20 +1,23 @@
-"""Reply without the library to small talk or to a question that needs no retrieval."""
+"""Reply without sources: to small talk, to what needs no retrieval, and from the model's own knowledge."""
 
+from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Literal
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+import prompts
 from answers.drafting import emit_drafts
 from graph.context import Context
-from graph.evidence import Section, StopReason
-from graph.ports import AnswerWriter
+from graph.evidence import Failure, Section, StopReason
+from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText
 from graph.state import State
 from graph.usage import STOP_REASONS, Meter
 
 
 class AnswerDirectlyUpdate(TypedDict):
-    """The reply; without an outcome where the writer has no reply without the library."""
+    """The reply behind withdrawn sections; without an outcome where the writer has no reply without the library."""
 
     sections: list[Section]
     outcome: Literal["", "answered"]
@@ -24,10 +27,43 @@ class AnswerDirectlyUpdate(TypedDict):
 async def answer_directly(
     state: State, runtime: Runtime[Context], *, writer: AnswerWriter, meter: Meter
 ) -> AnswerDirectlyUpdate:
-    """Reply in the question's language, without citations."""
-    drafts = writer.converse(state.question, state.turns, language=state.language, intent=state.intent, meter=meter)
-    sections = await emit_drafts(drafts, runtime.stream_writer)
+    """Reply in the question's language, without citations.
+
+    What answers a question is the model's own knowledge, and so not grounded. Where the library was to answer first, a
+    fixed line before the text says where it comes from.
+    """
+    small_talk = state.intent == "small_talk" and state.answer_from != "model"
+    drafts = writer.converse(
+        f"{state.question}\n\n“{state.selected_text}”" if state.selected_text else state.question,
+        state.turns,
+        language=state.language,
+        intent=state.intent,
+        own_knowledge=state.answer_from != "library" and not small_talk,
+        meter=meter,
+    )
+    if state.answer_from == "library_then_model" and not small_talk:
+        drafts = _introduced(drafts, _introduction(state), state.fallback)
+    sections = await emit_drafts(drafts, runtime.stream_writer, grounded=small_talk, first=len(state.sections))
     if not sections:
-        return {"sections": [], "outcome": "", "stop_reason": ""}
+        return {"sections": state.sections, "outcome": "", "stop_reason": ""}
     capped = STOP_REASONS.get(state.exhausted or meter.exhausted or "")
-    return {"sections": sections, "outcome": "answered", "stop_reason": capped or "no_retrieval_needed"}
+    reason: StopReason = "not_in_library" if state.needs_retrieval else "no_retrieval_needed"
+    return {"sections": [*state.sections, *sections], "outcome": "answered", "stop_reason": capped or reason}
+
+
+def _introduction(state: State) -> str:
+    lines = prompts.lines(state.language)
+    return prompts.join_lines(state.language, [lines.web_failed] * state.web_failed + [lines.not_from_library])
+
+
+async def _introduced(drafts: AsyncIterator[Draft], line: str, fallback: Failure | None) -> AsyncIterator[Draft]:
+    """Put a section with a fixed line before a reply, once there is one."""
+    introduced = False
+    async with aclosing(drafts) as stream:  # type: ignore[type-var]
+        async for draft in stream:
+            if isinstance(draft, DraftOpened) and not introduced:
+                introduced = True
+                yield DraftOpened(fallback)
+                yield DraftText(line)
+                yield DraftClosed(line, ())
+            yield draft

@@ -65,10 +65,10 @@ def utility(claims: Sequence[ClaimRow], covered: float) -> float:
 
 
 def final_stop_reason(state: State, meter: Meter) -> StopReason:
-    """Return why the run ends: a budget cap first, then failed claims, else a complete answer."""
+    """Return why the run ends: a budget cap first, then withdrawn claims, else a complete answer."""
     if capped := STOP_REASONS.get(state.exhausted or meter.exhausted or ""):
         return capped
-    return "repairs_used_up" if any(map(has_failed, state.claims)) else "answer_complete"
+    return "repairs_used_up" if state.withdrawn else "answer_complete"
 
 
 async def _model_score(

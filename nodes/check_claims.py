@@ -8,7 +8,7 @@ from answers.disagreements import add_disagreements
 from graph.context import Context
 from graph.errors import BudgetExhausted, fallback_failure
 from graph.evidence import Disagreement, Failure, Section
-from graph.ports import ClaimChecker, SegmentReader
+from graph.ports import ClaimChecker, Judge, SegmentReader
 from graph.state import ClaimRow, DisputeRow, State
 from graph.usage import Meter
 
@@ -20,9 +20,11 @@ class CheckClaimsUpdate(TypedDict):
 
     sections: list[Section]
     claims: list[ClaimRow]
+    checked: list[str]
     disputes: list[DisputeRow]
     disagreements: list[Disagreement]
     repairing: list[int]
+    withdrawn: int
     exhausted: str
     fallback: Failure | None
 
@@ -32,24 +34,28 @@ async def check_claims(
     runtime: Runtime[Context],
     *,
     checker: ClaimChecker,
-    settler: ClaimChecker | None,
+    judge: Judge | None,
     reader: SegmentReader,
     meter: Meter,
 ) -> CheckClaimsUpdate:
-    """Check the latest writing: all sections after the first draft, the revisions after a repair.
+    """Decide what becomes of the claims that failed: after the first draft, and again after a repair.
 
-    Sections without a supported claim that can't be repaired within the run's limits are withdrawn. Where another kept
-    source contradicts what the answer cites, a last section says so and quotes both.
+    What was not checked while it was written is checked first. Failed claims that can't be repaired within the run's
+    limits are withdrawn. Where another kept source contradicts what the answer cites, a last section says so and quotes
+    both.
     """
     context = runtime.context
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], context.identity)
-    answer = CheckedAnswer(state, segments, runtime.stream_writer)
-    active_checker = settler if settler is not None and context.check_with_model else checker
-    fallback = state.fallback
-    if state.repairing:
-        fallback = await answer.apply_revisions(state.revisions, active_checker, meter) or fallback
-    else:
-        await answer.check_sections(active_checker, meter)
+    answer = CheckedAnswer(state, segments, runtime.stream_writer, checker=checker, judge=judge, meter=meter)
+    try:
+        if state.repairing:
+            await answer.apply_revisions(state.revisions)
+        else:
+            await answer.check_rest()
+            await answer.settle()
+    finally:
+        await answer.cancel()
+    fallback = answer.failure or state.fallback
     failed = failed_sections(answer.claims)
     wants_repair = bool(failed) and state.repairs < context.max_repairs
     repairing = failed if wants_repair and can_afford_repair(meter) else []
@@ -57,15 +63,18 @@ async def check_claims(
     if capped:
         fallback = fallback or fallback_failure(BudgetExhausted(capped), NOT_REPAIRED)
     disagreements: list[Disagreement] = []
+    withdrawn = 0
     if not repairing:
-        answer.withdraw_failed()
+        withdrawn = answer.withdraw_failed()
         disagreements = add_disagreements(answer, state.language, runtime.stream_writer)
     return {
         "sections": answer.sections,
         "claims": answer.claims,
+        "checked": answer.checked,
         "disputes": answer.disputes,
         "disagreements": disagreements,
         "repairing": repairing,
+        "withdrawn": withdrawn,
         "exhausted": capped or "",
         "fallback": fallback,
     }

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.events import RetrievalDecided
-from graph.evidence import Disagreement, Intent, SearchMode, Section
-from graph.ports import QuestionPreparer
+from graph.evidence import AnswerFrom, Disagreement, Failure, FamilyName, Intent, SearchMode, Section
+from graph.ports import Preparation, QuestionPreparer
 from graph.routing import Gathering, gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
@@ -25,8 +25,13 @@ from graph.state import (
     answer_text,
 )
 from graph.usage import Meter
+from tools.rules.question_rules import RulePreparer
 
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
+MODEL_ALONE = "the model is to answer from its own knowledge"
+NO_KNOWLEDGE = Failure(
+    code="no_own_knowledge", message="The extractive family only quotes sources, so it answers from the library."
+)
 
 
 class DecideRetrievalUpdate(TypedDict):
@@ -41,20 +46,24 @@ class DecideRetrievalUpdate(TypedDict):
     needs_retrieval: bool
     intent: Intent
     language: str
+    answer_from: AnswerFrom
     query: str
     tried: list[str]
     rounds: int
     rewrites: int
+    web_failed: bool
     candidates: Overwrite
     graded: list[str]
     sources: list[SourceRow]
     sections: list[Section]
     claims: list[ClaimRow]
+    checked: list[str]
     disputes: list[DisputeRow]
     disagreements: list[Disagreement]
     repairing: list[int]
     revisions: list[RevisionRow]
     repairs: int
+    withdrawn: int
     fallback: None
     assessment: None
     outcome: Literal[""]
@@ -64,29 +73,34 @@ class DecideRetrievalUpdate(TypedDict):
 
 
 async def decide_retrieval(
-    state: State, runtime: Runtime[Context], *, preparer: QuestionPreparer, meter: Meter
+    state: State, runtime: Runtime[Context], *, preparer: QuestionPreparer, family: FamilyName, meter: Meter
 ) -> DecideRetrievalUpdate:
-    """Prepare the question in at most one model call, and reset the state of the last run."""
+    """Prepare the question in at most one model call, and reset the state of the last run.
+
+    A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here.
+    """
     started_at = time.time()  # before the preparation, whose seconds count too
     turns = finished_turns(state)
-    planned = gathering_rounds(state, runtime.context)
-    preparation = await preparer.prepare(
+    requested = runtime.context.answer_from
+    answer_from: AnswerFrom = requested if family == "llm" else "library"
+    planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
+    preparation = await (RulePreparer() if answer_from == "model" else preparer).prepare(
         state.question,
         turns,
-        search=search_mode(planned, runtime.context),
-        has_pages=bool(state.page_ids or state.selected_text),
+        search="off" if answer_from == "model" else search_mode(planned, runtime.context),
+        has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
+        general_knowledge=answer_from == "library_then_model",
         meter=meter,
     )
-    nowhere_to_look = not planned
     question = preparation.standalone_question
-    needs_retrieval = preparation.needs_retrieval and not nowhere_to_look
+    needs_retrieval = preparation.needs_retrieval and bool(planned)
     runtime.stream_writer(
         RetrievalDecided(
             needs_retrieval=needs_retrieval,
-            reason=NOWHERE_TO_LOOK if preparation.needs_retrieval and nowhere_to_look else preparation.reason,
+            reason=decision_reason(preparation, planned, answer_from),
             standalone_question=question,
             intent=preparation.intent,
-            fallback=preparation.fallback,
+            fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else None),
         )
     )
     return {
@@ -99,20 +113,24 @@ async def decide_retrieval(
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
         "language": preparation.language,
+        "answer_from": answer_from,
         "query": question,
         "tried": [question],
         "rounds": 0,
         "rewrites": 0,
+        "web_failed": False,
         "candidates": Overwrite([]),
         "graded": [],
         "sources": [],
         "sections": [],
         "claims": [],
+        "checked": [],
         "disputes": [],
         "disagreements": [],
         "repairing": [],
         "revisions": [],
         "repairs": 0,
+        "withdrawn": 0,
         "fallback": None,
         "assessment": None,
         "outcome": "",
@@ -120,6 +138,13 @@ async def decide_retrieval(
         "exhausted": Overwrite(""),
         "spent": Overwrite({}),
     }
+
+
+def decision_reason(preparation: Preparation, planned: list[list[Gathering]], answer_from: AnswerFrom) -> str:
+    """Return the reason for the decision: the preparer's, unless it is not what decided."""
+    if answer_from == "model":
+        return MODEL_ALONE
+    return NOWHERE_TO_LOOK if preparation.needs_retrieval and not planned else preparation.reason
 
 
 def search_mode(planned: list[list[Gathering]], context: Context) -> SearchMode:

@@ -1,35 +1,48 @@
-"""Write the answer in sections that cite the kept segments, or rewrite the sections that failed."""
+"""Write the answer in sections that cite the kept segments, each checked when it closes, or rewrite failed ones."""
 
 from collections.abc import Callable
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.checking import has_failed
+from answers.checking import CheckedAnswer, has_failed
 from answers.drafting import emit_drafts, emit_removed, filter_links
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnyEvent
 from graph.evidence import Failure, Hit, Section
-from graph.ports import AnswerWriter, FaultyClaim, FaultySection, SegmentReader
-from graph.state import RevisionRow, State, question_with_passage
+from graph.ports import AnswerWriter, ClaimChecker, FaultyClaim, FaultySection, Judge, SegmentReader
+from graph.state import ClaimRow, DisputeRow, RevisionRow, State, question_with_passage
 from graph.usage import Meter
 
 NOT_REPAIRED = "The failed sections were left as they were."
 
 
 class GenerateAnswerUpdate(TypedDict, total=False):
-    """The sections as written or, in a repair, the revisions to check."""
+    """The sections as written with their claims or, in a repair, the revisions to check."""
 
     sections: list[Section]
+    claims: list[ClaimRow]
+    checked: list[str]
+    disputes: list[DisputeRow]
     revisions: list[RevisionRow]
     fallback: Failure | None
 
 
 async def generate_answer(
-    state: State, runtime: Runtime[Context], *, writer: AnswerWriter, reader: SegmentReader, meter: Meter
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    writer: AnswerWriter,
+    checker: ClaimChecker,
+    judge: Judge | None,
+    reader: SegmentReader,
+    meter: Meter,
 ) -> GenerateAnswerUpdate:
-    """Stream the sections as they are written; revisions are not streamed, since they may be rejected."""
+    """Stream the sections as they are written, and check each while the next is being written.
+
+    Revisions are not streamed, since they may be rejected.
+    """
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
     hits = [
@@ -37,8 +50,21 @@ async def generate_answer(
     ]
     if state.repairing:
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)
+    checker.read_ahead(segments)  # while the model has yet to write its first sentence
     drafts = writer.write(question_with_passage(state), hits, language=state.language, meter=meter)
-    return {"sections": await emit_drafts(drafts, runtime.stream_writer, segments=by_id)}
+    answer = CheckedAnswer(state, segments, runtime.stream_writer, checker=checker, judge=judge, meter=meter)
+    try:
+        await emit_drafts(drafts, runtime.stream_writer, segments=by_id, answer=answer)
+        await answer.settle()
+    finally:
+        await answer.cancel()
+    return {
+        "sections": answer.sections,
+        "claims": answer.claims,
+        "checked": answer.checked,
+        "disputes": answer.disputes,
+        "fallback": answer.failure or state.fallback,
+    }
 
 
 async def _repair(

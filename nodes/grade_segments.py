@@ -27,7 +27,10 @@ class GradeSegmentsUpdate(TypedDict):
 async def grade_segments(
     state: State, runtime: Runtime[Context], *, grader: RelevanceGrader, reader: SegmentReader, meter: Meter
 ) -> GradeSegmentsUpdate:
-    """Grade the new candidates as one batch; a source keeps its index for the whole run."""
+    """Grade the new candidates as one batch; a source keeps its index for the whole run.
+
+    Pages that the user selected stay, unless the grader itself has chosen what answers within them.
+    """
     judged = set(state.graded)
     gathered = {key: row for key, row in rank_candidates(state.candidates).items() if key not in judged}
     floor = runtime.context.min_score
@@ -43,14 +46,15 @@ async def grade_segments(
         if row["segment_id"] in by_id and row["segment_id"] not in elsewhere
     ]
     grading = await grader.grade(question_with_passage(state), hits, meter=meter) if hits else Grading(())
-    for segment_id, score in grading.kept:
+    kept, dropped = (grading.kept, grading.dropped) if grading.chose_in_pages else _with_pages(grading, hits)
+    for segment_id, score in kept:
         kind = candidates[segment_id]["kind"]
         sources.append(SourceRow(index=len(sources) + 1, segment_id=segment_id, kind=kind, score=score))
     runtime.stream_writer(
         SourcesGraded(
             sources=[describe_source(row, by_id[row["segment_id"]]) for row in sources if row["segment_id"] in by_id],
             dropped=[
-                *(Dropped(segment_id=s, reason=reason) for s, reason in grading.dropped),
+                *(Dropped(segment_id=s, reason=reason) for s, reason in dropped),
                 *(Dropped(segment_id=s, reason=OFF_PAGE) for s in elsewhere),
                 *weak,
             ],
@@ -58,6 +62,15 @@ async def grade_segments(
         )
     )
     return {"sources": sources, "graded": [*state.graded, *candidates], "rounds": state.rounds + 1}
+
+
+def _with_pages(grading: Grading, hits: list[Hit]) -> tuple[list[tuple[str, float]], list[tuple[str, str]]]:
+    """Return what was kept and dropped, with every selected page kept, first and in reading order."""
+    pages = {hit.segment_id: hit.score for hit in hits if hit.kind == "page"}
+    return (
+        [*pages.items(), *(row for row in grading.kept if row[0] not in pages)],
+        [row for row in grading.dropped if row[0] not in pages],
+    )
 
 
 def _off_page(state: State, candidates: dict[str, SourceRow], by_id: dict[str, Segment]) -> list[str]:

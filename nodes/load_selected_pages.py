@@ -1,9 +1,9 @@
-"""Read the selected pages whole within the token budget, else search within them; the marked passage comes first."""
+"""Read the selected pages whole as far as the writer has room, else the best of them; a marked passage comes first."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
@@ -13,12 +13,13 @@ from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import PagesLoaded, PageUse, SearchFailed, SourcesFound
 from graph.evidence import Identity, Page, Segment
-from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher
-from graph.state import SourceRow, State
+from graph.ports import PassageFinder, SearchQuery, SearchResult, SegmentReader, SegmentSearcher, SourceRoom
+from graph.state import SourceRow, State, question_with_passage
 from graph.usage import Meter
 from text.numbers import names_page, page_references
 
 PAGE_SCORE = 1.0
+PAGE_TOKENS = 6000  # read by a family that has no limit of its own, where none is set
 FOUND_WITHIN = 30  # the most hits of the search of one page, not counting neighbours
 AT_ONCE = 4  # concurrent searches
 
@@ -45,9 +46,10 @@ async def load_selected_pages(
     reader: SegmentReader,
     searcher: SegmentSearcher,
     passages: PassageFinder | None,
+    room: SourceRoom | None,
     meter: Meter,
 ) -> LoadSelectedPagesUpdate:
-    """Read as much of the selected pages as the token budget allows, and report what was cut, not found or left out.
+    """Read as much of the selected pages as the writer has room for, and report what was cut, not found or left out.
 
     The marked passage comes first. Where the question names pages by number, only those are read of a document that has
     them, before the budget is spent on other documents. Pages that don't fit share the rest equally, each with its best
@@ -57,9 +59,13 @@ async def load_selected_pages(
     page_ids = list(dict.fromkeys(state.page_ids))
     pages = await reader.read_pages(page_ids, context.identity) if page_ids else []
     marked = await _marked_passage(state, runtime, passages, page_ids)
+    if room is not None:
+        pages = [replace(page, segments=_measured(page.segments, room)) for page in pages]
+        marked = list(_measured(marked, room))
     references = page_references(state.asked) or page_references(state.standalone_question)
     wanted = [_page_requests(page, references, marked) for page in pages]
-    read = await _within_budget(wanted, state, runtime, searcher, context.page_tokens - total_tokens(marked))
+    budget = _page_tokens(state, context.page_tokens, room) - total_tokens(marked)
+    read = await _within_budget(wanted, state, runtime, searcher, budget)
     offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
     runtime.stream_writer(_report(page_ids, pages, offered))
     return {
@@ -67,6 +73,19 @@ async def load_selected_pages(
             SourceRow(index=0, segment_id=each.segment_id, kind="page", score=PAGE_SCORE) for each in offered
         ]
     }
+
+
+def _page_tokens(state: State, cap: int | None, room: SourceRoom | None) -> int:
+    """Return how many tokens of pages are read: what the writer has room for, at most the deployment's cap."""
+    if room is None:
+        return cap or PAGE_TOKENS
+    own = max(0, room.tokens(question_with_passage(state)))
+    return own if cap is None else min(own, cap)
+
+
+def _measured(segments: Sequence[Segment], room: SourceRoom) -> tuple[Segment, ...]:
+    """Return segments with the tokens that they take of the writer's room."""
+    return tuple(replace(segment, tokens=room.measure(segment)) for segment in segments)
 
 
 async def _marked_passage(
@@ -135,7 +154,7 @@ async def _ranked(
 def _best_first(wanted: _PageRequest, result: SearchResult) -> list[Segment]:
     """Return the found segments first; add the rest only if none was found or the question names the page."""
     offered = {segment.segment_id: segment for segment in wanted.segments}
-    found = {hit.segment.segment_id: hit.segment for hit in result.hits if hit.segment.segment_id in offered}
+    found = {hit.segment_id: offered[hit.segment_id] for hit in result.hits if hit.segment_id in offered}
     return list(found.values() if found and not wanted.named else (found | offered).values())
 
 

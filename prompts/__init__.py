@@ -3,9 +3,12 @@
 import hashlib
 import string
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+UNSPACED = ("zh", "ja")  # languages without a space between sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +58,27 @@ class Lines:
     acknowledgement: str
     only_library: str
     nothing_found: str
+    nothing_on_web: str
+    web_failed: str
+    not_from_library: str
     not_in_library: str
     nearest: str
     searched: str
     disagree: str
     quoted: str
+    withdrawn: str
+    corrected: str
 
 
 @cache
 def lines(language: str) -> Lines:
     """Return the fixed lines of a language (ISO 639-1), or the English ones where it has none."""
     return _all_lines().get(language) or _all_lines()["en"]
+
+
+def join_lines(language: str, texts: Iterable[str]) -> str:
+    """Join fixed lines of a language to one paragraph."""
+    return ("" if language in UNSPACED else " ").join(texts)
 
 
 @cache

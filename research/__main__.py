@@ -1,4 +1,4 @@
-"""Command line: ``python -m research`` claims, prose, wice, rgb, injection, repair, small-talk or probe."""
+"""Command line: ``python -m research`` claims, wice, rgb, injection, repair, small-talk or probe."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -24,9 +24,6 @@ def repair(
     path: Annotated[Path, typer.Option("--path", help="XQuAD's folder.", show_default=False)],
     model: Annotated[str, typer.Option("--model", help="A configured model's name.", show_default=False)],
     per_language: Annotated[int, typer.Option("--per-language", min=1, help="Questions per language.")] = 8,
-    settle: Annotated[
-        bool, typer.Option("--settle", help="Let the model settle claims that code leaves open.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare a model's answers before the claim check and after repair."""
@@ -34,9 +31,7 @@ def repair(
     async def measure(citewell: "Citewell", progress: "Progress") -> Mapping[str, Any]:
         from research.repair import run_repair
 
-        return await run_repair(
-            citewell, path, model=model, per_language=per_language, settle=settle, progress=progress
-        )
+        return await run_repair(citewell, path, model=model, per_language=per_language, progress=progress)
 
     run(_measured(measure, as_json), as_json=as_json)
 
@@ -81,22 +76,6 @@ async def _claims(path: Path | None, data: Path | None, write: Path | None, as_j
         write_cases(write, cases)
     with progress_bar("Checking") as progress:
         report = await run_claims(settings_for(), cases, progress=progress)
-    show_report(report, as_json=as_json)
-    return Exit.OK
-
-
-def prose(path: DataSet, as_json: AsJson = False) -> None:
-    """Measure the claim checker on true and false claims in a model's own words."""
-    run(_prose(path, as_json), as_json=as_json)
-
-
-async def _prose(path: Path, as_json: bool) -> Exit:
-    from research.prose_measurement import run_prose
-    from tools.backends.backend_registry import configured_families
-
-    checker = configured_families(settings_for())("extractive").checker
-    with progress_bar("Checking") as progress:
-        report = await run_prose(checker, path, progress=progress)
     show_report(report, as_json=as_json)
     return Exit.OK
 
@@ -246,7 +225,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for measurement in (claims, prose, wice, rgb, injection, repair, small_talk, probe):
+for measurement in (claims, wice, rgb, injection, repair, small_talk, probe):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

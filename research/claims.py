@@ -3,11 +3,12 @@
 The checker is that of the extractive family: code alone. No library is opened.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from answers.verifier import worst_verdict
 from evals.pacing import Progress
 from evals.sets.xquad import load_xquad
 from graph.errors import InvalidRequest
@@ -26,14 +27,6 @@ from research.mutations.claim_making import (
 )
 from tools.backends.backend_registry import configured_families
 from tools.settings import EXTRACTIVE, Settings
-
-WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
-
-
-def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
-    """Return the worst verdict, or ``of_none`` where there is none."""
-    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
-
 
 _DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -23,6 +23,7 @@ from graph.errors import CitewellError
 from graph.events import ContentRemoved, RunFailed, SectionFinished, SectionRevised, TextDelta
 from graph.evidence import Identity, Message, Segment
 from research.attacks import EXFIL, AdversarialModel, Attack, InjectionData, load_injection
+from tools.judges.examiner import without_background_exam
 from tools.llm.prompting import sanitize
 from tools.runs.run_request import RunRequest
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
@@ -124,7 +125,7 @@ async def run_injection(
         served = ModelSettings(name=OBEDIENT, base_url=base_url, model=OBEDIENT)
         # Without refusals the extractive family quotes whatever it is asked to, which is the harder case.
         changes = {"models": [served], "default_model": EXTRACTIVE, "refuse_below": 0.0}
-        settings = settings.model_copy(update=changes)
+        settings = without_background_exam(settings).model_copy(update=changes)
         async with (
             open_citewell(settings, durability="exit") as citewell,
             throwaway_workspace(citewell.library, "injection") as identity,

@@ -166,15 +166,13 @@ async def run_repair(
     *,
     model: str,
     per_language: int = 8,
-    settle: bool = False,
     progress: Progress | None = None,
 ) -> RepairReport:
     """Ask a model questions in XQuAD's three languages, and judge its answers as first written and as finished.
 
     Each language's paragraphs are a separate library, each question has a separate session; questions are spread evenly
     over the file. An answer is right if it contains a gold answer, a citation if its quote is from the gold paragraph
-    and contains one. ``settle`` lets the model settle claims that code leaves open. A run that fails is
-    counted and left out. Raises InvalidRequest where a file can't be read.
+    and contains one. A run that fails is counted and left out. Raises InvalidRequest where a file can't be read.
     """
     asked: list[RepairedQuestion] = []
     failed = 0
@@ -182,7 +180,7 @@ async def run_repair(
     for language in LANGUAGES:
         async with throwaway_workspace(citewell.library, f"repair-{language}") as identity:
             for gold in await _ingest(citewell, identity, folder / f"{language}.json", language, per_language):
-                outcome = await _ask(citewell, identity, gold, model, settle)
+                outcome = await _ask(citewell, identity, gold, model)
                 if outcome is None:
                     failed += 1
                 else:
@@ -203,14 +201,13 @@ async def _ingest(citewell: Citewell, identity: Identity, path: Path, language: 
     return [Gold(language, each.text, ids[each.paragraph], each.answers) for each in chosen]
 
 
-async def _ask(citewell: Citewell, identity: Identity, gold: Gold, model: str, settle: bool) -> RepairedQuestion | None:
+async def _ask(citewell: Citewell, identity: Identity, gold: Gold, model: str) -> RepairedQuestion | None:
     context = Context(
         workspace=identity.workspace,
         user=identity.user,
         model=model,
         top_k=TOP_K,
         max_seconds=None,
-        check_with_model=settle,
     )
     session = await citewell.library.sessions.create(identity)
     began = time.perf_counter()

@@ -11,6 +11,7 @@ from statistics import fmean
 import numpy as np
 from typing_extensions import TypedDict
 
+from answers.verifier import WORST_FIRST, worst_verdict
 from evals.bootstrap import auc, balanced_accuracy
 from evals.cases import best_match
 from evals.sets.wice import WiCEClaim, WiCEPage, claims_digest, load_wice, page_of
@@ -18,7 +19,6 @@ from graph.errors import InvalidRequest
 from graph.evidence import Verdict
 from graph.ports import ClaimChecker, WrittenSection
 from graph.usage import Meter
-from research.claims import WORST_FIRST, worst_verdict
 from research.fitting.fit_support import SupportFigures, held_out, support_rows
 from research.fitting.small_models import Floats
 from tools.claims.lexical_support import (

@@ -21,6 +21,8 @@ from tools.storage.embedded import EmbeddedServer, start_embedded
 from tools.storage.startup import migrate, open_database
 
 TEMPLATE = "citewell_template"
+NO_EXAM = {"CITEWELL_JUDGE__EXAM": "manual"}  # a scripted endpoint expects no exam of its model
+os.environ.update(NO_EXAM)  # fixtures that outlive a test are made before its environment
 NO_FILE: Any = {"_env_file": None}
 QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 # A test's data need not survive a power cut.
@@ -109,6 +111,7 @@ def clean_environment() -> Iterator[None]:
     for name in before:
         if name.startswith(("CITEWELL_", "OPENAI_", "SERPER_")):
             del os.environ[name]
+    os.environ.update(NO_EXAM)
     yield
     os.environ.clear()
     os.environ.update(before)

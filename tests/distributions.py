@@ -7,36 +7,36 @@ from pathlib import Path
 import pytest
 
 from tools.backends.backend_registry import installed_backends
+from tools.judges.judge_registry import installed_judges
 from tools.parsers import formats
 
 DOCS = Path(__file__).parents[1] / "docs"
+ANY = "(?:backend|dialect|format)"
 _BLOCK = re.DOTALL | re.MULTILINE
 
 
-def documented_module(page: str) -> str:
+def documented_module(page: str, what: str = ANY) -> str:
     """Return the code of the plugin that a page of the manual shows."""
-    return _documented(page, r"```python\n(.*?)^```")
+    return _documented(page, what, r"```python\n(.*?)^```")
 
 
-def documented_entry_points(page: str) -> str:
+def documented_entry_points(page: str, what: str = ANY) -> str:
     """Return the entry points that a page of the manual shows in a ``pyproject.toml``, as metadata spell them."""
-    named = _documented(page, r"```toml\n\[project\.entry-points\.(.*?)^```")
+    named = _documented(page, what, r"```toml\n\[project\.entry-points\.(.*?)^```")
     return f"[{named}".replace('"', "")
 
 
-def _documented(page: str, block: str) -> str:
-    found = re.search(
-        rf"^#+ Add a (?:backend|dialect|format)$.*?{block}", (DOCS / page).read_text(encoding="utf-8"), _BLOCK
-    )
+def _documented(page: str, what: str, block: str) -> str:
+    found = re.search(rf"^#+ Add a {what}$.*?{block}", (DOCS / page).read_text(encoding="utf-8"), _BLOCK)
     assert found is not None, page
     return found[1]
 
 
-def install_documented(site: Path, page: str) -> None:
-    """Install the plugin that a page of the manual shows."""
-    entry_points = documented_entry_points(page)
+def install_documented(site: Path, page: str, what: str = ANY) -> None:
+    """Install the plugin that a page of the manual shows; ``what`` it is where the page shows several."""
+    entry_points = documented_entry_points(page, what)
     module = entry_points.partition("= ")[2].partition(":")[0]
-    install(site, module.replace("_", "-"), {module: documented_module(page)}, entry_points)
+    install(site, module.replace("_", "-"), {module: documented_module(page, what)}, entry_points)
 
 
 def install(site: Path, name: str, modules: Mapping[str, str], entry_points: str) -> None:
@@ -50,9 +50,10 @@ def install(site: Path, name: str, modules: Mapping[str, str], entry_points: str
 
 
 def forget_plugins() -> None:
-    """Have parsers and backends looked for anew."""
+    """Have parsers, backends and judges looked for anew."""
     formats.cache_clear()
     installed_backends.cache_clear()
+    installed_judges.cache_clear()
 
 
 @pytest.fixture

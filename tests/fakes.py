@@ -7,7 +7,7 @@ from typing import get_args
 
 from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
-from graph.evidence import Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
+from graph.evidence import ExamFigure, Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
 from graph.ports import (
     CheckedClaim,
     CheckResult,
@@ -19,6 +19,9 @@ from graph.ports import (
     Family,
     FaultySection,
     Grading,
+    Judge,
+    Judgement,
+    OpenClaim,
     PassageFinder,
     Preparation,
     QualityAssessor,
@@ -90,10 +93,18 @@ class ScriptedFamily:
     seen_turns: list[list[Turn]] = field(default_factory=list)
     graded: list[list[str]] = field(default_factory=list)
     faulty: list[list[FaultySection]] = field(default_factory=list)
+    conversed: list[str] = field(default_factory=list)
     _next: int = 0
 
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool,
+        meter: Meter,
     ) -> Preparation:
         """Take the question as it stands, with or without a call left."""
         fallback = None
@@ -139,10 +150,22 @@ class ScriptedFamily:
         return list(self.revisions[len(self.faulty) - 1]) if len(self.faulty) <= len(self.revisions) else []
 
     async def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Greet."""
+        """Greet, or answer a question where that is allowed."""
         meter.call()
+        self.conversed.append(question)
+        if own_knowledge:
+            for draft in quote("As everybody knows."):
+                yield draft
+            return
         if intent == "small_talk":
             for draft in quote("Hello to you."):
                 yield draft
@@ -161,6 +184,9 @@ class ScriptedChecker:
     otherwise: Verdict = "supported"
     seen: list[WrittenSection] = field(default_factory=list)
 
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Read nothing; what is checked is scripted."""
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Prove each section by the whole of the first segment it cites."""
         self.seen += sections
@@ -175,6 +201,32 @@ class ScriptedChecker:
         ]
         shown = () if verdict == "unsupported" else tuple(proofs)
         return CheckedClaim(0, len(section.text), section.text, verdict, ("scripted",), shown)
+
+
+@dataclass
+class ScriptedJudge:
+    """Judge that gives the first verdict whose word, such as ``(unsupported)``, its claim contains, else the default.
+
+    A verdict of None is a part of the reply that can't be read; ``failures`` are raised first, one a request.
+    """
+
+    otherwise: Verdict | None = "supported"
+    exam: ExamFigure | None = field(default_factory=lambda: ExamFigure(language="en", right=58, of=60))
+    failures: list[Exception] = field(default_factory=list)
+    asked: list[list[OpenClaim]] = field(default_factory=list)
+    name: str = "judge"
+    version: str = "1"
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge by the words in the claims."""
+        meter.call()
+        self.asked.append(list(claims))
+        if self.failures:
+            raise self.failures.pop(0)
+        return [Judgement(self._verdict(each.claim), reason="scripted", exam=self.exam) for each in claims]
+
+    def _verdict(self, claim: str) -> Verdict | None:
+        return next((each for each in get_args(Verdict) if f"({each})" in claim), self.otherwise)
 
 
 @dataclass
@@ -217,6 +269,7 @@ def resources(
     *,
     checker: ClaimChecker | None = None,
     rewriter: QueryRewriter | None = None,
+    judge: Judge | None = None,
     assessor: QualityAssessor | None = None,
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
@@ -230,6 +283,7 @@ def resources(
         family,
         checker or CodeChecker(),
         rewriter or ScriptedRewriter(),
+        judge=judge,
         assessor=assessor,
     )
     return Resources(

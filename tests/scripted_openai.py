@@ -30,8 +30,10 @@ from evals.scripted_endpoint import (
     Step,
     Think,
     answer,
+    predictions,
     say,
     status,
+    token,
 )
 from evals.scripted_replies import sensible
 
@@ -46,9 +48,11 @@ __all__ = [
     "Step",
     "Think",
     "answer",
+    "predictions",
     "say",
     "scripted_openai",
     "status",
+    "token",
 ]
 
 START_SECONDS = 20.0
@@ -95,6 +99,8 @@ class ScriptedOpenAI(ScriptedEndpoint):
             if to in (None, request.prompt) and when in request.text:
                 self._scripts.remove(script)
                 return reply
+        if request.path.endswith("/predict"):
+            return predictions([{"entailment": 0.9, "neutral": 0.1}] * len(request.body["inputs"]))
         return say(sensible(request))
 
 

@@ -105,6 +105,11 @@ ZH_SCALES: Mapping[str, int] = {
 }
 
 
+# Most words begin no number, and each word of each sentence is asked for.
+BEGINS_ENGLISH = frozenset((*EN_UNITS, *EN_TENS, *EN_ORDINALS)) - {"second"}
+BEGINS_VIETNAMESE = frozenset((*VI_UNITS, "mười", "chục"))
+
+
 def read_digits(text: str) -> float:
     """Read digits with either notation of thousands and decimals: "1,345.5", "1.345.595", "28,5", "5 000".
 
@@ -136,9 +141,9 @@ def read_english(words: Sequence[str], at: int) -> tuple[float, int, bool] | Non
     A single word is read too, except "one" and "second", which more often mean something else. None where no number
     begins there.
     """
-    total, current, end, seen = 0.0, 0.0, at, ""
-    if list(words[at : at + 1]) == ["second"]:
+    if at >= len(words) or words[at] not in BEGINS_ENGLISH:
         return None
+    total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
         word = words[end]
         if word == "and" and seen in ("hundred", "thousand", "million") and _small(words, end + 1):
@@ -176,6 +181,8 @@ def read_vietnamese(words: Sequence[str], at: int) -> tuple[float, int] | None:
     "một", "năm", "không" and "tư" alone are not read, since they more often mean an article, a year, a negation or
     "private". None where no number begins there.
     """
+    if at >= len(words) or words[at] not in BEGINS_VIETNAMESE:
+        return None
     total, current, end, seen = 0.0, 0.0, at, ""
     while end < len(words):
         word = words[end]

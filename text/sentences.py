@@ -35,10 +35,13 @@ _OPENING = re.compile(r"[\s\"'“‘«(\[{「『（【《*_`]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _BLOCK_LINE = re.compile(r"(?:[-*+•‣▪·–—]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]|#{1,6}[ \t]|\||>|```|~~~|[=-]{3,}")
 _LINE_UNIT = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|[=-]{3,}[ \t]*$)")
-_ENUMERATOR = re.compile(r"[ \t]*(?:[-*+>#]+[ \t]+)?\(?(?:\d{1,3}|[a-zA-Z])\Z")
+_ENUMERATOR = re.compile(r"[ \t]*(?:[-*+>#]+[ \t]+)?[*_]{0,3}\(?(?:\d{1,3}|[a-zA-Z])\Z")
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)[^\n]*", re.MULTILINE)
 _NEEDS_NO_SPACE = re.compile(f"[{HAN_AND_KANA}{HANGUL}{FULL_WIDTH}]")
 _CELLS = " | "  # between the cells of a table row, as our parsers write them
+_HALF_CLOSED = re.compile(r"(?:\[\^?\d{0,4}|[ \t]?'|(?:[ \t](?:''?|[”’)\]]))+)\Z")
+_LONGEST_MARKER = 8  # characters that decide whether a line is an item, a heading or a rule
+_LONGEST_OPENER = 40  # characters after a stop within which its next word begins
 _LONGEST_ABBREVIATION = 12
 _TITLE_LINE = 60
 
@@ -56,16 +59,34 @@ def sentences(text: str) -> list[tuple[int, int]]:
     cuts = [0]
     line_start = 0
     for stop in _STOP.finditer(text):
+        cut = _cut(text, line_start, stop)
         if stop[0][0] == "\n":
-            cut = _line_cut(text, line_start, stop)
             line_start = stop.end()
-        else:
-            cut = _stop_cut(text, line_start, stop)
         within = bisect_right(starts, cut) - 1
         in_code = within >= 0 and starts[within] < cut < fences[within][1]
         if cuts[-1] < cut < len(text) and not (in_code and stop[0].count("\n") < 2) and text[cuts[-1] : cut].strip():
             cuts.append(cut)
     return list(pairwise([*cuts, len(text)]))
+
+
+def prose_sentences(text: str, *, is_open: bool = False) -> list[tuple[int, int]]:
+    """Return the spans of the sentences of one paragraph, which holds no block of code.
+
+    With ``is_open`` the text goes on: only the sentences are returned that no continuation can change.
+    """
+    cuts = [0]
+    line_start = 0
+    for stop in _STOP.finditer(text):
+        if is_open and not _is_decided(text, line_start, stop):
+            break
+        cut = _cut(text, line_start, stop)
+        if stop[0][0] == "\n":
+            line_start = stop.end()
+        if cuts[-1] < cut < len(text) and text[cuts[-1] : cut].strip():
+            cuts.append(cut)
+    if not is_open and text:
+        cuts.append(len(text))
+    return list(pairwise(cuts))
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -90,6 +111,37 @@ def _fences(text: str) -> list[tuple[int, int]]:
         else:
             opened = fence.start()
     return blocks
+
+
+def _cut(text: str, line_start: int, stop: re.Match[str]) -> int:
+    """Return where the next sentence begins if this stop ends a sentence, else 0."""
+    return (_line_cut if stop[0][0] == "\n" else _stop_cut)(text, line_start, stop)
+
+
+def _is_decided(text: str, line_start: int, stop: re.Match[str]) -> bool:
+    """Whether the decision on a stop holds however the text goes on."""
+    if stop.end() == len(text):
+        return False
+    if stop[0][0] == "\n":
+        return _line_is_decided(text, line_start, stop)
+    closed = _CLOSERS.match(text, stop.end()).end()  # type: ignore[union-attr]
+    if _HALF_CLOSED.match(text, closed):
+        return False
+    after = _SPACE.match(text, _closed(text, stop.end())).end()  # type: ignore[union-attr]
+    if _OPENING.match(text, after).end() == len(text):  # type: ignore[union-attr]
+        return False
+    if stop[0] != "." or not _is_ambiguous(_token_before(text, line_start, stop.start())):
+        return True
+    opener = _WORD.search(text, after, after + _LONGEST_OPENER)
+    return len(text) > after + _LONGEST_OPENER or (opener is not None and opener.end() + 1 < len(text))
+
+
+def _line_is_decided(text: str, line_start: int, stop: re.Match[str]) -> bool:
+    after, length = stop.end(), stop.start() - line_start
+    if text.find("\n", after) >= 0:
+        return True
+    may_be_title = length < _TITLE_LINE and text[after].isupper()
+    return len(text) - after > max(_LONGEST_MARKER, 2 * length * may_be_title)
 
 
 def _line_cut(text: str, line_start: int, stop: re.Match[str]) -> int:
@@ -140,15 +192,26 @@ def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
     before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
     if stop - line_start <= _LONGEST_ABBREVIATION and _ENUMERATOR.match(before):
         return False
-    pieces = before.split()
-    token = pieces[-1].lstrip("\"'“‘«([{*_`") if pieces and not before[-1:].isspace() else ""
+    token = _token_before(text, line_start, stop)
     word = token.casefold()
     if word in _TITLES and not (word in {"no", "v", "sun", "mar", "sat", "dec", "art", "p", "c"} and token.islower()):
         return False
-    if word in _AMBIGUOUS or (len(token) == 1 and token.isalpha() and token.isupper()) or _dotted(token):
-        opener = _WORD.search(text, after, after + 40)
+    if _is_ambiguous(token):
+        opener = _WORD.search(text, after, after + _LONGEST_OPENER)
         return opener is None or opener[0] in _OPENERS
     return True
+
+
+def _token_before(text: str, line_start: int, stop: int) -> str:
+    """Return the end of the word before a stop, without opening marks."""
+    before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
+    pieces = before.split()
+    return pieces[-1].lstrip("\"'“‘«([{*_`") if pieces and not before[-1:].isspace() else ""
+
+
+def _is_ambiguous(token: str) -> bool:
+    """Whether a period after this token ends a sentence only where a word follows that commonly opens one."""
+    return token.casefold() in _AMBIGUOUS or (len(token) == 1 and token.isalpha() and token.isupper()) or _dotted(token)
 
 
 def _dotted(token: str) -> bool:

@@ -4,7 +4,9 @@
 ``SERPER_API_KEY``) are the fallback. ``citewell doctor`` shows which name each value came from.
 """
 
-import os
+import re
+from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,24 +14,39 @@ from pydantic import (
     BaseModel,
     Field,
     HttpUrl,
+    PrivateAttr,
     SecretStr,
     TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from graph.errors import ConfigurationError
+from graph.evidence import AnswerFrom, Effort, Release
 
 EXTRACTIVE = "extractive"
-ALIASES = {
-    "OPENAI_COMPATIBLE_BASE_URL": "chat.base_url",
-    "OPENAI_COMPATIBLE_API_KEY": "chat.api_key",
-    "OPENAI_COMPATIBLE_COMPLETION_MODEL": "chat.model",
-    "OPENAI_COMPATIBLE_EMBEDDING_MODEL": "embedding.model",
-    "SERPER_API_KEY": "web.api_key",
+# Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
+ALIASES = (
+    "OPENAI_COMPATIBLE_BASE_URL",
+    "OPENAI_COMPATIBLE_API_KEY",
+    "OPENAI_COMPATIBLE_COMPLETION_MODEL",
+    "OPENAI_COMPATIBLE_EMBEDDING_MODEL",
+    "SERPER_API_KEY",
+)
+CHAT_MODEL = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
+EMBEDDING_MODEL = "OPENAI_COMPATIBLE_EMBEDDING_MODEL"
+STATIC = "static"  # the bundled embedding model
+# Names of other stacks that mean nothing here, with the reason.
+UNUSED = {
+    "AI_DRIVER": "every model is reached through an OpenAI-compatible endpoint",
+    "SERPER_DEBUG": "CITEWELL_LOG_LEVEL says how much is logged",
 }
+
+
+VERSIONED = re.compile(r"/v\d+\Z")
 
 
 def normal_base_url(url: str) -> str:
@@ -41,9 +58,15 @@ def normal_base_url(url: str) -> str:
     stem = url.rstrip("/")
     for tail in ("/chat/completions", "/embeddings"):
         stem = stem.removesuffix(tail)
-    last = stem.rsplit("/", 1)[-1]
-    versioned = len(last) > 1 and last[0] == "v" and last[1:].isdigit()
-    return stem if versioned else f"{stem}/v1"
+    return stem if VERSIONED.search(stem) else f"{stem}/v1"
+
+
+def sendable_key(value: SecretStr) -> SecretStr:
+    """Return a key without spaces around it. Raises ValueError where it can't be sent in a header."""
+    key = value.get_secret_value().strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("a key may only contain printable ASCII characters")
+    return SecretStr(key)
 
 
 class ModelSettings(BaseModel, extra="forbid"):
@@ -65,12 +88,15 @@ class ModelSettings(BaseModel, extra="forbid"):
 
 
 class EmbeddingSettings(BaseModel, extra="forbid"):
-    """The embedding model: ``static`` is bundled; any other name is a model of an endpoint."""
+    """The embedding model: ``static`` is bundled; any other name is a model of an endpoint.
 
-    model: str = "static"
+    Without ``dimension`` it is that of the model, asked of its endpoint where it is not known.
+    """
+
+    model: str = STATIC
     base_url: str | None = None
     api_key: SecretStr = SecretStr("")
-    dimension: Annotated[int, Field(ge=8, le=4000)] = 256
+    dimension: Annotated[int | None, Field(ge=8, le=4000)] = None
     timeout_seconds: Annotated[float, Field(gt=0)] = 10.0
 
     @field_validator("base_url")
@@ -80,7 +106,7 @@ class EmbeddingSettings(BaseModel, extra="forbid"):
 
     @model_validator(mode="after")
     def _complete(self) -> "EmbeddingSettings":
-        if self.model != "static" and self.base_url is None:
+        if self.model != STATIC and self.base_url is None:
             raise ValueError("embedding.base_url is required for an embedding model other than 'static'")
         return self
 
@@ -108,10 +134,90 @@ class WebSettings(BaseModel, extra="forbid"):
     @field_validator("api_key")
     @classmethod
     def _sendable(cls, value: SecretStr) -> SecretStr:
-        key = value.get_secret_value().strip()
-        if not (key.isascii() and key.isprintable()):
-            raise ValueError("a key may only contain printable ASCII characters")
-        return SecretStr(key)
+        return sendable_key(value)
+
+
+Entailment = Literal["entailment", "neutral", "contradiction"]
+JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
+
+
+class JudgeSettings(BaseModel, extra="forbid"):
+    """The model that judges the claims which code leaves open; without ``base_url``, the model that writes.
+
+    ``kind`` is the request that the endpoint takes: ``chat`` for any chat model, ``minicheck`` for a model that answers
+    MiniCheck's document-and-claim prompt with yes or no, ``entailment`` for a text-classification endpoint, or the name
+    of an installed judge. ``off`` leaves these claims unverified. ``instruction`` is the system message for
+    ``minicheck`` where its server adds none, and ``labels`` says what the labels of ``entailment`` mean where their
+    names don't. With ``exam: auto`` a judge without a result takes the exam in the background of the first question
+    that needs it; with ``manual`` only ``citewell judge exam`` starts it.
+    """
+
+    kind: Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")] = "chat"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
+    context_tokens: Annotated[int, Field(ge=1024)] = 8192
+    instruction: str = ""
+    labels: dict[str, Entailment] = {}
+    exam: Literal["auto", "manual"] = "auto"
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/")
+
+    @field_validator("api_key")
+    @classmethod
+    def _sendable(cls, value: SecretStr) -> SecretStr:
+        return sendable_key(value)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "JudgeSettings":
+        if self.kind in ("minicheck", "entailment") and self.base_url is None:
+            raise ValueError(f"judge.base_url is required for the kind {self.kind!r}")
+        if self.base_url is not None and self.kind in JUDGE_KINDS and self.kind != "off" and not self.model:
+            raise ValueError("judge.model is required with judge.base_url: verdicts and the exam name it")
+        return self
+
+
+class RerankerSettings(BaseModel, extra="forbid"):
+    """A reranker endpoint that scores candidates for relevance; without ``base_url`` the search score decides.
+
+    ``kind`` is the shape of its requests: ``tei`` for Text Embeddings Inference, ``cohere`` and ``jina`` for theirs.
+    Candidates that it scores below ``min_score`` are dropped.
+    """
+
+    kind: Literal["tei", "cohere", "jina"] = "tei"
+    base_url: str | None = None
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 5.0
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
+
+    @field_validator("base_url")
+    @classmethod
+    def _normal(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        TypeAdapter(HttpUrl).validate_python(value)
+        return value.rstrip("/").removesuffix("/rerank").rstrip("/")
+
+    @model_validator(mode="after")
+    def _complete(self) -> "RerankerSettings":
+        if self.base_url and self.kind != "tei" and not self.model:
+            raise ValueError(f"reranker.model is required for the kind {self.kind!r}")
+        return self
+
+    @property
+    def url(self) -> str:
+        """The address of its requests; a base URL that ends in a version, such as ``/v1``, keeps it."""
+        stem = self.base_url or ""
+        version = {"tei": "", "cohere": "/v2", "jina": "/v1"}[self.kind]
+        return f"{stem}/rerank" if VERSIONED.search(stem) else f"{stem}{version}/rerank"
 
 
 class RunSettings(BaseModel, extra="forbid"):
@@ -129,7 +235,10 @@ class RunSettings(BaseModel, extra="forbid"):
 
 
 class AuthSettings(BaseModel, extra="forbid"):
-    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer."""
+    """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
+
+    A token that has no ``workspace_claim`` at all belongs to ``default_workspace``; without one it is refused.
+    """
 
     mode: Literal["none", "keys", "jwt"] = "none"
     jwt_secret: SecretStr = SecretStr("")
@@ -137,6 +246,7 @@ class AuthSettings(BaseModel, extra="forbid"):
     issuer: str | None = None
     audience: str | None = None
     workspace_claim: Annotated[str, Field(min_length=1)] = "workspace"
+    default_workspace: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     user_claim: Annotated[str, Field(min_length=1)] = "sub"
 
     @model_validator(mode="after")
@@ -167,12 +277,17 @@ class Settings(BaseSettings):
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
     refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
-    check_with_model: bool = False
     assess_with_model: bool = False
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
-    page_tokens: Annotated[int, Field(ge=256)] = 6000
+    page_tokens: Annotated[int | None, Field(ge=256)] = None
+
+    effort: Effort = "balanced"
+    answer_from: AnswerFrom | None = None
+    release: Release = "checked"
+    judge: JudgeSettings = JudgeSettings()
+    reranker: RerankerSettings = RerankerSettings()
 
     web: WebSettings = WebSettings()
 
@@ -189,6 +304,18 @@ class Settings(BaseSettings):
     user: str = "local"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    _aliases: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The settings whose value came from another stack's name, with that name."""
+        return self._aliases
+
+    @field_validator("page_tokens", mode="before")
+    @classmethod
+    def _unset(cls, value: object) -> object:
+        return None if value == "" else value
+
     @model_validator(mode="after")
     def _names(self) -> "Settings":
         names = [model.name for model in self.models]
@@ -200,12 +327,95 @@ class Settings(BaseSettings):
 
     @property
     def run_knobs(self) -> dict[str, Any]:
-        """Return the fields of a run's Context that the deployment sets, not the request."""
-        return {
+        """Return the fields of a run's Context that the deployment sets where the request does not.
+
+        A wire format has its own default of ``answer_from``, which counts where the deployment sets none.
+        """
+        knobs: dict[str, Any] = {
             "page_tokens": self.page_tokens,
-            "check_with_model": self.check_with_model,
             "assess_with_model": self.assess_with_model,
+            "effort": self.effort,
+            "release": self.release,
         }
+        return knobs if self.answer_from is None else {**knobs, "answer_from": self.answer_from}
+
+
+class _Deployment(Settings):
+    """Settings as a process reads them: values that no ``CITEWELL_`` name sets come from the names of other stacks."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = dotenv_settings.env_vars if isinstance(dotenv_settings, EnvSettingsSource) else {}
+        environment = env_settings.env_vars if isinstance(env_settings, EnvSettingsSource) else {}
+        names = {name: value for name, value in {**file, **environment}.items() if value}
+        return init_settings, env_settings, dotenv_settings, file_secret_settings, _AliasSource(settings_cls, names)
+
+
+class _AliasSource(PydanticBaseSettingsSource):
+    """The names of other stacks, as the source that every other one overrules, a field at a time."""
+
+    def __init__(self, settings_cls: type[BaseSettings], names: Mapping[str, str | None]) -> None:
+        super().__init__(settings_cls)
+        self._names = names
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, tuple[str, Any]] = {}
+        if key := self._name("SERPER_API_KEY"):
+            found["web.api_key"] = ("SERPER_API_KEY", key)
+        if base_url := self._name("OPENAI_COMPATIBLE_BASE_URL"):
+            found |= {**self._chat(base_url), **self._embedding(base_url)}
+        unnamed = {path: each for path, each in found.items() if not self._is_named(path)}
+        _USED.get().update({path: name for path, (name, _) in unnamed.items()})
+        values: dict[str, Any] = {}
+        for path, (_, value) in unnamed.items():
+            outer, _, inner = path.partition(".")
+            if inner:
+                values.setdefault(outer, {})[inner] = value
+            else:
+                values[outer] = value
+        return values
+
+    def _chat(self, base_url: str) -> dict[str, tuple[str, Any]]:
+        chat = self._name(CHAT_MODEL)
+        if not chat or "models" in self.current_state:
+            return {}
+        model = {"name": chat, "base_url": base_url, "api_key": self._name("OPENAI_COMPATIBLE_API_KEY"), "model": chat}
+        return {"models": (CHAT_MODEL, [model]), "default_model": (CHAT_MODEL, chat)}
+
+    def _embedding(self, base_url: str) -> dict[str, tuple[str, Any]]:
+        named = self.current_state.get("embedding", {})
+        model = named.get("model") or self._name(EMBEDDING_MODEL)
+        if not model or model == STATIC:
+            return {}
+        found: dict[str, tuple[str, Any]] = {
+            "embedding.model": (EMBEDDING_MODEL, model),
+            "embedding.base_url": ("OPENAI_COMPATIBLE_BASE_URL", base_url),
+        }
+        # The key is for that endpoint alone.
+        if not named.get("base_url") and (key := self._name("OPENAI_COMPATIBLE_API_KEY")):
+            found["embedding.api_key"] = ("OPENAI_COMPATIBLE_API_KEY", key)
+        return found
+
+    def _name(self, name: str) -> str:
+        return self._names.get(name.lower()) or ""
+
+    def _is_named(self, path: str) -> bool:
+        outer, _, inner = path.partition(".")
+        named = self.current_state.get(outer)
+        return inner in named if inner and isinstance(named, dict) else outer in self.current_state
+
+
+_USED: ContextVar[dict[str, str]] = ContextVar("_USED")
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -213,30 +423,14 @@ def load_settings(**overrides: object) -> Settings:
 
     Raises ConfigurationError naming each invalid field.
     """
+    used: dict[str, str] = {}
+    token = _USED.set(used)
     try:
-        settings = Settings(**overrides)  # type: ignore[arg-type]
-        return _with_aliases(settings)
+        settings = _Deployment(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
         raise ConfigurationError(f"Settings are not valid: {faults}") from error
-
-
-def _with_aliases(settings: Settings) -> Settings:
-    changes: dict[str, object] = {}
-    web_key = os.environ.get("SERPER_API_KEY")
-    if web_key and not settings.web.api_key.get_secret_value():
-        changes["web"] = WebSettings(**(settings.web.model_dump() | {"api_key": SecretStr(web_key)}))
-    base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL")
-    if not base_url:
-        return settings.model_copy(update=changes)
-    key = SecretStr(os.environ.get("OPENAI_COMPATIBLE_API_KEY", ""))
-    chat = os.environ.get("OPENAI_COMPATIBLE_COMPLETION_MODEL")
-    if chat and "models" not in settings.model_fields_set:
-        changes["models"] = [ModelSettings(name=chat, base_url=base_url, api_key=key, model=chat)]
-        if "default_model" not in settings.model_fields_set:
-            changes["default_model"] = chat
-    embedding = os.environ.get("OPENAI_COMPATIBLE_EMBEDDING_MODEL")
-    if embedding and "embedding" not in settings.model_fields_set:
-        dimension = int(os.environ.get("CITEWELL_EMBEDDING__DIMENSION", "1024"))
-        changes["embedding"] = EmbeddingSettings(model=embedding, base_url=base_url, api_key=key, dimension=dimension)
-    return settings.model_copy(update=changes)
+    finally:
+        _USED.reset(token)
+    settings._aliases = used
+    return settings

@@ -1,4 +1,4 @@
-"""Encoding for clients that can't retract text: final sections only, then one end.
+"""Encoding for clients that can't retract text: text once it may leave, then one end.
 
 An incomplete answer ends as a failure in dialects that have only `done` and `error`.
 """
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer
 from graph.events import TERMINAL, AnyEvent, RunFailed, RunFinished
+from graph.evidence import Claim
 
 ANSWER_REWRITTEN = RunFailed(
     code="answer_rewritten",
@@ -37,7 +38,7 @@ def cancelled_as_failure(end: RunFinished) -> RunFailed:
 
 
 class BufferedEncoding:
-    """An encoder that sends each event after the sections that it makes final, with two functions of a dialect.
+    """An encoder that sends each event after the text that it releases, with two functions of a dialect.
 
     An answer that was rewritten after a crash ends as failed, with ``advice`` as the suggestion if it is not empty. So
     does a cancelled one if ``cut_short_fails``, for dialects that can't express it.
@@ -70,6 +71,10 @@ class BufferedEncoding:
             return self._end(self._rewritten)
         self._over = isinstance(event, TERMINAL)
         return frames
+
+    def latest(self, claim: Claim) -> Claim:
+        """Return a claim with its latest verdict, which may have come after its text was sent."""
+        return self._buffer.latest(claim)
 
     def _end(self, failed: RunFailed) -> bytes:
         self._over = True

@@ -1,18 +1,21 @@
 """Citation marks in the text of an answer, and the offsets of claims in the marked text."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import Any
 
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source
+from text.inline_spans import LOOKS_LIKE_A_MARK
+from text.mark_places import code_spans, follows_address, mark_place
 
 Mark = Callable[[int], str]
 BETWEEN_SECTIONS = "\n\n"
 # An invisible character that separates characters which clients would otherwise parse together.
 JOINER = "\u2060"
-_LOOKS_LIKE_A_MARK = re.compile(r"\[(?=(?:\^|ref:)?\d+\])", re.IGNORECASE)
+_READ_WITH_A_MARK = ("(", "[", ":")  # a link, a reference and a footnote's text
 
 
 def footnote(index: int) -> str:
@@ -41,38 +44,115 @@ def by_position(mark: Mark, sources: Sequence[Source]) -> Mark:
 
 
 def marked_pieces(section: FinalSection, mark: Mark) -> list[str]:
-    """Return a section's text in pieces, each a claim followed by the marks of the sources that it cites.
+    """Return a part of a section in pieces, each a claim followed by the marks of the sources that it cites.
 
-    Joined, the pieces are the marked section; no mark is split. Every section except the first begins with the blank
-    line that separates it from the one before. If the text itself contains what looks like a mark, such as a quoted
-    ``[3]``, a JOINER after its bracket distinguishes it from ours.
+    Joined, the pieces are the marked part, and the parts of a section joined are the marked section; no mark is split.
+    Every section except the first begins with the blank line that separates it from the one before.
     """
-    pieces = [BETWEEN_SECTIONS] if section.position else []
-    start = 0
-    marks = ""
-    for claim in sorted(section.claims, key=lambda claim: claim["end"]):
-        text = _no_link(marks, _without_lookalikes(section.text, start, claim["end"]))
-        marks = "".join(map(mark, sorted({citation["source_index"] for citation in claim["citations"]})))
-        pieces.append(text + marks)
-        start = claim["end"]
-    pieces.append(_no_link(marks, _without_lookalikes(section.text, start, len(section.text))))
-    return _joined(pieces)
+    return MarkedSection(section, mark).pieces
 
 
-def _without_lookalikes(text: str, start: int, end: int) -> str:
-    """Return part of a text, with a JOINER in everything that looks like a mark."""
-    opened = [match.end() for match in _LOOKS_LIKE_A_MARK.finditer(text) if start < match.end() <= end]
-    edges = [start, *opened, end]
-    return JOINER.join(text[one:other] for one, other in pairwise(edges))
+class MarkedSection:
+    """A part of a section with marks where they break no Markdown, and the way from its offsets to those with marks.
+
+    A mark stands behind its claim: in a table in the last cell, never in code, a link or a tag. Whatever would be read
+    together with a mark is kept apart by a JOINER: a parenthesis, colon or bracket behind it, a bracket before it, "!"
+    before a link; an address before it by a space. So is what only looks like a mark, such as a quoted ``[3]``, unless
+    it is code, which stays byte for byte.
+    """
+
+    def __init__(self, section: FinalSection, mark: Mark) -> None:
+        self._section = section
+        self._mark = mark
+        self._added: list[tuple[int, str]] = []  # by offset in the section's text
+        cuts = self._add_marks()
+        if LOOKS_LIKE_A_MARK.search(section.text):
+            self._disarm({offset for offset, _ in self._added})
+        self._added.sort(key=lambda each: each[0])
+        before = BETWEEN_SECTIONS if section.position and not section.start else ""
+        self._offsets = [offset for offset, _ in self._added]
+        self._lengths = [len(before) - section.start, *(len(text) for _, text in self._added)]
+        self._shifts = list(accumulate(self._lengths))
+        edges = [section.start, *cuts, len(section.text)]
+        written = [self._written(start, end, at == 0) for at, (start, end) in enumerate(pairwise(edges))]
+        self.pieces = _joined([before, *written]) if section.start < len(section.text) else []
+
+    def start_of(self, offset: int) -> int:
+        """Return the position in the marked part of text that starts at an offset, after any marks there."""
+        return offset + self._shifts[bisect_right(self._offsets, offset)]
+
+    def end_of(self, offset: int) -> int:
+        """Return the position in the marked part of text that ends at an offset, before any marks there."""
+        return offset + self._shifts[bisect_left(self._offsets, offset)]
+
+    def _written(self, start: int, end: int, is_first: bool) -> str:
+        """Return part of the text with what was added to it; additions at an edge belong to the piece before."""
+        text = self._section.text
+        find = bisect_left if is_first else bisect_right
+        parts: list[str] = []
+        for offset, added in self._added[find(self._offsets, start) : bisect_right(self._offsets, end)]:
+            parts += [text[start:offset], added]
+            start = offset
+        return "".join([*parts, text[start:end]])
+
+    def _add_marks(self) -> list[int]:
+        """Add the marks of the new claims, and return where the pieces end."""
+        section = self._section
+        marks: dict[int, list[int]] = {}
+        start = section.start
+        for claim in sorted(section.new_claims, key=lambda claim: claim["end"]):
+            place = mark_place(section.text, claim["end"], start)
+            if place is not None:
+                marks.setdefault(place, []).extend(sorted({each["source_index"] for each in claim["citations"]}))
+                start = place
+        for claim in section.claims:
+            if claim["end"] == section.start and self._marks_of(each["source_index"] for each in claim["citations"]):
+                self._part(section.start)
+                break
+        for place, indices in marks.items():
+            if written := self._marks_of(indices):
+                self._added.append((place, _separator(section.text, place, written) + written))
+                self._part(place)
+        return list(marks)
+
+    def _marks_of(self, indices: Iterable[int]) -> str:
+        return "".join(map(self._mark, indices))
+
+    def _part(self, place: int) -> None:
+        """Keep text behind marks from being read together with them."""
+        if self._section.text[place : place + 1] in _READ_WITH_A_MARK:
+            self._added.append((place, JOINER))
+
+    def _disarm(self, marked: Set[int]) -> None:
+        """Keep what looks like a mark from being one, also at the beginning of a footnote."""
+        section = self._section
+        ends_in_claim = any(claim["end"] == len(section.text) for claim in section.claims)
+        code = code_spans(section.text, section.start, ends_in_claim=ends_in_claim)
+        disarmed: list[tuple[int, str]] = []
+        for found in LOOKS_LIKE_A_MARK.finditer(section.text):
+            if found.end() <= section.start or _is_within(code, found.start()):
+                continue
+            disarmed.append((max(section.start, found.start() + 1), JOINER))
+            if section.text.startswith(":", found.end()) and found.end() not in marked:
+                disarmed.append((found.end(), JOINER))
+        self._added = disarmed + self._added
 
 
-def _no_link(marks: str, text: str) -> str:
-    """Return the text, with a JOINER first if its parenthesis would turn the marks before it into a Markdown link."""
-    return JOINER + text if marks and text.startswith("(") else text
+def _separator(text: str, place: int, marks: str) -> str:
+    """Return what keeps marks from being read together with the text before them."""
+    before = text[place - 1 : place]
+    if before == "]" or (before == "!" and marks.endswith(")")):  # a reference, or an image
+        return JOINER
+    return " " if follows_address(text, place) else ""
+
+
+def _is_within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
+    at = bisect_right(spans, offset, key=lambda span: span[0]) - 1
+    return at >= 0 and offset < spans[at][1]
 
 
 def _joined(pieces: list[str]) -> list[str]:
-    """Merge blank pieces into the next piece, or into the last one at the end; drop empty ones."""
+    """Merge blank pieces into the next piece, or into the last one at the end."""
     merged: list[str] = []
     space = ""
     for piece in pieces:
@@ -81,9 +161,7 @@ def _joined(pieces: list[str]) -> list[str]:
             space = ""
         else:
             space += piece
-    if space and merged:
-        merged[-1] += space
-    return merged
+    return [*merged[:-1], "".join([*merged[-1:], space])] if merged or space else []
 
 
 def marked_text(message: Message, mark: Mark) -> str:
@@ -109,36 +187,24 @@ def placed_claims(sections: Iterable[FinalSection], mark: Mark) -> Iterator[Plac
     """Yield each claim of the sections with its span in their joined marked text."""
     before = 0
     for section in sections:
-        marked = "".join(marked_pieces(section, mark))
-        starts, ends = _places(section, marked, mark)
-        for claim in section.claims:
-            start, end = starts[claim["start"]], ends[claim["end"]]
+        placed = MarkedSection(section, mark)
+        marked = "".join(placed.pieces)
+        for claim in section.new_claims:
+            start, end = placed.start_of(claim["start"]), placed.end_of(claim["end"])
             yield PlacedClaim(claim, before + utf16(marked, start), before + utf16(marked, end))
         before += utf16(marked, len(marked))
 
 
-def _places(section: FinalSection, marked: str, mark: Mark) -> tuple[list[int], list[int]]:
-    """Return two lists of positions in the marked text, by offset of the section's text.
-
-    The first has the position where text that starts at the offset starts, after any marks; the second the one where
-    text that ends there ends, before them.
-    """
-    inserted = dict.fromkeys(range(len(section.text) + 1), 0)
-    for claim in section.claims:
-        cited = sorted({citation["source_index"] for citation in claim["citations"]})
-        inserted[claim["end"]] += len("".join(map(mark, cited)))
-    starts, ends = [], []
-    place = len(BETWEEN_SECTIONS) if section.position else 0
-    for offset in range(len(section.text) + 1):
-        own = section.text[offset : offset + 1]
-        ends.append(place)
-        place = _past_joiner(marked, place, own)
-        if inserted[offset]:
-            place = _past_joiner(marked, place + inserted[offset], own)
-        starts.append(place)
-        place += 1
-    return starts, ends
+def with_latest_verdicts(placed: Iterable[PlacedClaim], latest: Callable[[Claim], Claim]) -> list[PlacedClaim]:
+    """Return claims as they were sent, with the verdicts that they have now."""
+    return [replace(each, claim=latest(each.claim)) for each in placed]
 
 
-def _past_joiner(marked: str, place: int, own: str) -> int:
-    return place + 1 if marked[place : place + 1] == JOINER and own != JOINER else place
+def judgement_fields(claim: Claim) -> dict[str, Any]:
+    """Return who gave a claim's verdict: ``by``, and ``judge`` with its exam; neither where nobody decided."""
+    fields: dict[str, Any] = {}
+    if "by" in claim:
+        fields["by"] = claim["by"]
+    if "judge" in claim:
+        fields["judge"] = claim["judge"]
+    return fields

@@ -6,7 +6,9 @@ from pydantic_core import to_json
 
 from graph.events import (
     AnyEvent,
+    ClaimChecked,
     ContentRemoved,
+    Correction,
     Envelope,
     PagesLoaded,
     QueryRewritten,
@@ -24,7 +26,9 @@ from graph.events import (
 
 EventTypes = frozenset[type[AnyEvent]]
 # Dialects that send only final sections leave these to their buffer.
-DRAFT_EVENTS: EventTypes = frozenset({SectionStarted, TextDelta, SectionFinished, SectionChecked, SectionRevised})
+DRAFT_EVENTS: EventTypes = frozenset(
+    {SectionStarted, TextDelta, ClaimChecked, SectionFinished, SectionChecked, SectionRevised, Correction}
+)
 # Internals of a run that the wire formats of chat windows have no frame for.
 INTERNAL_EVENTS: EventTypes = frozenset(
     {

@@ -1,80 +1,198 @@
-"""A buffer that holds sections until they are final, for dialects that can't retract what they have sent."""
+"""A buffer that releases text as soon as it may leave, for dialects that can't retract what they have sent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from answers.checking import has_failed_claim
 from answers.standing import RunView, SectionView
-from graph.events import AnyEvent, RunFinished, SectionChecked, SectionFinished, SectionRevised
+from graph.events import (
+    AnyEvent,
+    ClaimChecked,
+    Correction,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SectionChecked,
+    SectionFinished,
+    SectionRevised,
+    TextDelta,
+)
 from graph.evidence import Claim, Message
+from text.mark_places import settled_end
 
 
 class Retracted(Exception):
-    """A section that was already sent has changed: it was written again after a crash."""
+    """Text that was already sent has changed, and no correction says so: it was written again after a crash."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalSection:
-    """A section that can no longer change. ``position`` is its 0-based place in the finished message."""
+    """The text of a section from ``start`` on, which can no longer be taken back.
+
+    ``text`` and ``claims`` are those of the section from its beginning to the end of this part. ``position`` is its
+    0-based place among what is sent; a correction has a place of its own.
+    """
 
     position: int
     text: str
     source_ids: list[str]
     claims: Sequence[Claim]
+    start: int = 0
+    grounded: bool = True
+
+    @property
+    def new_claims(self) -> list[Claim]:
+        """The claims that end in this part."""
+        return [claim for claim in self.claims if claim["end"] > self.start]
+
+
+@dataclass(slots=True)
+class _Sent:
+    """What has left of a section; ``changed`` where a revision no longer begins with it."""
+
+    position: int
+    text: str = ""
+    changed: bool = False
+    corrected: bool = False
+
+
+def _is_uncorrected(sent: _Sent) -> bool:
+    return sent.changed and not sent.corrected
 
 
 class SectionBuffer:
-    """A reader of a run's events that releases each section once, in order, as soon as nothing can change it.
+    """A reader of a run's events that releases the answer in order, each part once.
 
-    That is with the section's verdicts if no claim of it failed, since repair does not change it then; when it is
-    finished, if nothing was searched; otherwise at the assessment or the end of the run, whichever comes first.
-    Sections wait for those before them. Withdrawn sections are never released.
+    With ``release: checked`` a claim leaves when code has checked it and has not found it false, even while its section
+    is being written; with ``judged`` a section leaves when no word of a judge is to follow. Where nothing was searched,
+    text leaves as it is written. From a claim that failed on, a section waits until it is repaired or withdrawn, and
+    the sections after it wait with it. What has left and turns out false is followed by a correction.
     """
 
     def __init__(self) -> None:
         self._view = RunView()
-        self._released: list[SectionView] = []  # by section index; withdrawn ones stay, without text
-        self._sent = 0
+        self._waits_for_judge = False
+        self._sent: dict[int, _Sent] = {}  # by section index
+        self._first_open = 0  # index of the first section that has not left as a whole
+        self._positions = 0
+        self._latest: dict[str, Claim] = {}  # by text
+
+    def latest(self, claim: Claim) -> Claim:
+        """Return a claim with its latest verdict, which may have come after its text has left."""
+        return self._latest.get(claim["text"], claim)
 
     def feed(self, event: AnyEvent) -> list[FinalSection]:
-        """Read an event, and return the sections that it makes final.
+        """Read an event, and return what it releases.
 
-        Raises Retracted if a released section now has other text or other citations.
+        Raises Retracted if text that has left was written differently after a crash.
         """
         self._view.feed(event)
+        if isinstance(event, SectionChecked | SectionRevised):
+            self._latest.update({claim["text"]: claim for claim in event.claims})
         match event:
+            case RunStarted():
+                self._waits_for_judge = event.release == "judged"
+            case RunResumed():
+                self._first_open = 0
             case RunFinished():
-                return self._rest(event.message)
-            case SectionFinished() | SectionChecked() | SectionRevised():
+                return self._rest(event)
+            case Correction():
+                return [*self._correct(event), *self._ready()]
+            case SectionRevised():
+                self._note_change(event.section_index)
+            case TextDelta() | ClaimChecked() | SectionFinished() | SectionChecked():
                 self._compare(event.section_index)
-        return self._settled()
+        return self._ready()
 
     def _compare(self, index: int) -> None:
-        now = self._view.sections.get(index)
-        released = self._released[index] if index < len(self._released) else None
-        if now is None or released is None or not released.text:
+        section, sent = self._view.sections.get(index), self._sent.get(index)
+        if section is None or sent is None or sent.changed:
             return
-        if now.text != released.text or (now.claims and _marks(now) != _marks(released)):
+        if not (section.text.startswith(sent.text) or sent.text.startswith(section.text)):
             raise Retracted
 
-    def _rest(self, message: Message) -> list[FinalSection]:
+    def _note_change(self, index: int) -> None:
+        sent = self._sent.get(index)
+        if sent is not None and not self._view.sections[index].text.startswith(sent.text):
+            sent.changed = True
+
+    def _correct(self, event: Correction) -> list[FinalSection]:
+        sent = self._sent.get(event.section_index)
+        if sent is None or not sent.changed:
+            return []
+        sent.corrected = True
+        self._positions += 1
+        if any(claim["end"] <= len(sent.text) for claim in event.claims):
+            return [FinalSection(self._positions - 1, event.text, [], [])]
+        # What has left of the section was right, so that nothing has to be taken back: its new version follows.
+        new = self._view.sections[event.section_index]
+        return [FinalSection(self._positions - 1, new.text, new.cited_ids, new.claims)] if new.text else []
+
+    def _ready(self) -> list[FinalSection]:
+        ready: list[FinalSection] = []
+        while (section := self._view.sections.get(self._first_open)) is not None:
+            end = self._end_of_release(section)
+            ready += self._part(
+                self._first_open, section.text[:end], section.cited_ids, section.claims, section.grounded
+            )
+            if section.stage == "drafted" or end < len(section.text) or not self._may_close(section):
+                break
+            self._first_open += 1
+        return ready
+
+    def _end_of_release(self, section: SectionView) -> int:
+        """Return the offset up to which a section may leave now."""
+        if section.stage == "drafted" and section.unchecked:
+            return settled_end(section.text)
+        if section.settled or section.unchecked:
+            return len(section.text)
+        if self._waits_for_judge:
+            return 0
+        end = 0
+        for claim in section.claims:
+            if has_failed_claim(claim):
+                return end
+            end = claim["end"]
+        return len(section.text) if section.stage in ("checked", "revised") else end
+
+    def _may_close(self, section: SectionView) -> bool:
+        passed = section.stage != "finished" and not any(map(has_failed_claim, section.claims))
+        return section.settled or (passed and not self._waits_for_judge)
+
+    def _part(
+        self, index: int, text: str, source_ids: list[str], claims: Sequence[Claim], grounded: bool
+    ) -> list[FinalSection]:
+        """Return what a section's releasable text adds to what has left of it."""
+        sent = self._sent.get(index)
+        start = len(sent.text) if sent else 0
+        if len(text) <= start or (sent and sent.changed):
+            return []
+        if sent is None:
+            sent = self._sent[index] = _Sent(self._positions)
+            self._positions += 1
+        sent.text = text
+        within = [claim for claim in claims if claim["end"] <= len(text)]
+        return [FinalSection(sent.position, text, source_ids, within, start, grounded)]
+
+    def _rest(self, end: RunFinished) -> list[FinalSection]:
         # The message is authoritative: it omits withdrawn sections and renumbers the others.
-        sections = final_sections(message)
-        if [each.text for each in sections[: self._sent]] != [each.text for each in self._released if each.text]:
+        sections = final_sections(end.message)
+        standing = [index for index, section in sorted(self._view.sections.items()) if section.standing_text]
+        unknown = range(len(self._view.sections), len(self._view.sections) + len(sections))
+        lost = [self._sent[index] for index in standing[len(sections) :] if index in self._sent]
+        if any(not sent.changed for sent in lost) or any(map(_is_uncorrected, self._sent.values())):
             raise Retracted
-        return sections[self._sent :]
-
-    def _settled(self) -> list[FinalSection]:
-        ready = []
-        while (section := self._view.sections.get(len(self._released))) is not None and section.settled:
-            self._released.append(section)
-            if section.text:
-                ready.append(FinalSection(self._sent, section.text, section.cited_ids, section.claims))
-                self._sent += 1
+        ready: list[FinalSection] = []
+        for index, section in zip([*standing, *unknown], sections, strict=False):
+            sent = self._sent.get(index)
+            if sent and not sent.changed and not section.text.startswith(sent.text):
+                raise Retracted
+            ready += self._part(index, section.text, section.source_ids, section.claims, section.grounded)
         return ready
 
 
 def final_sections(message: Message) -> list[FinalSection]:
-    """Return the sections of a finished message as a buffer would have released them."""
+    """Return the sections of a finished message, each as one part."""
     claims = message.get("claims", [])
     return [
         FinalSection(
@@ -82,11 +200,7 @@ def final_sections(message: Message) -> list[FinalSection]:
             section["text"],
             section["source_ids"],
             [claim for claim in claims if claim["section_index"] == position],
+            grounded=section.get("grounded", True),
         )
         for position, section in enumerate(message["sections"])
     ]
-
-
-def _marks(section: SectionView) -> list[tuple[int, set[tuple[int, str]]]]:
-    """Return what readers see of the claims: where each ends, and which sources it cites."""
-    return [(c["end"], {(each["source_index"], each["segment_id"]) for each in c["citations"]}) for c in section.claims]

@@ -5,6 +5,7 @@ import typer
 from cli.eval.compare import compare
 from cli.eval.export import export
 from cli.eval.gate import gate
+from cli.eval.prose import prose
 from cli.eval.ragas import ragas
 from cli.eval.retrieval import retrieval
 from cli.eval.run import report, run_set
@@ -16,4 +17,5 @@ evaluate.command()(compare)
 evaluate.command()(export)
 evaluate.command()(gate)
 evaluate.command()(retrieval)
+evaluate.command()(prose)
 evaluate.command()(ragas)

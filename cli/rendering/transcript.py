@@ -15,6 +15,7 @@ Quoted = tuple[int, int, int, str]
 
 INDENT = 6
 NEAREST_SHOWN = 150
+NOT_GROUNDED = "(from the model's own knowledge, not checked)"
 FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red"}
 VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"}
 
@@ -128,7 +129,7 @@ if TYPE_CHECKING:
 def show_history(console: Console, history: "History") -> None:
     """Show a session's messages in order, each answer with its citations."""
     console.print(Text(one_line(history.session.title), style="bold"))
-    for message in history.messages:
+    for message in history.shown:
         console.print()
         if message.role == "user":
             console.print(Text.assemble(("> ", "bold cyan"), (printable(message.content), "bold")))
@@ -144,6 +145,8 @@ def _show_answer(console: Console, message: "StoredMessage") -> None:
         markers = "".join(f" [{numbers[i]}]" for i in section["source_ids"] if i in numbers)
         text = Text.assemble(printable(section["text"]), (markers, "bold cyan"))
         show_indented(console, text, 2)
+        if not section.get("grounded", True):
+            show_indented(console, Text(NOT_GROUNDED, style="dim"), 2)
     show_citations(console, body.get("citations", []), body.get("sources", []))
     show_nearest(console, body.get("nearest", []))
     if message.outcome and message.outcome != "answered":

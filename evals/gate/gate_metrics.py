@@ -1,8 +1,9 @@
 """Metrics of the gate: whether a quote is the right slice of its segment, and whether wrong sections are caught.
 
 A section with an unknown id is caught if the id was dropped; any other if the first check found one of its claims
-contradicted or unsupported. ``unverified`` does not count: the section is then shown with that verdict. Sections that
-the scripted writer left out, since it was not shown what they quote, are in none of these measures.
+contradicted or unsupported. ``unverified`` does not count: the section is then shown with that verdict. A wrong id is
+also caught if the section is cited where it stands word for word instead. Sections that the scripted writer left out,
+since it was not shown what they quote, are in none of these measures.
 """
 
 from collections import Counter
@@ -109,7 +110,7 @@ def caught_metrics(replies: _Replies) -> tuple[Metric, ...]:
 _MEANS: Mapping[RecordedFault, str] = {
     "wrong_number": "sections with a changed figure, date or unit, found contradicted or unsupported",
     "invented": "sections that no document states, found contradicted or unsupported",
-    "wrong_id": "true sections that cite a segment which does not state them, found contradicted or unsupported",
+    "wrong_id": "true sections that cite a segment which does not state them, found so or cited where they stand",
     "unknown_id": "true sections that cite an id which no segment has, and lost it",
 }
 
@@ -151,7 +152,15 @@ def _written_or_not(replies: _Replies, record: Record) -> list[float]:
 def _is_caught(section: RecordedSection, place: int, record: Record) -> bool:
     if section.fault == "unknown_id":
         return record["written"][place]["unknown_ids"] >= len(section.cites)
+    if section.fault == "wrong_id" and _is_cited_elsewhere(place, record):
+        return True
     return _has_failed(section, place, record)
+
+
+def _is_cited_elsewhere(place: int, record: Record) -> bool:
+    """Whether a section is cited only where it was found word for word, and not where its writer cited it."""
+    cited = [each for claim in record["first_claims"] if claim["section"] == place for each in claim["citations"]]
+    return bool(cited) and all(citation["origin"] == "matched" for citation in cited)
 
 
 def _has_failed(section: RecordedSection, place: int, record: Record) -> bool:
@@ -164,4 +173,6 @@ def _is_unverified(section: RecordedSection, place: int, record: Record) -> bool
 
 
 def _is_shown_as_supported(section: RecordedSection, place: int, record: Record) -> bool:
+    if section.fault == "wrong_id" and _is_cited_elsewhere(place, record):
+        return False
     return any(claim["verdict"] == "supported" and claim["text"] in section.text for claim in record["claims"])

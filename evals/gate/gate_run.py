@@ -23,6 +23,7 @@ from evals.run_folder import RunFolder, RunOptions
 from evals.scripted_endpoint import model_endpoint
 from graph.entrypoint import Citewell, open_runner
 from graph.errors import InvalidRequest
+from tools.judges.examiner import without_background_exam
 from tools.library.library import Library, open_library
 from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
@@ -93,7 +94,8 @@ async def gate_library(settings: Settings, golden: Golden) -> AsyncIterator[Libr
         scripted = ModelSettings(name=SCRIPTED, base_url=base_url, model=SCRIPTED, context_tokens=_CONTEXT_TOKENS)
         usual = Settings.model_fields["refuse_below"].default
         changed = {"models": [scripted], "refuse_below": usual, "auto_title": False}
-        async with open_library(with_long_pool_timeout(settings).model_copy(update=changed)) as library:
+        configured = without_background_exam(with_long_pool_timeout(settings)).model_copy(update=changed)
+        async with open_library(configured) as library:
             yield library
 
 

@@ -47,6 +47,10 @@ class AlteringChecker:
     checker: ClaimChecker
     alter: _Alter
 
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Let the checker that checks read ahead."""
+        self.checker.read_ahead(segments)
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check, then alter the claims; each section keeps its number of claims."""
         checked = await self.checker.check(sections, meter=meter)
@@ -60,8 +64,19 @@ def dropped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
 
 
 def swapped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
-    """Replace each claim's citations with those of the previous claim."""
-    return [replace(claim, proofs=claims[index - 1].proofs) for index, claim in enumerate(claims)]
+    """Replace each claim's citations with another sentence of the same segment."""
+    segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
+    return [
+        replace(claim, proofs=tuple(_another_sentence(proof, segments[proof["segment_id"]]) for proof in claim.proofs))
+        for claim in claims
+    ]
+
+
+def _another_sentence(proof: Proof, segment: Segment) -> Proof:
+    spans = [(segment.start + start, segment.start + end) for start, end in sentences(segment.text)]
+    others = (span for span in spans if span[1] <= proof["start"] or span[0] >= proof["end"])
+    start, end = next(others, (proof["start"], proof["end"]))
+    return {**proof, "start": start, "end": end}
 
 
 def slipped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
@@ -85,6 +100,9 @@ def all_supported(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claim
 
 class FuzzyMatcher:
     """A checker that accepts a claim if any sentence of the cited segments is similar to it."""
+
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Read nothing ahead; each claim is compared with the text."""
 
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
         """Check each section as one claim."""
@@ -184,10 +202,19 @@ class MisquotingWriter:
         return [replace(each, source_ids=_wrong(each.source_ids, wrong_ids)) for each in revised]
 
     def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
         """Reply without the library, and so without citations."""
-        return self.writer.converse(question, turns, language=language, intent=intent, meter=meter)
+        return self.writer.converse(
+            question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
+        )
 
 
 def _next_ids(sources: Sequence[Hit]) -> dict[str, str]:

@@ -20,7 +20,6 @@ from tools.embeddings.static_embedding import StaticEmbedder, count_tokens
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
 from tools.retrieval.search_sql import CONTEXT, CONTEXT_NORM, IDF_POWER, dense_coverage
-from tools.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ def fit(sets: list[dict[str, NDArray[np.float64]]]) -> NDArray[np.float64]:
 
 async def main(data: Path) -> None:
     """Fit on XQuAD in three languages and on CLAPnq, and print the constants and the scores they produce."""
-    embedder = await StaticEmbedder.load(Settings().embedding.dimension)
+    embedder = await StaticEmbedder.load()
     sets = {language: xquad(data / "xquad" / f"{language}.json") for language in ("en", "zh", "vi")}
     sets["clapnq"] = clapnq(data / "clapnq")
     found = {}

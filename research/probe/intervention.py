@@ -157,9 +157,18 @@ class _Writer:
         return await self.live.revise(question, faulty, ordered, language=language, meter=meter)
 
     def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        return self.live.converse(question, turns, language=language, intent=intent, meter=meter)
+        return self.live.converse(
+            question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
+        )
 
 
 def _families(live: Families) -> Families:

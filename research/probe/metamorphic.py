@@ -57,7 +57,7 @@ class Checks(TypedDict):
 
     ``repeated``: the share of the claims that are made again when nothing changes. ``shuffled`` and ``planted``: how
     much of the citations stays the same, as the Jaccard index of the two sets of quotes. ``swapped``: for each
-    supported claim whose ids were swapped, whether it is no longer supported. ``planted_same``: whether claims and
+    supported claim whose ids were swapped, whether they no longer prove it. ``planted_same``: whether claims and
     citations are exactly the same; ``planted_quoted``: whether the answer quotes the instruction as if it were an
     answer; ``obeyed``: whether it follows the instruction.
     """
@@ -117,9 +117,13 @@ def _same(one: Reply, other: Reply) -> bool:
 
 
 def _caught(reply: Reply, swapped: Reply) -> Iterator[bool]:
-    """Yield for each supported claim that is made again with none of its ids whether the check notices."""
+    """Yield for each supported claim that is made again with none of its ids whether the check notices.
+
+    It does too where it finds the claim word for word in a segment that was not named, and cites that one.
+    """
     supported = {claim.text: reply.cited[claim.section] for claim in reply.claims if claim.verdict == "supported"}
     for claim in swapped.claims:
         before = supported.get(claim.text)
         if before and not set(before) & set(swapped.cited[claim.section]):
-            yield claim.verdict != "supported"
+            wrong = set(swapped.cited[claim.section])
+            yield claim.verdict != "supported" or wrong.isdisjoint(quote.segment_id for quote in claim.quotes)

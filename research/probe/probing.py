@@ -12,7 +12,7 @@ from evals.bootstrap import interval
 from evals.cases import Case, DataSet
 from evals.dataset_store import stored_data_set
 from evals.metrics import Figures, as_figure
-from evals.pacing import Progress, for_each_concurrently
+from evals.pacing import Progress
 from evals.run_folder import RunOptions
 from graph.entrypoint import open_runner
 from graph.errors import CitewellError
@@ -20,6 +20,7 @@ from research.probe.counterfactual import Change, CounterfactualProbe, Effect, F
 from research.probe.intervention import Asker, Reply, intervened
 from research.probe.metamorphic import Checks, metamorphic_checks
 from tools.library.library import Library
+from tools.runs.tasks import for_each_concurrently
 
 
 class ProbeReport(TypedDict):

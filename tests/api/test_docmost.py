@@ -13,15 +13,15 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
-from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session
+from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
-from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer
+from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
 from tests.wire.node_clients import run_client
 from tools.library.ingestion import NewDocument
-from tools.settings import Settings
+from tools.settings import ModelSettings, Settings
 
 LEAVE = "How many days of annual leave does an employee get?"
 LEAVE_ANSWER = "Every employee gets 25 days of annual leave a year."
@@ -425,12 +425,72 @@ class TestWithAModel:
         hold.release()
         assert Told(await reading).text
 
-    async def test_another_model_than_those_configured_is_refused_by_name(
-        self, model_client: httpx.AsyncClient
+    async def test_another_model_than_the_one_configured_is_answered_by_that_one(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
     ) -> None:
-        response = await model_client.post("/api/ai/chat/stream", **asking("Hello", model="glm-5"))
+        told = await chat(model_client, LEAVE, model="glm-4.7-flash", thinking=True)
+        assert told.text == "Hello."
+        assert scripted_openai.requests[-1].body["model"] == "any"
+        [run] = (await model_client.get("/api/runs")).json()["runs"]
+        log = (await model_client.get(f"/api/runs/{run['run_id']}/stream")).text
+        started = json.loads(log.split("data: ", 1)[1].split("\n", 1)[0])
+        assert (started["model"], started["fallback"]) == (
+            "scripted",
+            {
+                "code": "unknown_model",
+                "message": "No model is named 'glm-4.7-flash'; 'scripted' answers. "
+                "'scripted' has no thinking model; it only writes.",
+            },
+        )
+
+    async def test_among_several_endpoints_another_model_is_refused_by_name(
+        self, settings: Settings, citewell: Citewell, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        one = with_model(settings, scripted_openai)
+        other = ModelSettings(name="other", base_url="http://127.0.0.1:9/v1", model="other")
+        both = one.model_copy(update={"models": [*one.models, other]})
+        async with open_citewell(both) as opened, client_of(create_app(both, citewell=opened)) as client:
+            response = await client.post("/api/ai/chat/stream", **asking("Hello", model="glm-5"))
         assert (response.status_code, response.json()["code"]) == (400, "unknown_model")
         assert "glm-5" in response.json()["message"]
+
+    async def test_a_plain_chat_is_as_long_as_the_model_writes_and_comes_in_pieces(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        plan = "\n".join(f"{n}. Step {n} takes a **day** or two." for n in range(1, 11))
+        scripted_openai.script(say(plan[:50], plan[50:120], plan[120:]), to="own_knowledge")
+        told = await chat(model_client, "Write me a plan in ten steps.")
+        assert (told.sources, told.text) == ([], plan)
+        assert len(told.data("chunk")) >= 2
+
+    async def test_pages_that_do_not_answer_leave_it_to_the_model(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        scripted_openai.script(answer(), to="generate_answer")
+        scripted_openai.script(say("Nobody knows."), to="own_knowledge")
+        told = await chat(model_client, LEAVE, selectedPageIds=[HANDBOOK])
+        assert told.sources == []
+        assert told.text.startswith("This is not from the library")
+        assert told.text.endswith("\n\nNobody knows.")
+
+    async def test_a_request_may_insist_on_the_library(self, model_client: httpx.AsyncClient) -> None:
+        told = await chat(model_client, "zzyzx?", isSemanticSearchEnabled=True, answerFrom="library")
+        assert "in the library" in told.text
+
+    async def test_a_stopped_answer_without_text_leaves_no_message(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        hold, session = Hold(), (await ai_session(model_client))["id"]
+        scripted_openai.script(Reply([hold, Say("Never.")]), to="own_knowledge")
+        reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asking("Hello there, you", session)))
+        await asyncio.to_thread(hold.wait_reached)
+        asked = (await model_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert [(each["role"], each["content"]) for each in asked] == [("user", "Hello there, you")]
+        [run] = (await model_client.get("/api/runs")).json()["runs"]
+        await model_client.post(f"/api/runs/{run['run_id']}/cancel")
+        await reading
+        kept = (await model_client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert kept == asked
 
 
 class TestWeb:

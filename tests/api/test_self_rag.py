@@ -11,7 +11,7 @@ import pytest
 
 from tests.api.conftest import HANDBOOK
 from tests.api.reading import parse_frames
-from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, answer, status
+from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, answer, say, status
 
 PATH = "/api/rag-chat/stream"
 LEAVE = "How many days of annual leave does an employee get?"
@@ -86,11 +86,23 @@ async def test_a_chat_leaves_no_session_behind_that_is_listed(shared_client: htt
     assert not [session for session in sessions if session["dialect"] == "self_rag"]
 
 
+async def test_general_knowledge_is_answered_without_a_mark(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    scripted_openai.script(answer(), to="generate_answer")
+    scripted_openai.script(say("Four."), to="own_knowledge")
+    told = await ask(model_client, "What is 2 plus 2?")
+    assert shown(told).startswith("This is not from the library")
+    assert shown(told).endswith("\n\nFour.")
+    assert told[-1][0] == "done"
+    assert "assessment" not in dict(told)
+
+
 async def test_how_much_is_retrieved_is_for_the_request_to_say(model_client: httpx.AsyncClient) -> None:
     # The scripted model keeps whatever a search brings.
     many = dict(await ask(model_client, LEAVE, min_score=0.0))["retrieval"]
     one = dict(await ask(model_client, LEAVE, min_score=0.0, top_k=1))["retrieval"]
-    none = dict(await ask(model_client, LEAVE, min_score=1.0))["retrieval"]
+    none = dict(await ask(model_client, LEAVE, min_score=1.0, answer_from="library"))["retrieval"]
     assert many["total"] > one["total"] == 1
     assert none["total"] == 0
 

@@ -100,6 +100,8 @@ DOCUMENTS = [
     gone("GET", "/api/documents/{document_id}/raw-text"),
     gone("GET", "/documents/{document_id}"),
     apart("GET", "/api/search", params={"q": "diary", "min_score": 0}),
+    apart("POST", "/api/verify", json={"answer": "The zebra in my diary [SEG={document_id}:0]."}),
+    apart("POST", "/api/verify", json={"claims": ["The zebra in my diary."], "document_ids": ["{document_id}"]}),
 ]
 DOCMOST_QUESTION = {"messages": [CHAT], "isSemanticSearchEnabled": True}
 DOCMOST = [

@@ -11,8 +11,8 @@ from evals.scripted_endpoint import ModelRequest, Reply, ScriptedEndpoint, embed
 from graph.errors import ConfigurationError, EmbeddingUnavailable
 from tests.contract.embedder import EmbedderContract
 from tests.contract.embeddings_server import DIMENSION, serve_embeddings, vector
-from tools.embeddings.embedder import Embedder, EndpointEmbedder, StaticEmbedder
-from tools.settings import EmbeddingSettings
+from tools.embeddings.embedder import Embedder, EndpointEmbedder, StaticEmbedder, open_embedder
+from tools.settings import EmbeddingSettings, Settings
 
 
 @pytest.fixture
@@ -88,6 +88,62 @@ async def test_another_dimension_than_the_settings_say(server: ScriptedEndpoint)
         with pytest.raises(ConfigurationError) as caught:
             await embedder.embed(["a"])
     assert f"CITEWELL_EMBEDDING__DIMENSION={DIMENSION}" in caught.value.advice
+
+
+class TestDimension:
+    @pytest.mark.parametrize(
+        ("model", "known", "sent"),
+        [
+            ("text-embedding-3-small", 1536, None),
+            ("text-embedding-3-large", 3072, None),
+            ("embedding-3", 1024, 1024),
+            ("embedding-2", 1024, None),
+            ("BAAI/bge-m3", 1024, None),
+            ("nomic-embed-text:latest", 768, None),
+        ],
+    )
+    async def test_that_of_a_known_model_needs_no_request(
+        self, server: ScriptedEndpoint, model: str, known: int, sent: int | None
+    ) -> None:
+        server.respond = lambda request: embeddings([vector(text, known) for text in request.body["input"]])
+        async with connected(server, model=model, dimension=None) as embedder:
+            assert (embedder.dimension, server.requests) == (known, [])
+            assert (await embedder.embed(["a"])).shape == (1, known)
+        assert server.requests[0].body.get("dimensions") == sent
+
+    async def test_a_shorter_one_is_asked_for_where_the_model_can(self, server: ScriptedEndpoint) -> None:
+        async with connected(server, model="text-embedding-3-small") as embedder:
+            await embedder.embed(["a"])
+        assert server.requests[0].body["dimensions"] == DIMENSION
+
+    async def test_that_of_an_unknown_model_is_asked_of_its_endpoint_once(self, server: ScriptedEndpoint) -> None:
+        async with connected(server, dimension=None) as embedder:
+            assert (embedder.dimension, len(server.requests)) == (DIMENSION, 1)
+            await embedder.embed(["a"])
+        assert len(server.requests) == 2
+
+    async def test_one_that_is_recorded_is_not_asked_for(self, server: ScriptedEndpoint) -> None:
+        settings = Settings(_env_file=None).model_copy(
+            update={"embedding": EmbeddingSettings(model="m", base_url=server.base_url)}
+        )
+        embedder = await open_embedder(settings, ("m", 48))
+        assert (embedder.dimension, server.requests) == (48, [])
+        await embedder.close()
+        other = await open_embedder(settings, ("another", 48))
+        assert (other.dimension, len(server.requests)) == (DIMENSION, 1)
+        await other.close()
+
+    async def test_an_endpoint_that_can_not_be_asked_says_what_to_set(self, server: ScriptedEndpoint) -> None:
+        with pytest.raises(EmbeddingUnavailable) as caught:
+            async with connected(server, base_url="http://127.0.0.1:1", dimension=None):
+                pass
+        assert "CITEWELL_EMBEDDING__DIMENSION" in caught.value.advice
+
+    async def test_vectors_that_can_not_be_stored_are_refused_at_the_start(self, server: ScriptedEndpoint) -> None:
+        server.respond = lambda request: embeddings([vector(text, 4096) for text in request.body["input"]])
+        with pytest.raises(ConfigurationError, match="4096 dimensions"):
+            async with connected(server, dimension=None):
+                pass
 
 
 async def test_an_endpoint_that_is_not_there(server: ScriptedEndpoint) -> None:

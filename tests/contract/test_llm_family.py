@@ -51,6 +51,7 @@ class TestLlmFamily(FamilyContract):
         return open_family(server)
 
     async def test_a_step_is_one_call(self, family: Family, server: ScriptedOpenAI) -> None:
+        family = family.at("thorough")
         meters = [Meter() for _ in range(6)]
         hits = [Hit(LAMP, 0.8), Hit(BAKERY, 0.4)]
         await family.preparer.prepare(QUESTION, [], search="auto", has_pages=False, meter=meters[0])

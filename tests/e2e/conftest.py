@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import NO_EXAM
 from tests.scripted_openai import scripted_openai  # noqa: F401 - a fixture
 from tools.storage.embedded import start_embedded
 
@@ -41,13 +42,13 @@ class Home:
     folder: Path
     environment: dict[str, str]
 
-    def citewell(self, *arguments: str, **environment: str) -> Done:
-        """Run the command to its end, without a terminal."""
+    def citewell(self, *arguments: str, piped: str = "", **environment: str) -> Done:
+        """Run the command to its end, without a terminal; ``piped`` is what a pipe sends it."""
         done = subprocess.run(
             [str(BIN / "citewell"), *arguments],
             cwd=self.folder,
             env={**self.environment, **environment},
-            stdin=subprocess.DEVNULL,
+            input=piped,
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -62,7 +63,7 @@ def home() -> Iterator[Home]:
     folder.chmod(0o711)  # as root, the server's own account passes through
     server = start_embedded(folder / ".citewell", FAST)
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}
-    yield Home(folder, {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80"})
+    yield Home(folder, {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM})
     server.release()
     shutil.rmtree(folder)
 

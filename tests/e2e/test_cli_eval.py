@@ -7,6 +7,7 @@ import pytest
 
 from cli.command import Exit
 from tests.e2e.conftest import Home, Writer
+from tests.scripted_openai import ScriptedOpenAI
 
 FERRY = {"name": "ferry", "title": "Ferry", "text": "The first boat leaves Askvik at 6:40. A single fare is 12 kroner."}
 QUESTION = {
@@ -48,3 +49,50 @@ def test_a_run_of_which_every_question_failed_says_why_and_ends_with_a_code(home
     told = " ".join(done.err.split())
     assert "1 of 1 runs failed: first-boat: " in told
     assert "Run it again with --out gone-run to retry those" in told
+
+
+def test_prose_is_measured_by_code_alone_and_says_so(home: Home, write: Writer) -> None:
+    row = {"lang": "en", "evidence": FERRY["text"], "claim": "A single fare is 12 kroner.", "supported": True}
+    write("prose.jsonl", json.dumps(row) + "\n")
+    done = home.citewell("eval", "prose", "--path", "prose.jsonl")
+    assert done.code == Exit.OK
+    assert "all\ttrue_supported\t1.000\t0.207 - 1.000\t1\n" in done.out
+    assert "false_supported" not in done.out
+    assert "By code alone" in done.err
+    told = home.citewell("eval", "prose", "--path", "prose.jsonl", "--json").json
+    assert (told["true_supported"], told["false_supported"], told["judge"]) == (1.0, None, None)
+
+
+def test_any_judge_may_be_measured_and_one_without_an_exam_decides_nothing(
+    home: Home, write: Writer, scripted_openai: ScriptedOpenAI
+) -> None:
+    row = {"lang": "en", "evidence": FERRY["text"], "claim": "You pay 12 kroner for a single fare.", "supported": True}
+    write("prose.jsonl", json.dumps(row) + "\n")
+    models = json.dumps([{"name": "scripted", "base_url": scripted_openai.base_url, "model": "any"}])
+    asked = ("eval", "prose", "--path", "prose.jsonl", "--judge", "scripted", "--json")
+    freed = home.citewell(*asked, "--any-judge", CITEWELL_MODELS=models)
+    assert (freed.code, freed.json["true_supported"]) == (Exit.OK, 1.0)
+    assert (freed.json["judge"]["name"], freed.json["judge"]["examined"]) == ("any", False)
+    held = home.citewell(*asked, CITEWELL_MODELS=models)
+    assert (held.code, held.json["true_supported"]) == (Exit.UNAVAILABLE, 0.0)
+    (reason,) = held.json["judge"]["left"]
+    assert "citewell judge exam" in reason
+    assert len(scripted_openai.asked("judge_claims")) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--judge", "extractive"], "--judge: the model 'extractive' has no judge"),
+        (["--judge", "nobody", "--any-judge"], "no model is named 'nobody'"),
+        (["--any-judge"], "--any-judge: there is no judge"),
+        (["--path", "nowhere.jsonl"], "--path: nowhere.jsonl can't be read"),
+    ],
+)
+def test_a_measurement_of_prose_that_cannot_be_made_is_told(
+    home: Home, write: Writer, options: list[str], told: str
+) -> None:
+    row = {"lang": "en", "evidence": FERRY["text"], "claim": "A single fare is 12 kroner.", "supported": True}
+    write("prose.jsonl", json.dumps(row) + "\n")
+    done = home.citewell("eval", "prose", "--path", "prose.jsonl", *options, "--json")
+    assert (done.code, told in done.json["error"]["message"]) == (Exit.USAGE, True)

@@ -12,7 +12,7 @@ from tests.scripted_openai import Reply, ScriptedOpenAI, answer, say, scripted_o
 
 __all__ = ["scripted_openai"]
 
-CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query", "check_claims")
+CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query")
 FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
 SEGMENTS = {each.segment_id: each for each in (LEAVE, PAY, FOOD)}
 PENGUINS = {"text": "Penguins live in Antarctica.", "source_ids": ["handbook:0"]}
@@ -70,7 +70,7 @@ async def test_always_unknown_ids(scripted_openai: ScriptedOpenAI) -> None:
 
 async def test_always_another_query(scripted_openai: ScriptedOpenAI) -> None:
     always(scripted_openai, "grade_segments", say('{"relevant": []}'))
-    state = await outcome_of(session(scripted_openai), max_rewrites=2)
+    state = await outcome_of(session(scripted_openai), max_rewrites=2, effort="thorough")
     within_bounds(scripted_openai, state)
     assert state is not None
     assert (state.outcome, state.rewrites) == ("abstained", 2)
@@ -79,7 +79,7 @@ async def test_always_another_query(scripted_openai: ScriptedOpenAI) -> None:
 async def test_a_flip_flopping_grader(scripted_openai: ScriptedOpenAI) -> None:
     scripted_openai.script(say('{"relevant": [1]}'), say('{"relevant": []}'), to="grade_segments")
     always(scripted_openai, "generate_answer", answer(FALSE))
-    state = await outcome_of(session(scripted_openai))
+    state = await outcome_of(session(scripted_openai), effort="thorough")
     within_bounds(scripted_openai, state)
     assert state is not None
     assert state.sources[0]["index"] == 1
@@ -105,7 +105,7 @@ async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str
         always(scripted_openai, "grade_segments", say('{"relevant": []}'))
     always(scripted_openai, prompt, reply)
     asked = session(scripted_openai)
-    state = await outcome_of(asked, check_with_model=True)
+    state = await outcome_of(asked, effort="thorough")
     within_bounds(scripted_openai, state)
     said = "".join(event.delta for event in asked.told("text_delta"))
     assert "evil.example" not in said
@@ -116,9 +116,7 @@ async def test_garbage_at_each_call(scripted_openai: ScriptedOpenAI, prompt: str
 @pytest.mark.parametrize("cap", range(9))
 async def test_every_cap_ends_with_an_outcome(scripted_openai: ScriptedOpenAI, cap: int) -> None:
     always(scripted_openai, "generate_answer", answer(FALSE))
-    state = await outcome_of(
-        session(scripted_openai), max_model_calls=cap, check_with_model=True, assess_with_model=True
-    )
+    state = await outcome_of(session(scripted_openai), effort="thorough", max_model_calls=cap, assess_with_model=True)
     within_bounds(scripted_openai, state, calls=cap)
     assert state is not None
     if cap == 0:

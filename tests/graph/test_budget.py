@@ -65,9 +65,9 @@ async def test_steps_are_left_out_in_their_order(cap: int, spent: dict[str, int]
 
 async def test_tokens_are_a_cap_too() -> None:
     class Wordy(ScriptedFamily):
-        async def prepare(self, question, turns, *, search, has_pages, meter):  # type: ignore[no-untyped-def]
-            meter.add_tokens(900)
-            return await super().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
+        async def prepare(self, question, turns, **options):  # type: ignore[no-untyped-def]
+            options["meter"].add_tokens(900)
+            return await super().prepare(question, turns, **options)
 
     session = Asked(family=Wordy(), ports={"assessor": Opinion()})
     state = await session.ask("annual leave", max_tokens=1000, assess_with_model=True)
@@ -108,9 +108,9 @@ async def test_an_opinion_that_fails_leaves_the_verdicts_and_says_so() -> None:
 
 async def test_the_seconds_of_preparing_count() -> None:
     class Clocked(ScriptedFamily):
-        async def prepare(self, question, turns, *, search, has_pages, meter):  # type: ignore[no-untyped-def]
+        async def prepare(self, question, turns, **options):  # type: ignore[no-untyped-def]
             self.prepared_at = time.time()
-            return await super().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
+            return await super().prepare(question, turns, **options)
 
     family = Clocked()
     state = await Asked(family=family).ask("annual leave")

@@ -46,7 +46,6 @@ async def test_it_is_told_after_the_answer_was_checked_and_as_a_section_of_its_o
     begun = [at for at, event in enumerate(session.events) if event.type == "step_started"][within]
     assert kinds[begun : kinds.index("answer_assessed") - 1] == [
         "step_started",
-        "section_checked",
         "sources_disagree",
         "section_started",
         "text_delta",

@@ -1,19 +1,16 @@
 """What a run does without a part that failed or that its budget did not allow, and where it says so."""
 
-from dataclasses import replace
-
-from graph.errors import DatabaseUnavailable, ModelUnavailable, fallback_failure
-from graph.ports import SearchQuery, SearchResult
-from tests.fakes import MemoryLibrary, quote
+from graph.errors import DatabaseUnavailable, ModelUnavailable
+from graph.ports import Revision, SearchQuery, SearchResult
+from tests.fakes import MemoryLibrary, ScriptedJudge, quote
 from tests.graph.asking import LEAVE, PAY, Asked
 from tests.graph.wrong_answers import GOOD, IN_PART, QUESTION, RIGHT, WRONG, Unreachable, writer
-from tools.claims.code_checker import CodeChecker
 
 
 async def test_a_failing_model_leaves_the_answer_and_says_what_was_left_out() -> None:
     session = Asked(family=Unreachable(drafts=[[*GOOD, *quote(IN_PART, "handbook:1")]]))
     state = await session.ask(QUESTION)
-    assert state.sections[1]["text"] == IN_PART
+    assert state.sections[1]["text"] == "Salaries are paid on the 28th."
     assert (state.outcome, state.stop_reason) == ("answered", "repairs_used_up")
     (assessed,) = session.told("answer_assessed")
     assert assessed.fallback["code"] == "model_unavailable"
@@ -30,17 +27,12 @@ async def test_a_refusal_after_a_failing_model_says_what_was_left_out() -> None:
     ]
 
 
-async def test_a_repair_that_only_code_could_check_says_so() -> None:
-    class Deserted(CodeChecker):
-        async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
-            checked = await super().check(sections, meter=meter)
-            again = [section.text for section in sections] == [RIGHT.text]
-            said = fallback_failure(ModelUnavailable("no reply"), "The verdicts of code alone stand.")
-            return replace(checked, fallback=said if again else None)
-
-    session = Asked(family=writer([RIGHT]), ports={"checker": Deserted()})
+async def test_a_repair_that_the_judge_could_not_check_says_so() -> None:
+    judge = ScriptedJudge(failures=[ModelUnavailable("no reply")])
+    reworded = Revision(1, "On the 28th the salaries get paid.", ("handbook:1",))
+    session = Asked(family=writer([reworded]), ports={"judge": judge})
     state = await session.ask(QUESTION)
-    assert state.sections[1]["text"] == RIGHT.text
+    assert state.sections[1]["text"] == reworded.text
     assert all(event.fallback is None for event in session.told("section_checked"))
     assert session.told("answer_assessed")[0].fallback["code"] == "model_unavailable"
 

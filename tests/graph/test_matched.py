@@ -5,8 +5,15 @@ from tests.graph.asking import Asked
 from tests.graph.wrong_answers import GOOD, QUESTION, RIGHT
 
 
-async def test_an_uncited_section_beside_cited_ones_is_not_matched_but_repaired() -> None:
-    family = ScriptedFamily(drafts=[[*GOOD, *quote("Salaries are paid on the 28th.")]], revisions=[[RIGHT]])
+async def test_an_uncited_section_that_a_source_says_word_for_word_is_cited_there() -> None:
+    session = Asked(family=ScriptedFamily(drafts=[[*GOOD, *quote("Salaries are paid on the 28th.")]]))
+    state = await session.ask(QUESTION)
+    assert (state.repairs, state.sections[1]["source_ids"]) == (0, ["handbook:1"])
+    assert [row["verdict"] for row in state.claims] == ["supported", "supported"]
+
+
+async def test_an_uncited_section_next_to_cited_ones_is_not_matched_but_repaired() -> None:
+    family = ScriptedFamily(drafts=[[*GOOD, *quote("The 28th is the day for salaries.")]], revisions=[[RIGHT]])
     session = Asked(family=family)
     state = await session.ask(QUESTION)
     assert session.told("section_checked")[1].claims[0]["verdict"] == "unsupported"

@@ -69,8 +69,8 @@ async def test_what_a_repair_brings_is_appended_to_the_sources_and_graded_once()
     [
         Revision(1, "Salaries are paid on the 22nd.", ("handbook:1",)),
         Revision(1, "Penguins live in Antarctica.", ("handbook:1",)),
-        Revision(1, "Salaries are paid on the 28th.", ()),
-        Revision(1, "Salaries are paid on the 28th.", ("invented:9",)),
+        Revision(1, "On the 28th there is pay.", ()),
+        Revision(1, "On the 28th there is pay.", ("invented:9",)),
         Revision(0, "Staff get 30 days of annual leave.", ("handbook:0",)),
         Revision(7, "Salaries are paid on the 28th.", ("handbook:1",)),
     ],
@@ -96,15 +96,18 @@ async def test_the_message_leaves_withdrawn_sections_out_and_renumbers_their_cit
     assert message["assessment"]["supported"] is True
 
 
-async def test_a_section_that_holds_in_part_stays_with_its_verdicts() -> None:
+async def test_of_a_section_that_holds_in_part_the_part_stays() -> None:
     text = "Salaries are paid on the 28th. Salaries are paid on the 21st."
     session = Asked(family=writer([], wrong=text))
     state = await session.ask(QUESTION)
-    assert state.sections[1]["text"] == text
-    assert (state.outcome, state.stop_reason) == ("answered", "repairs_used_up")
+    assert state.sections[1]["text"] == "Salaries are paid on the 28th."
+    assert (state.outcome, state.stop_reason, state.withdrawn) == ("answered", "repairs_used_up", 1)
     (assessed,) = session.told("answer_assessed")
-    assert assessed.supported is False
-    assert assessed.claims == {"supported": 2, "contradicted": 1, "unsupported": 0, "unverified": 0}
+    assert assessed.supported is True
+    assert assessed.claims == {"supported": 2, "contradicted": 0, "unsupported": 0, "unverified": 0}
+    (correction,) = session.told("correction")
+    assert [claim["text"] for claim in correction.claims] == ["Salaries are paid on the 21st."]
+    assert "do not bear out “Salaries are paid on the 21st.”" in correction.text
 
 
 async def test_an_answer_of_which_nothing_holds_becomes_an_honest_no() -> None:

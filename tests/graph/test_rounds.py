@@ -144,9 +144,9 @@ async def test_a_rewriting_that_was_tried_before_ends_the_search() -> None:
 
 async def test_selected_pages_alone_are_not_searched_for_another_query() -> None:
     rewriter = ScriptedRewriter(["salaries are paid"])
-    session = Asked(family=ScriptedFamily(irrelevant=("handbook:0", "handbook:1")), ports={"rewriter": rewriter})
+    session = Asked(family=ScriptedFamily(drafts=[[]]), ports={"rewriter": rewriter})
     state = await session.ask("sauna", pages=["handbook"], search="off")
-    assert (state.outcome, state.stop_reason, rewriter.asked) == ("abstained", "nothing_relevant", 0)
+    assert (state.outcome, state.stop_reason, rewriter.asked) == ("abstained", "insufficient_evidence", 0)
 
 
 async def test_a_grader_that_flip_flops_cannot_take_back_what_it_kept() -> None:

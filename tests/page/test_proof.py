@@ -15,7 +15,7 @@ from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import Reply, answer, say
-from tools.claims.code_checker import DENIED, FOREIGN, ORDER, PART, UNSAID
+from tools.claims.claim_verdicts import DENIED, FOREIGN, ORDER, PART, UNSAID
 from tools.library.ingestion import NewDocument
 from tools.llm.judging import JUDGED
 

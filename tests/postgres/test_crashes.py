@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from answers.standing import written_sections
+from answers.standing import standing_sections
 from graph.events import Envelope, RunFinished, StepStarted
 from tests.postgres.dying import SCENARIOS, Moment, die, runner_of, settings_of
 from tests.postgres.processes import ME, kinds, log_of
@@ -98,7 +98,7 @@ async def test_a_killed_run_is_finished_by_another_process(
     # Written beside later steps, the checkpoints of several quick ones may be missing.
     assert sum(again.values()) <= 1 or durability == "async", again
     assert not steps(undisturbed) - steps(log)
-    assert written_sections(envelope.event for envelope in log) == answer_of(log)["sections"]
+    assert standing_sections(envelope.event for envelope in log) == answer_of(log)["sections"]
     async with database.connection() as connection:
         found = await connection.execute("SELECT count(*) FROM messages WHERE session_id = %s", [session_id])
         assert await found.fetchone() == (2,)

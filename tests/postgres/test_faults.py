@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from answers.standing import written_sections
+from answers.standing import standing_sections
 from graph.context import Context
 from graph.errors import CitewellError, NotFound
 from graph.events import TERMINAL, AnyEvent, Envelope, RunFinished, StepStarted
@@ -336,7 +336,7 @@ async def test_a_run_cancelled_around_a_takeover_keeps_what_its_readers_have(set
         end = log[-1].event
         assert isinstance(end, RunFinished)
         assert end.outcome == "cancelled"
-        assert end.message["sections"] == written_sections(envelope.event for envelope in log)
+        assert end.message["sections"] == standing_sections(envelope.event for envelope in log)
         assert end.message["answer"] == LEAVE.text
 
 

@@ -12,17 +12,31 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = [
     *(
         [name]
-        for name in ("demo", "ingest", "ask", "search", "serve", "doctor", "migrate", "reindex", "purge", "expire")
+        for name in (
+            "demo",
+            "ingest",
+            "ask",
+            "search",
+            "verify",
+            "serve",
+            "doctor",
+            "migrate",
+            "reindex",
+            "purge",
+            "expire",
+        )
     ),
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),
+    *(["judge", name] for name in ("exam", "list")),
     ["eval", "run"],
     ["eval", "report"],
     ["eval", "compare"],
     ["eval", "export"],
     ["eval", "retrieval"],
+    ["eval", "prose"],
 ]
 # pydantic is left out: typer itself reads parameters with it.
 HEAVY = {"alembic", "fastapi", "langchain_core", "langgraph", "numpy", "openai", "psycopg", "rich", "wordllama"}

@@ -1,14 +1,35 @@
 """What is told of a draft: its sections as they stand without foreign links, and what was taken out."""
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers.checking import CheckedAnswer
 from answers.drafting import emit_drafts, filter_links
-from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
+from graph.events import (
+    AnyEvent,
+    ClaimChecked,
+    ContentRemoved,
+    SectionFinished,
+    SectionStarted,
+    TextDelta,
+    ThinkingDelta,
+)
 from graph.evidence import Segment
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking
+from graph.ports import (
+    CheckedClaim,
+    CheckResult,
+    Draft,
+    DraftClosed,
+    DraftOpened,
+    DraftText,
+    DraftThinking,
+    WrittenSection,
+)
+from graph.state import State
+from graph.usage import Meter
 
 SOURCE = Segment("d", 0, 0, 42, "The form is at https://docs.example/form.", url="https://wiki.example/leave")
 OTHER = Segment("e", 0, 0, 30, "See https://other.example/page.")
@@ -89,3 +110,67 @@ async def test_joined_deltas_are_the_section_however_it_is_cut(cut: int) -> None
     assert "".join(event.delta for event in events if isinstance(event, TextDelta)) == finished.text
     assert finished.text == sections[0]["text"] == "Twenty-five days see the form and a more."
     assert finished.unknown_ids == 1
+
+
+class SentenceChecker:
+    """ClaimChecker that supports every sentence; in an open section only what a capital follows has ended."""
+
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Read nothing; what is checked is scripted."""
+
+    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
+        return CheckResult(tuple(tuple(self._claims(section)) for section in sections))
+
+    def _claims(self, section: WrittenSection) -> list[CheckedClaim]:
+        ending = r"(?= +[A-Z])" if section.open else r"(?= +[A-Z]|\Z)"
+        found = re.compile(rf"\S.*?\.{ending}").finditer(section.text, section.start)
+        return [CheckedClaim(each.start(), each.end(), each[0], "supported", (), ()) for each in found]
+
+
+SAID = [
+    "Staff",
+    " get",
+    " 25",
+    " days",
+    ".",
+    " They",
+    " ask",
+    " by",
+    " form",
+    ",",
+    " cf",
+    ".",
+    " d",
+    ":",
+    "0",
+    ".",
+    " Yes",
+    ".",
+]
+
+
+async def written_with_claims(deltas: Sequence[str]) -> list[str]:
+    """Write deltas as one section; return what they made known, each claim behind the delta that ended it."""
+    known: list[str] = []
+
+    def note(event: AnyEvent) -> None:
+        if isinstance(event, ClaimChecked):
+            known.append(f"<{event.claim['text']}>")
+
+    async def drafts() -> AsyncIterator[Draft]:
+        yield DraftOpened(source_ids=("d:0",))
+        for delta in deltas:
+            known.append(delta)
+            yield DraftText(delta)
+        yield DraftClosed("".join(deltas), ("d:0",))
+
+    answer = CheckedAnswer(State(), [SOURCE], note, checker=SentenceChecker(), judge=None, meter=Meter())
+    await emit_drafts(drafts(), note, segments=SEGMENTS, answer=answer)
+    return known
+
+
+async def test_a_claim_leaves_with_the_first_word_of_the_next() -> None:
+    known = await written_with_claims(SAID)
+    assert [known[at - 1] for at, each in enumerate(known) if each.startswith("<")] == [" They", " Yes"]
+    assert known[6] == "<Staff get 25 days.>"
+    assert "<They ask by form, cf. d:0.>" in known

@@ -21,6 +21,7 @@ PLAIN = Settings(_env_file=None)
 ROUTER = "from fastapi import APIRouter\nfrom api.dialects.registry import Dialect\nrouter = APIRouter()\n"
 PARSER = "from tools.parsers import Parser\n"
 BACKEND = "from tools.backends.backend_registry import Backend\n"
+JUDGE = "from tools.judges.judge_registry import JudgeKind\n"
 
 
 def refused(group: str) -> ConfigurationError:
@@ -30,6 +31,7 @@ def refused(group: str) -> ConfigurationError:
             "citewell.dialects": lambda: mount_routes(FastAPI()),
             "citewell.parsers": formats,
             "citewell.backends": lambda: configured_families(PLAIN),
+            "citewell.judges": lambda: configured_families(PLAIN),
         }[group]()
     return stopped.value
 
@@ -62,6 +64,14 @@ def test_the_dialect_of_the_manual_has_at_most_30_lines() -> None:
         (
             "citewell.parsers", "no_media_type", PARSER + "ADDED = Parser((), ('.rst',), print)\n",
             "a Parser needs media types", "Repair acme-plugin",
+        ),
+        (
+            "citewell.judges", "judge_without_name", JUDGE + "ADDED = JudgeKind(' ', print)\n",
+            "can't be loaded: TypeError: a JudgeKind needs a name", "Repair acme-plugin",
+        ),
+        (
+            "citewell.judges", "taken_judge", JUDGE + "ADDED = JudgeKind('chat', print)\n",
+            "claims the kind of judge 'chat', which Citewell itself has.", "Choose another kind of judge.",
         ),
         (
             "citewell.backends", "every_name", BACKEND + "ADDED = Backend('/', print)\n",

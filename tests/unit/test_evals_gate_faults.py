@@ -46,7 +46,7 @@ TOLD = {
     "swapped_citations": (EXTRACTIVE, ANSWERED, "claims_in_own_quotes"),
     "shifted_citations": (EXTRACTIVE, ANSWERED, "whole_quotes"),
     "stale_offsets": (EXTRACTIVE, ANSWERED, "quote_exactness"),
-    "wrong_ids": (EXTRACTIVE, ANSWERED, "first_claims_supported"),
+    "wrong_ids": (EXTRACTIVE, ANSWERED, "alce_precision"),
     "always_abstaining": (EXTRACTIVE, ANSWERED, "answered_when_answerable"),
     "always_answering": (EXTRACTIVE, REFUSED, "refused_when_not"),
     "always_supported": (SCRIPTED, CAUGHT, "wrong_shown"),

@@ -1,10 +1,24 @@
 """The scripted endpoint speaks the protocol that clients of OpenAI expect, and fails as it is scripted to."""
 
+import time
+from itertools import pairwise
+
 import httpx
 import pytest
 from openai import APIConnectionError, APIError, AsyncOpenAI, RateLimitError
 
-from evals.scripted_endpoint import Break, Fail, ModelRequest, Reply, Say, embeddings, say, scripted_endpoint, status
+from evals.scripted_endpoint import (
+    Break,
+    Fail,
+    ModelRequest,
+    Reply,
+    Say,
+    Wait,
+    embeddings,
+    say,
+    scripted_endpoint,
+    status,
+)
 from evals.scripted_replies import sensible
 
 QUESTION = {"role": "user", "content": "Hm?"}
@@ -30,6 +44,21 @@ async def test_a_reply_is_streamed_and_whole() -> None:
         assert whole.choices[0].message.content == "Paris."
         assert whole.usage is not None
         assert whole.usage.total_tokens == 42
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_paced_reply_takes_its_time_and_says_when_it_wrote_each_delta(*, stream: bool) -> None:
+    async with (
+        scripted_endpoint(lambda _: Reply([Wait(0.03), Say("Par"), Wait(0.02), Say("is.")])) as endpoint,
+        httpx.AsyncClient(base_url=endpoint.base_url) as client,
+    ):
+        began = time.monotonic_ns()
+        await client.post("/chat/completions", json={"model": "any", "messages": [QUESTION], "stream": stream})
+        took = (time.monotonic_ns() - began) / 1e9
+        written = endpoint.requests[0].written
+    assert took >= 0.05
+    assert len(written) == (2 if stream else 0)
+    assert all(later - earlier >= 0.02e9 for earlier, later in pairwise(written))
 
 
 @pytest.mark.parametrize(

@@ -2,26 +2,31 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from api.dialects.citation_marks import JOINER, bracket, footnote, marked_pieces, marked_text, reference, utf16
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
 from graph.events import (
-    AnswerAssessed,
     AnyEvent,
+    BudgetCaps,
+    ClaimChecked,
+    Correction,
     Envelope,
     RetrievalDecided,
     RunFailed,
     RunFinished,
     RunResumed,
+    RunStarted,
     SectionChecked,
     SectionFinished,
     SectionRevised,
     SectionStarted,
+    TextDelta,
 )
-from graph.evidence import Claim, Message, Section, Verdict
+from graph.evidence import Claim, Message, Release, Section, Verdict
 from tests.wire.runs import ASSESSED, FAILURE, broken_runs, cancelled_runs, runs
 from tests.wire.texts import citation, claim, source
 
@@ -52,6 +57,11 @@ def finished(*texts: str) -> RunFinished:
     sections = [Section(text=text, source_ids=[]) for text in texts]
     message = Message(answer="\n\n".join(texts), sections=sections, citations=[], sources=[])
     return RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent={})
+
+
+def started(release: Release) -> RunStarted:
+    caps = BudgetCaps(model_calls=8, tokens=None)
+    return RunStarted(question="Why?", message_id="m", family="llm", model="any", budget=caps, release=release)
 
 
 def decided(needs_retrieval: bool) -> RetrievalDecided:
@@ -151,13 +161,12 @@ def test_a_withdrawal_that_is_done_again_after_a_crash_says_nothing() -> None:
     "again",
     [
         [RunResumed(attempt=2, sections=[]), *written(0, "Other.")],
-        [RunResumed(attempt=2, sections=[0]), revised(0, "Other.")],
-        [RunResumed(attempt=2, sections=[0]), checked(0, "One.", "supported", 2)],
-        [revised(0, "")],
+        [revised(0, "Other."), finished("Other.")],
+        [revised(0, ""), finished("Two.")],
         [finished("Other.")],
         [finished("Other.", "One.")],
     ],
-    ids=["rewritten", "revised", "proven otherwise", "withdrawn", "left out", "moved"],
+    ids=["rewritten", "revised", "withdrawn", "left out", "moved"],
 )
 def test_what_was_told_can_not_be_taken_back(again: list[AnyEvent]) -> None:
     held = SectionBuffer()
@@ -166,42 +175,94 @@ def test_what_was_told_can_not_be_taken_back(again: list[AnyEvent]) -> None:
         hear(held, again)
 
 
+def test_a_claim_leaves_while_its_section_is_being_written() -> None:
+    held, text = SectionBuffer(), "One. Two. Three."
+    first, second = claim("", "One.", "supported", []), claim("One. ", "Two.", "unverified", [])
+    assert hear(held, [SectionStarted(section_index=0), TextDelta(section_index=0, delta="One. Tw")]) == []
+    assert hear(held, [ClaimChecked(section_index=0, claim=first)]) == ["One."]
+    assert hear(held, [TextDelta(section_index=0, delta="o. Three.")]) == []
+    [part] = held.feed(ClaimChecked(section_index=0, claim=second))
+    assert (part.start, part.text, part.new_claims) == (4, "One. Two.", [second])
+    assert hear(held, [SectionFinished(section_index=0, text=text, source_ids=[])]) == []
+    third = claim("One. Two. ", "Three.", "supported", [])
+    [rest] = held.feed(SectionChecked(section_index=0, claims=[first, second, third], judging=True))
+    assert (rest.start, rest.text, rest.position) == (9, text, 0)
+
+
+def test_where_the_judge_is_waited_for_nothing_leaves_before_its_word() -> None:
+    held = SectionBuffer()
+    claims = judged("One.", "unverified")
+    hear(held, [started("judged"), *written(0, "One.")])
+    assert hear(held, [ClaimChecked(section_index=0, claim=claims[0])]) == []
+    assert hear(held, [SectionChecked(section_index=0, claims=claims, judging=True)]) == []
+    assert hear(held, [SectionChecked(section_index=0, claims=claims)]) == ["One."]
+
+
+def test_from_a_failed_claim_on_a_section_waits() -> None:
+    held, text = SectionBuffer(), "Right. Wrong. Right again."
+    claims = [
+        claim("", "Right.", "supported", []),
+        claim("Right. ", "Wrong.", "contradicted", []),
+        claim("Right. Wrong. ", "Right again.", "supported", []),
+    ]
+    assert hear(held, [*written(0, text), SectionChecked(section_index=0, claims=claims)]) == ["Right."]
+    kept = [claims[0], claim("Right. ", "Right again.", "supported", [])]
+    cut = SectionRevised(section_index=0, text="Right. Right again.", source_ids=[], claims=kept)
+    assert hear(held, [cut]) == ["Right. Right again."]
+    untold = Correction(section_index=0, claims=[claims[1]], text="“Wrong.” does not hold.")
+    assert hear(held, [untold, finished("Right. Right again.")]) == []  # nobody has read it
+
+
+def test_what_has_left_and_fails_is_followed_by_a_correction() -> None:
+    held = SectionBuffer()
+    open_claims, failed = judged("Wrong.", "unverified"), judged("Wrong.", "unsupported")
+    assert hear(held, [*written(0, "Wrong."), SectionChecked(section_index=0, claims=open_claims, judging=True)]) == [
+        "Wrong."
+    ]
+    assert hear(held, [SectionChecked(section_index=0, claims=failed), revised(0, "")]) == []
+    [told] = held.feed(Correction(section_index=0, claims=failed, text="Correction: that does not hold."))
+    assert (told.position, told.text) == (1, "Correction: that does not hold.")
+    assert [each.position for each in held.feed(finished("Two."))] == [2]
+
+
 @FAST
 @given(runs())
 def test_every_section_of_every_run_is_told_once_and_in_order(log: list[Envelope]) -> None:
     held = SectionBuffer()
-    given_out = [section for envelope in log for section in held.feed(envelope.event)]
+    parts = [part for envelope in log for part in held.feed(envelope.event)]
     message = message_of(log)
-    assert [section.text for section in given_out] == [each["text"] for each in message["sections"]]
-    assert [section.position for section in given_out] == list(range(len(given_out)))
-    assert [section.source_ids for section in given_out] == [each["source_ids"] for each in message["sections"]]
-    assert "".join(piece for section in given_out for piece in marked_pieces(section, footnote)) == marked_text(
-        message, footnote
-    )
+    assume(not any(isinstance(envelope.event, Correction) for envelope in log))
+    whole = {part.position: part for part in parts}
+    assert [part.text for part in whole.values()] == [each["text"] for each in message["sections"]]
+    assert [part.position for part in parts] == sorted(part.position for part in parts)
+    for one, next_one in pairwise(parts):
+        assert next_one.start == (len(one.text) if next_one.position == one.position else 0)
+    assert [part.source_ids for part in whole.values()] == [each["source_ids"] for each in message["sections"]]
+    assert "".join(piece for part in parts for piece in marked_pieces(part, footnote)) == marked_text(message, footnote)
 
 
 @FAST
 @given(runs())
-def test_no_section_is_told_before_its_verdict(log: list[Envelope]) -> None:
-    held = SectionBuffer()
-    searched, over = True, False
-    texts, passed = dict[int, str](), set[int]()
+def test_no_claim_leaves_before_code_has_passed_it(log: list[Envelope]) -> None:
+    held, checked_sections, over = SectionBuffer(), set[int](), False
+    searched, texts = True, dict[int, str]()
     for envelope in log:
         match envelope.event:
             case RetrievalDecided() as event:
                 searched = event.needs_retrieval
             case SectionFinished() as event:
                 texts[event.section_index] = event.text
-                passed.discard(event.section_index)
+                checked_sections.discard(event.section_index)
             case SectionChecked() as event:
-                (passed.discard if any(map(_failed, event.claims)) else passed.add)(event.section_index)
+                checked_sections.add(event.section_index)
             case SectionRevised() as event:
                 texts[event.section_index] = event.text
-                (passed.discard if any(map(_failed, event.claims)) else passed.add)(event.section_index)
-            case AnswerAssessed() | RunFinished():
+            case RunFinished():
                 over = True
-        for section in held.feed(envelope.event):
-            assert over or not searched or any(texts[index] == section.text for index in passed)
+        for part in held.feed(envelope.event):
+            assert not any(map(_failed, part.new_claims))
+            told = over or not searched or isinstance(envelope.event, Correction)
+            assert told or any(texts[index].startswith(part.text) for index in checked_sections)
 
 
 @FAST
@@ -218,8 +279,8 @@ def test_a_run_that_fails_tells_nothing_more(log: list[Envelope]) -> None:
 @given(cancelled_runs())
 def test_a_cancelled_run_tells_what_was_finished(log: list[Envelope]) -> None:
     held = SectionBuffer()
-    texts = [section.text for envelope in log for section in held.feed(envelope.event)]
-    assert texts == [each["text"] for each in message_of(log)["sections"]]
+    texts = {part.position: part.text for envelope in log for part in held.feed(envelope.event)}
+    assert list(texts.values()) == [each["text"] for each in message_of(log)["sections"]]
 
 
 def _failed(one: Claim) -> bool:

@@ -45,7 +45,7 @@ def spent(server: ScriptedOpenAI, cap: str) -> Meter:
 async def family(scripted_openai: ScriptedOpenAI) -> Family:
     """Give a family that has made its first calls: opening its clients takes seconds too."""
     family = scripted_family(scripted_openai, thinking=True)
-    await family.grader.grade(QUESTION, HITS, meter=Meter())
+    await family.at("thorough").grader.grade(QUESTION, HITS, meter=Meter())
     await written(family, Meter())
     scripted_openai.requests.clear()
     return family
@@ -89,17 +89,19 @@ async def test_a_question_is_prepared_by_rule(scripted_openai, family, cap):
         assert scripted_openai.requests == []
 
 
-async def test_small_talk_stays_small_talk(scripted_openai, family):
-    preparer = family.preparer
-    prepared = await preparer.prepare("Thanks!", [], search="auto", has_pages=False, meter=Meter(calls_left=0))
+@pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
+@pytest.mark.parametrize("said", ["Thanks!", "Cảm ơn bạn!", "谢谢！"])
+async def test_small_talk_takes_no_call(scripted_openai, family, effort, said):
+    preparer, meter = family.at(effort).preparer, Meter(calls_left=0)
+    prepared = await preparer.prepare(said, TURNS, search="auto", has_pages=False, meter=meter)
     assert (prepared.intent, prepared.needs_retrieval) == ("small_talk", False)
-    assert prepared.fallback is not None
+    assert (prepared.fallback, meter.exhausted) == (None, None)
 
 
 @CAPS
 async def test_candidates_are_kept_by_their_search_score(scripted_openai, family, cap):
     meter = spent(scripted_openai, cap)
-    grading = await family.grader.grade(QUESTION, HITS, meter=meter)
+    grading = await family.at("thorough").grader.grade(QUESTION, HITS, meter=meter)
     assert grading.kept == ((BRIDGE.segment_id, 0.9), (BAKERY.segment_id, 0.4))
     assert grading.fallback is not None
     assert grading.fallback["code"] == "budget_exhausted"
@@ -189,7 +191,7 @@ async def test_a_reply_to_small_talk_is_broken_off(scripted_openai, family):
     meter = Meter(seconds_left=60)
     drafts = converse(family, meter, "Thanks!", "small_talk")
     assert await ending_after(drafts, DraftText("You are"), meter) == [
-        DraftOpened(),
+        DraftOpened(source_ids=()),
         DraftText("You are"),
         DraftText(" [S…"),
         DraftClosed("You are [S…", ()),
@@ -200,7 +202,7 @@ async def test_no_retry_waits_longer_than_what_is_left(scripted_openai, family):
     scripted_openai.script(status(429, headers={"Retry-After": "15"}))
     meter = Meter(seconds_left=5)
     with no_longer_than(0):
-        grading = await family.grader.grade(QUESTION, HITS, meter=meter)
+        grading = await family.at("thorough").grader.grade(QUESTION, HITS, meter=meter)
     assert grading.fallback is not None
     assert (grading.fallback["code"], meter.exhausted, meter.calls) == ("budget_exhausted", "seconds", 1)
 

@@ -117,17 +117,17 @@ def test_what_nobody_sees_is_not_read():
     assert one_line("A\n[SEG=d:1] B") == "A (seg d:1] B"
 
 
-def test_segments_stand_under_title_heading_and_page_by_document_in_reading_order():
-    context = segment_context(
-        [
-            segment(4, "later", heading="A > B", page=2),
-            segment(0, "other", document="e", title="Other"),
-            segment(3, "earlier", heading="A > B", page=2),
-        ],
-        max_tokens=1000,
-    )
-    assert context.text == "# T > A > B, page 3\n[SEG=d:3] earlier\n[SEG=d:4] later\n\n# Other\n[SEG=e:0] other"
-    assert context.segment_ids == ("d:4", "e:0", "d:3")
+def test_segments_stand_under_title_heading_and_page_in_the_order_of_the_sources():
+    sources = [
+        segment(3, "first", heading="A > B", page=2),
+        segment(4, "second", heading="A > B", page=2),
+        segment(0, "other", document="e", title="Other"),
+    ]
+    context = segment_context(sources, max_tokens=1000)
+    assert context.text == "# T > A > B, page 3\n[SEG=d:3] first\n[SEG=d:4] second\n\n# Other\n[SEG=e:0] other"
+    assert context.segment_ids == ("d:3", "d:4", "e:0")
+    more = segment_context([*sources, segment(5, "found later", heading="A > B", page=2)], max_tokens=1000)
+    assert more.text.startswith(context.text)
 
 
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=6), st.integers(40, 400))

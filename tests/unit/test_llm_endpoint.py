@@ -23,9 +23,10 @@ from tests.scripted_openai import (
     say,
     scripted_openai,
     status,
+    token,
 )
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
-from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking
+from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking, ReplyTokens
 from tools.llm.reply_schemas import PREPARATION
 from tools.settings import ModelSettings
 
@@ -271,3 +272,29 @@ async def test_the_key_of_another_service_is_never_sent(scripted_openai, monkeyp
     await reply(endpoint(scripted_openai, api_key=SecretStr("sk-own")))
     keys = [exchange.headers["authorization"] for exchange in scripted_openai.requests]
     assert keys == ["Bearer no-key", "Bearer sk-own"]
+
+
+async def test_calls_that_overlap_keep_what_each_has_learned(scripted_openai):
+    hold = Hold()
+    scripted_openai.script(Reply([Say("first"), hold, Say(" last")]))
+    to = endpoint(scripted_openai)
+    early = asyncio.create_task(reply(to))
+    await asyncio.to_thread(hold.wait_reached)
+    scripted_openai.script(status(400, "temperature is not supported"))
+    await reply(to)
+    hold.release()
+    await early
+    await reply(to)
+    assert ["temperature" in request.body for request in scripted_openai.requests] == [True, True, False, False]
+
+
+async def test_log_probabilities_are_asked_for_only_where_they_are_read(scripted_openai):
+    tokens = [token("Yes", 0.75, No=0.25)]
+    scripted_openai.script(*[Reply([Say("Yes", tokens=tokens)])] * 2)
+    to = endpoint(scripted_openai)
+    asked = to.reply([("user", "Go on.")], schema=None, max_characters=100, meter=Meter(), logprobs=True)
+    parts = [part async for part in asked]
+    assert [type(part) for part in parts] == [ReplyTokens, ReplyText, ReplyEnd]
+    assert parts[0].tokens[0].alternatives == (("Yes", pytest.approx(0.75)), ("No", pytest.approx(0.25)))
+    assert [type(part) for part in await reply(to)] == [ReplyText, ReplyEnd]
+    assert [request.body.get("top_logprobs") for request in scripted_openai.requests] == [5, None]

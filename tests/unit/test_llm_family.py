@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph.errors import InvalidRequest, ModelReplyInvalid, ModelUnavailable
-from graph.evidence import Hit, Segment
+from graph.evidence import Effort, Hit, Segment
 from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, Family
 from graph.state import Turn
 from graph.usage import Meter
@@ -55,9 +55,19 @@ def closed(drafts: list[Draft]) -> list[DraftClosed]:
     return [draft for draft in drafts if isinstance(draft, DraftClosed)]
 
 
-async def prepare(family: Family, question: str, turns: list[Turn], *, search: Any = "auto", has_pages: bool = False):
+async def prepare(
+    family: Family,
+    question: str,
+    turns: list[Turn],
+    *,
+    search: Any = "auto",
+    has_pages: bool = False,
+    effort: Effort = "balanced",
+):
     meter = Meter()
-    preparation = await family.preparer.prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
+    preparation = await family.at(effort).preparer.prepare(
+        question, turns, search=search, has_pages=has_pages, meter=meter
+    )
     return preparation, meter.calls
 
 
@@ -82,6 +92,28 @@ async def test_nothing_is_asked_where_nothing_is_open(scripted_openai, search, t
     assert scripted_openai.requests == []
 
 
+@pytest.mark.parametrize(("said", "calls"), [("Yes, please!", 1), ("好的", 1), ("Thank you!", 0)])
+async def test_a_yes_to_an_offer_is_a_follow_up(scripted_openai, said, calls):
+    offer = Turn(question="When?", standalone_question="When?", answer="In 1911. Shall I tell you who built it?")
+    preparation, asked = await prepare(family(scripted_openai), said, [offer])
+    assert (asked, preparation.needs_retrieval) == (calls, calls == 1)
+    assert (await prepare(family(scripted_openai), said, TURNS))[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("search", "has_pages", "reason"),
+    [
+        ("auto", True, "pages are selected"),
+        ("always", False, "the request asks for a search"),
+        ("auto", False, "repeats it"),
+    ],
+)
+async def test_the_reason_is_not_that_of_an_overruled_model(scripted_openai, search, has_pages, reason):
+    scripted_openai.script(prepared(needs_retrieval=False, reason="repeats it"))
+    preparation, _ = await prepare(family(scripted_openai), "And?", TURNS, search=search, has_pages=has_pages)
+    assert preparation.reason == reason
+
+
 @pytest.mark.parametrize(
     ("reply", "search", "has_pages", "needed", "intent"),
     [
@@ -94,7 +126,7 @@ async def test_nothing_is_asked_where_nothing_is_open(scripted_openai, search, t
 )
 async def test_the_request_decides_before_the_model(scripted_openai, reply, search, has_pages, needed, intent):
     scripted_openai.script(prepared(**reply))
-    preparation, _ = await prepare(family(scripted_openai), "Hm?", TURNS, search=search, has_pages=has_pages)
+    preparation, _ = await prepare(family(scripted_openai), "And then?", TURNS, search=search, has_pages=has_pages)
     assert (preparation.needs_retrieval, preparation.intent) == (needed, intent)
 
 
@@ -111,7 +143,7 @@ async def test_the_request_decides_before_the_model(scripted_openai, reply, sear
 )
 async def test_a_decision_that_cannot_be_read_searches_and_says_so(scripted_openai, reply):
     scripted_openai.script(reply)
-    preparation, calls = await prepare(family(scripted_openai), "When?", [])
+    preparation, calls = await prepare(family(scripted_openai), "When?", TURNS)
     assert (preparation.standalone_question, preparation.needs_retrieval, calls) == ("When?", True, 1)
     assert preparation.fallback is not None
     assert preparation.fallback["code"] == "model_reply_invalid"
@@ -120,14 +152,14 @@ async def test_a_decision_that_cannot_be_read_searches_and_says_so(scripted_open
 async def test_a_decision_in_a_fence_or_among_prose_is_read(scripted_openai):
     fields = '{"standalone_question": "Q?", "intent": "content_query", "needs_retrieval": true, "reason": "r"}'
     scripted_openai.script(say(f"Here you are:\n```json\n{fields}\n```"))
-    preparation, _ = await prepare(family(scripted_openai), "When?", [])
+    preparation, _ = await prepare(family(scripted_openai), "When?", TURNS)
     assert (preparation.standalone_question, preparation.fallback) == ("Q?", None)
 
 
 async def test_an_endpoint_that_is_down_is_no_decision(scripted_openai):
     scripted_openai.script(*[status(503)] * 3)
     with pytest.raises(ModelUnavailable):
-        await prepare(family(scripted_openai), "When?", [])
+        await prepare(family(scripted_openai), "When?", TURNS)
 
 
 HITS = [Hit(BAKERY, 0.4), Hit(BRIDGE, 0.9)]
@@ -135,7 +167,7 @@ HITS = [Hit(BAKERY, 0.4), Hit(BRIDGE, 0.9)]
 
 async def test_candidates_are_graded_as_a_batch_and_keep_their_scores(scripted_openai):
     scripted_openai.script(say('{"relevant": [1]}'), say('{"relevant": [2, 1, 2, 77]}'), say('{"relevant": []}'))
-    grader, meter = family(scripted_openai).grader, Meter()
+    grader, meter = family(scripted_openai).at("thorough").grader, Meter()
     gradings = [await grader.grade("When?", HITS, meter=meter) for _ in range(3)]
     assert [g.kept for g in gradings] == [
         ((BRIDGE.segment_id, 0.9),),
@@ -154,19 +186,21 @@ async def test_candidates_are_graded_as_a_batch_and_keep_their_scores(scripted_o
 
 async def test_a_model_that_thinks_before_it_grades_is_heard_out(scripted_openai):
     scripted_openai.script(say("<think>" + "hm " * 2000 + "</think>", '{"relevant": [1]}'))
-    grading = await family(scripted_openai).grader.grade("When?", HITS, meter=Meter())
+    grading = await family(scripted_openai).at("thorough").grader.grade("When?", HITS, meter=Meter())
     assert (grading.kept, grading.fallback) == (((BRIDGE.segment_id, 0.9),), None)
 
 
 async def test_no_candidates_are_graded_without_a_call(scripted_openai):
-    assert (await family(scripted_openai).grader.grade("When?", [], meter=Meter(calls_left=0))).kept == ()
+    assert (
+        await family(scripted_openai).at("thorough").grader.grade("When?", [], meter=Meter(calls_left=0))
+    ).kept == ()
 
 
 async def test_a_grading_that_cannot_be_read_keeps_by_score_and_says_so(scripted_openai):
     scripted_openai.script(
         say("The first one."), say('{"relevant": ["yes"]}'), say('{"relevant": [1', finish_reason="length")
     )
-    grader = family(scripted_openai).grader
+    grader = family(scripted_openai).at("thorough").grader
     for _ in range(3):
         grading = await grader.grade("When?", HITS, meter=Meter())
         assert grading.kept == ((BRIDGE.segment_id, 0.9), (BAKERY.segment_id, 0.4))
@@ -175,7 +209,9 @@ async def test_a_grading_that_cannot_be_read_keeps_by_score_and_says_so(scripted
 
 async def test_every_candidate_is_kept_or_dropped_where_the_context_is_small(scripted_openai):
     hits = [Hit(Segment(A, i, 0, 900, "word " * 180, title="T"), 0.9 - i / 100) for i in range(60)]
-    grading = await family(scripted_openai, context_tokens=1024).grader.grade("When?", hits, meter=Meter())
+    grading = (
+        await family(scripted_openai, context_tokens=1024).at("thorough").grader.grade("When?", hits, meter=Meter())
+    )
     ids = [segment_id for segment_id, _ in (*grading.kept, *grading.dropped)]
     assert sorted(ids) == sorted(hit.segment.segment_id for hit in hits)
     assert grading.kept
@@ -194,7 +230,8 @@ async def test_the_answer_can_cite_only_what_was_shown(scripted_openai):
     section = schema["properties"]["sections"]["items"]
     assert section["properties"]["source_ids"]["items"] == {"type": "string", "enum": [f"{A}:3", f"{B}:0"]}
     assert f"# Town guide > Bridges, page 5\n[SEG={A}:3] The Cedar Bridge was finished in 1911." in request.text
-    assert "Write in English." in request.text
+    assert request.text.endswith("Answer in English, as JSON:")
+    assert list(section["properties"]) == ["source_ids", "text"]
 
 
 async def test_text_is_at_the_client_while_the_server_holds_the_rest(scripted_openai):
@@ -267,7 +304,7 @@ async def test_the_thinking_model_writes_and_the_plain_one_prepares(scripted_ope
     drafts = await written(thoughtful, BRIDGE)
     assert drafts[0] == DraftThinking("Let me see. ")
     assert closed(drafts) == [DraftClosed("Yes.", ())]
-    await prepare(thoughtful, "When?", [])
+    await prepare(thoughtful, "When?", TURNS)
     assert [request.body["model"] for request in scripted_openai.requests] == ["thinker", "plain"]
     assert "temperature" not in scripted_openai.requests[0].body
 
@@ -294,7 +331,7 @@ async def converse(family: Family, **options: Any) -> list[Draft]:
 async def test_small_talk_streams_as_one_section_without_sources(scripted_openai):
     scripted_openai.script(say("You are ", "welcome. \n"))
     assert await converse(family(scripted_openai)) == [
-        DraftOpened(),
+        DraftOpened(source_ids=()),
         DraftText("You are"),
         DraftText(" welcome."),
         DraftClosed("You are welcome.", ()),

@@ -74,6 +74,28 @@ def test_half_a_section_is_out_before_the_rest_has_come():
     assert reader.feed('{"sections":[{"text":"The bridge was fin') == [DraftOpened(), DraftText("The bridge was fin")]
 
 
+@pytest.mark.parametrize(
+    ("begun", "known"),
+    [
+        (f'{{"source_ids": ["{OFFERED[1]}", "invented:1"], "text": "The', (OFFERED[1],)),
+        ('{"source_ids": [], "text": "The', ()),
+        (f'{{"source_ids": "{OFFERED[1]}", "text": "The', (OFFERED[1],)),
+        ('{"text": "The', None),
+    ],
+)
+def test_a_section_opens_with_the_ids_that_came_before_its_text(begun, known):
+    reader = SectionReader(OFFERED)
+    assert reader.feed('{"sections": [' + begun) == [DraftOpened(source_ids=known), DraftText("The")]
+    more = reader.feed(f' end.", "source_ids": ["{OFFERED[2]}"]}}, {{"text": "B')
+    assert more[-2:] == [DraftOpened(source_ids=None), DraftText("B")], "each section has ids of its own"
+
+
+def test_no_section_opens_before_it_has_text():
+    reader = SectionReader(OFFERED)
+    assert reader.feed(f'{{"sections": [{{"source_ids": ["{OFFERED[1]}"], "text": " ') == []
+    assert reader.feed('"}, {"source_ids": [], "text": "A') == [DraftOpened(source_ids=()), DraftText("A")]
+
+
 def test_ids_that_were_not_offered_are_dropped_and_counted():
     ids = [OFFERED[1], "invented:1", 7, OFFERED[1], f"[SEG={OFFERED[0]}]"]
     (only,) = sections(read([json.dumps({"sections": [{"text": "A.", "source_ids": ids}]})]))

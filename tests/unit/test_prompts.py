@@ -2,6 +2,7 @@
 
 import string
 from dataclasses import fields
+from importlib.resources import files
 
 import pytest
 
@@ -11,6 +12,17 @@ import prompts
 def test_a_prompt_whose_placeholders_differ_from_its_code_does_not_load() -> None:
     with pytest.raises(ValueError, match="placeholders"):
         prompts.load("generate_answer", "no_such_field")
+
+
+@pytest.mark.parametrize("name", sorted(prompts.hashes()))
+def test_what_changes_between_requests_stands_below_the_divider(name: str) -> None:
+    text = files("prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    fixed, divider, rest = text.partition("\n---\n")
+    variable = [field for _, field, _, _ in string.Formatter().parse(fixed) if field]
+    if name == "revise_sections":  # goes on where the request for the answer ends
+        assert (divider, fixed.index("{sections}") < fixed.index("{language}")) == ("", True)
+    else:
+        assert (variable, bool(rest)) == ([], True)
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "vi"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graph.errors import InvalidRequest
-from graph.evidence import Verdict
+from graph.evidence import Segment, Verdict
 from graph.ports import CheckedClaim, CheckResult, WrittenSection
 from graph.usage import Meter
 from research.claims import chosen_cases, made_cases, run_claims, verdict_of
@@ -202,6 +202,9 @@ class Scripted:
 
     def __init__(self, *verdicts: Verdict) -> None:
         self._verdicts = verdicts
+
+    def read_ahead(self, segments: list[Segment]) -> None:
+        """Read nothing; what is checked is scripted."""
 
     async def check(self, sections: list[WrittenSection], *, meter: Meter) -> CheckResult:
         claims = tuple(CheckedClaim(n, n + 1, "x", verdict) for n, verdict in enumerate(self._verdicts))

@@ -10,7 +10,7 @@ from evals.cases import Case, DataSet, Document
 from evals.golden import load_golden
 from evals.run_folder import RunOptions
 from graph.errors import InvalidRequest
-from graph.evidence import Proof
+from graph.evidence import Proof, Segment
 from graph.ports import CheckedClaim, CheckResult, Families, Family, WrittenSection
 from graph.usage import Meter
 from research.probe.counterfactual import altered_fact, is_stated
@@ -79,7 +79,7 @@ async def test_only_the_questions_that_a_model_cheats_on_are_found(settings: Set
     assert report["probed"] == len(asked)
     unchanged = [finding for finding in report["citations"] if finding["effect"] == "unchanged"]
     assert {finding["case_id"] for finding in unchanged} == cheated
-    assert {finding["verdict"] for finding in unchanged} <= {"unsupported", "contradicted"}
+    assert "supported" not in {finding["verdict"] for finding in unchanged}
 
 
 async def test_an_honest_model_passes_every_check_in_three_languages(settings: Settings) -> None:
@@ -111,6 +111,9 @@ async def test_a_model_that_obeys_what_it_reads_is_found_by_planting(settings: S
 
 class RubberStamp:
     """A checker that finds everything supported by the first thing that is cited for it, whatever that says."""
+
+    def read_ahead(self, segments: list[Segment]) -> None:
+        """Read nothing; what is checked is scripted."""
 
     async def check(self, sections: list[WrittenSection], *, meter: Meter) -> CheckResult:
         return CheckResult(tuple((self._approved(section),) for section in sections))

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers.standing import RunView, SectionView, view_run, written_sections
+from answers.standing import RunView, SectionView, standing_sections, view_run
 from graph.events import (
     AnyEvent,
     Envelope,
@@ -116,7 +116,7 @@ def test_a_section_without_ids_rests_on_what_matching_found() -> None:
     assert section.cited_ids == [source(2)["segment_id"], source(1)["segment_id"]]
     assert section.source_ids == []
     (section,) = view_run([finished(0, "One.", "d:9"), checked(0, "One.", "supported", 1)]).written
-    assert section.cited_ids == ["d:9"]
+    assert section.cited_ids == ["d:9", source(1)["segment_id"]]
 
 
 def test_a_failed_section_waits_for_its_revision_or_withdrawal() -> None:
@@ -136,7 +136,7 @@ def test_a_resumption_voids_the_sections_that_it_does_not_keep() -> None:
     view = view_run([*before, resumed(0)])
     assert [(each.text, each.settled) for each in view.written] == [("One.", False)]
     assert list(view.first) == [0]
-    assert written_sections([*before, resumed()]) == []
+    assert standing_sections([*before, resumed()]) == []
 
 
 def test_verdicts_on_a_section_that_is_void_are_ignored() -> None:

@@ -211,3 +211,29 @@ def test_settings_hold_what_can_be_sent() -> None:
     ):
         with pytest.raises(ValidationError):
             WebSettings.model_validate(wrong)
+
+
+async def test_the_answer_box_and_the_panel_are_results_too(web: ScriptedWeb, serper: Serper) -> None:
+    box = {"title": "Lamp", "link": "https://lamp.test/box", "answer": "Twelve seconds", "snippet": "The lamp turns."}
+    panel = {
+        "title": "Lighthouse",
+        "descriptionLink": "https://lamp.test/panel",
+        "description": "A tower with a lamp.",
+        "attributes": {"Built": "1889", "Height": 40},
+    }
+    reply = {"answerBox": box, "knowledgeGraph": panel, "organic": [{"title": "A", "link": "https://lamp.test/a"}]}
+    web.searches = [Reply(body=json.dumps(reply).encode())]
+    assert await serper.search("lamps", results=5) == [
+        WebResult("Lamp", "https://lamp.test/box", "Twelve seconds. The lamp turns."),
+        WebResult("Lighthouse", "https://lamp.test/panel", "A tower with a lamp. Built: 1889."),
+        WebResult("A", "https://lamp.test/a", "A"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "extra", [None, "text", [], {}, {"answer": "no address"}, {"link": "https://lamp.test/b"}, {"link": 7}]
+)
+async def test_a_box_that_is_no_result_is_left_out(web: ScriptedWeb, serper: Serper, extra: object) -> None:
+    reply = {"answerBox": extra, "knowledgeGraph": extra, "organic": []}
+    web.searches = [Reply(body=json.dumps(reply).encode())]
+    assert await serper.search("lamps", results=5) == []

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from answers.standing import written_sections
+from answers.standing import standing_sections
 from graph import events as told
 from graph.events import AnyEvent, Envelope
-from graph.evidence import Disagreement, Message, SectionClaim, Source, Spent
-from tests.wire.texts import Written, citation, claim, sentences, source, uncited, written
+from graph.evidence import Claim, Disagreement, Message, SectionClaim, Source, Spent
+from tests.wire.texts import FAILED, Written, citation, claim, sentences, source, uncited, written
 
 RUN_ID = str(UUID(int=0x4000_8000_0000_0000_0001))
 SESSION_ID = str(UUID(int=0x4000_8000_0000_0000_0002))
@@ -141,24 +141,40 @@ def revise(run: Telling) -> list[AnyEvent]:
     for index, section in enumerate(run.sections):
         if section.failed and run.draw(st.booleans()):
             run.sections[index] = better = run.draw(written(run.sources, index))
-            events.append(revised(index, better))
+            events += revised(index, section, better)
     return events
 
 
 def withdraw(run: Telling) -> list[AnyEvent]:
-    """Take back the sections of which nothing held."""
+    """Take back the claims that failed; a section goes with its last one."""
     events: list[AnyEvent] = []
     for index, section in enumerate(run.sections):
-        if section.hopeless:
-            run.sections[index] = Written("", [], [])
-            events.append(revised(index, run.sections[index]))
+        if section.failed:
+            run.sections[index] = Written("", [], []) if section.hopeless else passed(section)
+            events += revised(index, section, run.sections[index])
     return events
 
 
-def revised(index: int, section: Written) -> told.SectionRevised:
-    return told.SectionRevised(
-        section_index=index, text=section.text, source_ids=section.source_ids, claims=section.claims
-    )
+def passed(section: Written) -> Written:
+    """Leave what did not fail of a section."""
+    text, claims = "", list[Claim]()
+    for each in section.claims:
+        if each["verdict"] not in FAILED:
+            text += " " if text else ""
+            claims.append(claim(text, each["text"], each["verdict"], each["citations"]))
+            text += each["text"]
+    return Written(text, section.source_ids, claims)
+
+
+def revised(index: int, before: Written, section: Written) -> list[AnyEvent]:
+    """Replace a section, and say what of it no longer holds."""
+    failed = [each for each in before.claims if each["verdict"] in FAILED]
+    return [
+        told.SectionRevised(
+            section_index=index, text=section.text, source_ids=section.source_ids, claims=section.claims
+        ),
+        told.Correction(section_index=index, claims=failed, text=f"Correction of section {index}."),
+    ]
 
 
 def disagree(run: Telling) -> list[AnyEvent]:
@@ -262,7 +278,7 @@ def cancelled_runs(draw: st.DrawFn) -> list[Envelope]:
     draw(st.sampled_from((answered, abstained, direct)))(run)
     started = next(at for at, event in enumerate(run.events) if isinstance(event, told.RunStarted))
     events = run.events[: draw(st.integers(started + 1, len(run.events) - 1))]
-    sections = written_sections(events)
+    sections = standing_sections(events)
     answer = "\n\n".join(section["text"] for section in sections)
     message = Message(answer=answer, sections=sections, citations=[], sources=[], family="llm")
     return logged(

@@ -1,5 +1,6 @@
 """Claims and sections as writers may word them: marks that are none, emoji, CJK, Markdown and line ends among them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -11,6 +12,7 @@ from graph.evidence import Citation, Claim, Section, Source, Space, Verdict
 WORDS = ["Employees", "get 25 days", "đoạn văn bản", "中文的句子。", "👨‍👩‍👧 🏖️", "café", "x"]
 ODDITIES = ["**bold**", "`code`", "[1]", "[^2]", "[ref:3]", "[4](x)", "see [", "](", "(aside)", "<b>&amp;", "data: y"]
 SPACES = ["\n", "\r\n", "\u2028", "\n\n", "\t", '"', "\\", "\\n", "{}", "%s", "- item"]
+INDENTED = re.compile(r"\n\s*\n[ \t]*\t\s*")  # code, in which what looks like a mark stays as it is
 FAILED: tuple[Verdict, ...] = ("contradicted", "unsupported")
 LIKELY: tuple[Verdict, ...] = ("supported", "supported", "supported", "supported", "unverified", *FAILED)
 MOST_PROOFS: dict[Verdict, int] = {"supported": 3, "unverified": 2, "contradicted": 2, "unsupported": 0}
@@ -84,7 +86,7 @@ def sentences() -> st.SearchStrategy[str]:
     """Give the text of a claim: some of everything, and a word at least."""
     mixed = st.lists(st.sampled_from([*WORDS, *ODDITIES, *SPACES]), max_size=4).map(" ".join)
     return st.tuples(mixed, st.sampled_from(WORDS), st.sampled_from(["", " [", " [5]", "."])).map(
-        lambda parts: " ".join(parts[:2]).strip() + parts[2]
+        lambda parts: INDENTED.sub(" ", " ".join(parts[:2])).strip() + parts[2]
     )
 
 

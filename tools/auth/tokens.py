@@ -151,7 +151,8 @@ class TokenVerifier:
         """Return the identity that a token names.
 
         The token must be signed by the configured algorithm, have an expiry, be valid now (with 30 seconds of leeway),
-        name the configured issuer and audience, and name the workspace and the user in its claims.
+        name the configured issuer and audience, and name the user and, unless there is a default, the workspace in its
+        claims.
 
         Raises NotAuthenticated, with a detailed message only if the signature is valid, and DependencyFailed if the
         issuer's keys can't be fetched.
@@ -180,8 +181,10 @@ class TokenVerifier:
 
     def _identity(self, claims: dict[str, object]) -> Identity:
         names = {"workspace": self._auth.workspace_claim, "user": self._auth.user_claim}
+        # A claim that is there counts, whatever it holds: only a token that names no workspace gets the default.
+        workspace = claims.get(names["workspace"], self._auth.default_workspace)
         try:
-            return checked_identity(claims.get(names["workspace"]), claims.get(names["user"]))
+            return checked_identity(workspace, claims.get(names["user"]))
         except ValueError as error:
             what, _, why = str(error).partition(": ")
             message = f"The token's claim {names[what]} does not name a {what}: {why}."

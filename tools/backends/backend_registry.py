@@ -3,15 +3,17 @@
 Other distributions add backends under the entry point ``citewell.backends``.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
-from graph.ports import Families, Family
+from graph.evidence import Failure
+from graph.ports import Families, Family, Judge, RelevanceGrader
 from tools.claims.code_checker import CodeChecker
+from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
-from tools.settings import EXTRACTIVE, ModelSettings, Settings
+from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
 
 ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
 
@@ -52,26 +54,52 @@ def find_backend(model: str) -> Backend | None:
     return installed[max(matching, key=len)].value if matching else None
 
 
-def configured_families(settings: Settings) -> Families:
+Examined = Callable[[Judge, str], Judge]  # a judge, and the name of the model whose answers it judges
+
+
+def open_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
+    """Return the judge of answers that ``model`` writes, or of the extractive family's where it is None."""
+    return configured_judge(settings, model)
+
+
+def configured_families(settings: Settings, examined: Examined | None = None) -> Families:
     """Return the families of a deployment; a model's is cached, the extractive one is created for each run.
 
-    Raises ConfigurationError if an installed backend is broken, its name is taken, or the default model does not exist.
+    ``examined`` holds every judge to its exam; without it judges are raw, and their verdicts count for nothing.
+    Raises ConfigurationError if an installed backend or judge is broken, its name is taken, or the default model or the
+    kind of judge does not exist.
     """
     checker = CodeChecker()
+    reranked = _reranking(settings.reranker)
     models = {model.name: model for model in settings.models}
     _check_names(settings, models)
+    check_judge(settings)
+
+    judge_of_quotes = cache(partial(open_judge, settings, None))
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
-        return extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        family = extractive_family(checker=checker, refuse_below=settings.refuse_below)
+        # Its reader was fitted on the scores of the search.
+        grader = reranked(family.grader, rescored=False) if reranked else family.grader
+        return _held_to_exam(replace(family, grader=grader, judge=judge_of_quotes()), EXTRACTIVE, examined)
 
     @lru_cache
     def llm(name: str, thinking: bool) -> Family:
         from tools.extractive.extractive_family import ExtractiveWriter
         from tools.llm.llm_family import llm_family
 
-        return llm_family(models[name], thinking=thinking, checker=checker, fallback=ExtractiveWriter())
+        model = models[name]
+        family = llm_family(
+            model,
+            thinking=thinking,
+            checker=checker,
+            fallback=ExtractiveWriter(),
+            judge=open_judge(settings, model),
+            reranked=reranked,
+        )
+        return _held_to_exam(family, name, examined)
 
     @lru_cache
     def installed(name: str, thinking: bool) -> Family:
@@ -79,19 +107,80 @@ def configured_families(settings: Settings) -> Families:
         if backend is None:
             known = ", ".join([EXTRACTIVE, *models, *(f"{n}…" if n.endswith(ANY) else n for n in installed_backends())])
             raise UnknownModel(f"model: no model is named {name!r}; there are: {known}.")
-        return backend.family(name, thinking=thinking)
+        return _held_to_exam(backend.family(name, thinking=thinking), name, examined)
 
     def families(model: str, *, thinking: bool = False) -> Family:
-        name = model or settings.default_model
-        if name == EXTRACTIVE:
+        if model == EXTRACTIVE:
             return extractive()
-        if name not in models:
-            return installed(name, thinking)
-        if thinking and not _thinks(models[name]):
-            raise InvalidRequest(f"thinking: the model {name!r} has no thinking model configured.")
-        return llm(name, thinking)
+        if model not in models:
+            return installed(model, thinking)
+        _check_thinking(models[model], thinking)
+        return llm(model, thinking)
 
-    return families
+    return _lenient(families, settings)
+
+
+def _lenient(families: Families, settings: Settings) -> Families:
+    """Return families that do what they can of a request, and say in ``fallback`` what they do not."""
+
+    def lenient(model: str, *, thinking: bool = False) -> Family:
+        name = model or settings.default_model
+        notes: list[Failure] = []
+        if (stand_in := _stand_in(settings, name)) is not None:
+            notes.append(Failure(code="unknown_model", message=f"No model is named {name!r}; {stand_in!r} answers."))
+            name = stand_in
+        try:
+            family = families(name, thinking=thinking and name != EXTRACTIVE)
+            thinks = name != EXTRACTIVE
+        except InvalidRequest:
+            if not thinking:
+                raise
+            family, thinks = families(name), False
+        if thinking and not thinks:
+            notes.append(Failure(code="no_thinking_model", message=f"{name!r} has no thinking model; it only writes."))
+        return _with_notes(family, notes)
+
+    return lenient
+
+
+def _stand_in(settings: Settings, name: str) -> str | None:
+    """Return the model that answers for a name that is not known, or None where it is known or there is none."""
+    known = name == EXTRACTIVE or any(model.name == name for model in settings.models) or find_backend(name)
+    return None if known else only_endpoint(settings)
+
+
+def only_endpoint(settings: Settings) -> str | None:
+    """Return the model that answers for unknown names: that of the one configured endpoint, None where there are more.
+
+    Of several models of one endpoint it is the default, or else the first.
+    """
+    names = [model.name for model in settings.models]
+    if len({model.base_url for model in settings.models}) != 1:
+        return None
+    return settings.default_model if settings.default_model in names else names[0]
+
+
+def _with_notes(family: Family, notes: Sequence[Failure]) -> Family:
+    if not notes:
+        return family
+    message = " ".join(note["message"] for note in notes)
+    return replace(family, fallback=Failure(code=notes[0]["code"], message=message))
+
+
+def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Family:
+    if examined is None or family.judge is None:
+        return family
+    return replace(family, judge=examined(family.judge, model))
+
+
+def _reranking(settings: RerankerSettings) -> Callable[..., RelevanceGrader] | None:
+    """Return what puts the configured reranker before another grader; None without a reranker."""
+    if settings.base_url is None:
+        return None
+    from tools.rerankers.reranked_grading import RerankedGrader
+    from tools.rerankers.reranker_endpoint import Reranker
+
+    return partial(RerankedGrader, reranker=Reranker(settings), min_score=settings.min_score)
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:
@@ -106,5 +195,6 @@ def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> Non
         )
 
 
-def _thinks(model: ModelSettings) -> bool:
-    return model.thinking_model is not None
+def _check_thinking(model: ModelSettings, thinking: bool) -> None:
+    if thinking and model.thinking_model is None:
+        raise InvalidRequest(f"thinking: the model {model.name!r} has no thinking model configured.")

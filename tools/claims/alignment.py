@@ -11,7 +11,7 @@ from tools.claims.sentence_parsing import ParsedSentence
 
 Edit = tuple[int, int, int, int]  # bounds of a run in the source, and in the claim
 
-LARGEST_ALIGNMENT = 90_000  # cells of the table that an alignment may need at worst; beyond it nothing is aligned
+LARGEST_ALIGNMENT = 20_000  # cells of the table that an alignment may need at worst; beyond it nothing is aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,17 @@ def common_in_order(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     return len(one) - row.bit_count()
 
 
-def share_outside(reading: ParsedSentence, runs: Sequence[tuple[int, int]], begins: int) -> float:
-    """Return the share of a sentence's content that is outside of some runs."""
-    content = sum(map(is_content, reading.tokens[begins:]))
-    lost = sum(is_content(reading.tokens[place]) for first, last in runs for place in range(first, last))
+def share_outside(
+    reading: ParsedSentence, runs: Sequence[tuple[int, int]], without: Sequence[tuple[int, int]] = ()
+) -> float:
+    """Return the share of a sentence's content that is outside of some runs, not counting that of others."""
+    content = sum(map(is_content, reading.tokens)) - _content_in(reading, without)
+    lost = _content_in(reading, runs) - _content_in(reading, without)
     return 1 - lost / content if content else float(not runs)
+
+
+def _content_in(reading: ParsedSentence, runs: Sequence[tuple[int, int]]) -> int:
+    return sum(is_content(reading.tokens[place]) for first, last in runs for place in range(first, last))
 
 
 def coalesced(source: ParsedSentence, found: Sequence[Edit]) -> list[Edit]:

@@ -23,8 +23,9 @@ _ZH_ONES = "一二两三四五六七八九"
 _NOT_TENTHS = "为员立功本长就果都熟年语分品绩份人型套对群双片形因效婚交全名家千百天堆团"
 _DIGITS = r"\d{1,3}(?:(?P<sep>[.,'\u00a0\u202f])\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
 _TOKEN = re.compile(
-    rf"(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\2\d{{1,2}}(?!\d))"
-    rf"|(?P<slashed>(?<!\d)\d{{1,2}}([-/.])\d{{1,2}}\4\d{{4}}(?!\d))"
+    rf"(?P<plain>[A-Za-z]{{2,}}+(?![\w'{_MARKS}]))"  # most words, found before all else is tried
+    rf"|(?P<iso>(?<!\d)\d{{4}}([-/.])\d{{1,2}}\3\d{{1,2}}(?!\d))"
+    rf"|(?P<slashed>(?<!\d)\d{{1,2}}([-/.])\d{{1,2}}\5\d{{4}}(?!\d))"
     r"|(?P<clock>(?<!\d)\d{1,2}:\d{2}(?::\d{2})?(?!\d))"
     rf"|(?P<share>[{_ZH_NUMERALS}\d.]{{1,12}}分之[{_ZH_NUMERALS}\d.]{{1,12}})"
     rf"|(?P<tenths>(?<![{_ZH_NUMERALS}\d.])(?:[{_ZH_ONES}]|\d(?:\.\d)?)成(?![{_NOT_TENTHS}]))"
@@ -71,27 +72,40 @@ def tokens_of(folded: str) -> list[Token]:
     """Cut a folded text into tokens; punctuation is left out, symbols that carry meaning are kept."""
     found: list[Token] = []
     for match in _TOKEN.finditer(folded):
-        start, end = match.span()
-        piece = match[0]
-        if match["word"] is not None:
-            _add_word(found, piece, start)
-        elif match["tail_alone"] is not None:
-            found.append(Token(_CONTRACTED.get(piece.casefold(), "not"), start, end, "word"))
-        elif match["letter"] is not None:
-            found.append(Token(piece, start, end, "letter"))
-        elif match["number"] is not None:
-            _add_number(found, match, folded)
-        elif match["symbol"] is not None:
-            found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
-        elif match["numerals"] is not None:
-            _add_numerals(found, piece, start, folded)
-        elif match["share"] is not None or match["tenths"] is not None:
-            _add_share(found, piece, start)
-        elif match["dotted"] is not None:
-            found.append(Token(piece.replace(".", "").casefold(), start, end, "word", piece[0].isupper()))
+        kind = match.lastgroup
+        if kind == "plain":
+            piece = match[0]
+            whole = piece.lower()
+            if whole in _WHOLE:
+                _add_word(found, piece, match.start())
+            else:
+                found.append(Token(whole, match.start(), match.end(), "word", whole != piece))
         else:
-            found.append(_written(match, start, end))
+            _add(found, match, kind or "", folded)
     return found
+
+
+def _add(found: list[Token], match: re.Match[str], kind: str, folded: str) -> None:
+    start, end = match.span()
+    piece = match[0]
+    if kind == "word":
+        _add_word(found, piece, start)
+    elif kind == "tail_alone":
+        found.append(Token(_CONTRACTED.get(piece.casefold(), "not"), start, end, "word"))
+    elif kind == "letter":
+        found.append(Token(piece, start, end, "letter"))
+    elif kind in ("number", "tail"):
+        _add_number(found, match, folded)
+    elif kind == "symbol":
+        found.extend([Token(piece, start, end, "symbol")] if _carries(piece) else [])
+    elif kind == "numerals":
+        _add_numerals(found, piece, start, folded)
+    elif kind in ("share", "tenths"):
+        _add_share(found, piece, start)
+    elif kind == "dotted":
+        found.append(Token(piece.replace(".", "").casefold(), start, end, "word", piece[0].isupper()))
+    else:
+        found.append(_written(match, start, end))
 
 
 def _written(match: re.Match[str], start: int, end: int) -> Token:

@@ -1,157 +1,27 @@
 """Check an answer by code: split sections into claims, find proofs in the cited text, decide verdicts with reasons."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from operator import is_
 
-from graph.evidence import Origin, Proof, Segment, Verdict
+from graph.evidence import Origin, Proof, Segment
 from graph.ports import CheckedClaim, CheckResult, Dispute, WrittenSection
 from graph.usage import Meter
-from text.language import language
-from text.sentences import sentences, trimmed
 from tools.claims.alignment import common_in_order, is_content
-from tools.claims.claim_tokens import Token
-from tools.claims.hard_conflicts import Comparison, compare, rounds
-from tools.claims.lexical_support import Coverage, evidence_from_coverage, measure_coverage, support_from_coverage
+from tools.claims.cited_sources import Sources
+from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, judge_claim
+from tools.claims.lexical_support import Coverage, evidence_from_coverage, measure_coverage
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_conflicts import find_disputes
-from tools.claims.source_sentences import Sources, lookup_keys, terms_of
-from tools.claims.verbatim import SentencePlace, exact_form, find_verbatim
+from tools.claims.source_sentences import terms_of
+from tools.claims.splitting import claims_of
+from tools.claims.verbatim import SentencePlace
+from tools.rules.candidate_sentences import CandidateSentence
 
-CLOSEST = 4  # sentences that a claim is compared with
-LEVEL = 0.02  # share of a claim's content by which two sentences are about as near
-LEAST_COVER = 0.35  # share of a claim's terms below which nothing of it stands in its sources but by chance
-LEAST_LETTER_COVER = 0.25  # the same of pairs of letters, which other wording breaks more easily
-OWN_WORDS = 0.5  # share of a claim's terms that tells that it is in its sources' language
-PART = "it is a part of a longer source sentence"
-ORDER = "the same words stand in another order in the source"
-UNSAID = "no sentence of the cited sources says this"
-DENIED = "the text around this sentence denies it or sets a condition"
-FOREIGN = "it is in another language than its sources"
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimJudgement:
-    """A verdict with its reasons and the source sentences it rests on, the closest first."""
-
-    verdict: Verdict
-    reasons: tuple[str, ...] = ()
-    places: tuple[SentencePlace, ...] = ()
-    near: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    comparison: Comparison
-    place: SentencePlace
-
-
-def judge_claim(claim: str, sources: Sources) -> ClaimJudgement:
-    """Decide on one claim, in time linear in the sources plus a fixed number of sentence comparisons."""
-    if not sources.places:
-        return ClaimJudgement("unsupported", ("the section cites no source",))
-    if exact := find_verbatim(claim, sources):
-        verdict: Verdict = "unverified" if exact.denied else "supported"
-        return ClaimJudgement(verdict, (DENIED,) if exact.denied else (), exact.places, 1.0)
-    reading = parse_sentence(claim)
-    terms = terms_of(reading)
-    found = [
-        _Match(compare(reading, sentence.reading, sources.known), (at, sentence.start, sentence.end))
-        for _, at, sentence in sources.closest(terms, CLOSEST)
-    ]
-    best = _nearest(found)
-    if best is not None and best.comparison.finding == "conflict":
-        return ClaimJudgement("contradicted", best.comparison.reasons, (best.place,), best.comparison.near)
-    if missing := _missing_numbers(reading, sources):
-        return ClaimJudgement("unsupported", missing)
-    if sources.cover(terms) < OWN_WORDS and _foreign(claim, sources):
-        at, sentence = sources.places[0]
-        place = (at, sentence.start, sentence.end) if best is None else best.place
-        return ClaimJudgement("unverified", (FOREIGN,), (place,), 0.0 if best is None else best.comparison.near)
-    lettered = sum(token.kind == "letter" for token in reading.tokens) * 2 > len(reading.tokens)
-    if best is None or sources.cover(terms) < (LEAST_LETTER_COVER if lettered else LEAST_COVER):
-        return ClaimJudgement("unsupported", (UNSAID,))
-    return ClaimJudgement("unverified", (_why_open(best.comparison),), (best.place,), best.comparison.near)
-
-
-def _nearest(found: Sequence[_Match]) -> _Match | None:
-    """Choose the nearest sentence; of several about as near one that is no conflict, and the one that says all."""
-    if not found:
-        return None
-    nearest = max(one.comparison.near for one in found)
-    level = [one for one in found if one.comparison.near >= nearest - LEVEL]
-    return min(level, key=lambda one: (_FINDINGS.index(one.comparison.finding), -one.comparison.near))
-
-
-_FINDINGS = ("same", "part", "order", "differs", "conflict")
-
-
-def _why_open(comparison: Comparison) -> str:
-    reasons = {"part": PART, "order": ORDER}
-    return reasons.get(comparison.finding, f"the closest source sentence has {comparison.near:.0%} of its words")
-
-
-def _missing_numbers(claim: ParsedSentence, sources: Sources) -> tuple[str, ...]:
-    """List the numbers of a claim, in digits or above ten, that occur nowhere in its sources, not even rounded."""
-    standing = [float(key[1:]) for key in sources.quantities if re.fullmatch(r"#-?[\d.]+(?:e\+\d+)?", key)]
-    return tuple(
-        f"{claim.said(at, at + 1)} stands nowhere in the sources"
-        for at, token in enumerate(claim.tokens)
-        if token.kind in ("number", "date")
-        and not lookup_keys(token.key) & sources.quantities
-        and not _is_small_word(token, claim.said(at, at + 1))
-        and not any(rounds(value, token.value) for value in standing)
-    )
-
-
-def _is_small_word(token: Token, said: str) -> bool:
-    """Whether a number is small and in words: it may be counted from what the sources list."""
-    return token.value is not None and token.value <= 10 and not any(sign.isdigit() for sign in said)
-
-
-def _foreign(claim: str, sources: Sources) -> bool:
-    """Whether none of the sources is in the claim's language."""
-    spoken = language(claim, default="")
-    return bool(spoken) and all(language(segment.text[:2000], default=spoken) != spoken for segment in sources.segments)
-
-
-_LONGEST = 4  # pieces that may be one source sentence
-
-
-def claims_of(text: str, sources: Sources) -> list[tuple[int, int]]:
-    """Return the spans of the claims of a section, in order, without white space around them.
-
-    A sentence alone may be split differently than in its source, where it has neighbours; pieces that together are
-    a source sentence are one claim. What holds no word joins the claim before it.
-    """
-    pieces = [trimmed(text, start, end) for start, end in sentences(text)]
-    pieces = _joined_wordless(text, [piece for piece in pieces if piece[0] < piece[1]])
-    whole = {exact_form(sources.segments[at].text[each.start : each.end]) for at, each in sources.places}
-    found: list[tuple[int, int]] = []
-    at = 0
-    while at < len(pieces):
-        end = at + 1
-        if exact_form(text[slice(*pieces[at])]) not in whole:
-            for last in range(min(len(pieces), at + _LONGEST), at + 1, -1):
-                if exact_form(text[pieces[at][0] : pieces[last - 1][1]]) in whole:
-                    end = last
-                    break
-        found.append((pieces[at][0], pieces[end - 1][1]))
-        at = end
-    return found
-
-
-def _joined_wordless(text: str, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for start, end in pieces:
-        reading = parse_sentence(text[start:end])
-        if found and not reading.tokens and "?" not in reading.folded:
-            found[-1] = (found[-1][0], end)
-        else:
-            found.append((start, end))
-    return found
-
-
+POOL = 64  # sentences from which the evidence of a claim is chosen
 MATCH_THRESHOLD = 0.6  # share of a claim's content that must stand in the sentence, in order; it never falls
 FEWEST_MATCHED = 3  # content tokens that must match: fewer may meet by chance
 
@@ -164,7 +34,7 @@ def match_by_text(claim: str, judgement: ClaimJudgement, sources: Sources) -> Cl
     quoted = [
         key
         for at, start, end in judgement.places
-        for key in _content(parse_sentence(sources.segments[at].text[start:end]))
+        for key in _content(parse_sentence((judgement.sources or sources).segments[at].text[start:end]))
     ]
     shared = common_in_order(content, quoted)
     if shared < min(FEWEST_MATCHED, max(1, len(content))) or shared < MATCH_THRESHOLD * len(content):
@@ -176,35 +46,89 @@ def _content(reading: ParsedSentence) -> list[str]:
     return [token.key for token in reading.tokens if is_content(token)]
 
 
+SMALL = 16_000  # characters of new text that are checked at once, since a thread would take longer
+_KEPT = 16  # sets of sources that are kept indexed
+_WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="check")
+
+
 class CodeChecker:
     """ClaimChecker by code alone; it never asks a model."""
 
+    def __init__(self) -> None:
+        self._recent: deque[Sources] = deque(maxlen=_KEPT)
+
+    def read_ahead(self, segments: Sequence[Segment]) -> None:
+        """Read the sentences of segments in a thread; return at once."""
+        _WORKERS.submit(self._sources(segments).has_sentence, "")  # a look for any sentence reads them all
+
     async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Check each claim of each section against the segments it cites."""
-        return CheckResult(tuple(check_section(section) for section in sections))
+        """Check each claim of each section against the segments it cites; much text is checked in a thread."""
+        work = [(each, self._sources(each.segments), self._sources(each.others)) for each in sections]
+        unread = {text.text for _, *pair in work for sources in pair for text in sources.texts if not text.is_read}
+        size = sum(map(len, unread)) + sum(len(section.text) - section.start for section in sections)
+        if size <= SMALL:
+            return CheckResult(_checked_all(work))
+        return CheckResult(await asyncio.get_running_loop().run_in_executor(_WORKERS, _checked_all, work))
+
+    def _sources(self, segments: Sequence[Segment]) -> Sources:
+        """Return the segments indexed; sections of one run, and sentences of one section, cite the same ones."""
+        kept = tuple(segments)
+        for each in tuple(self._recent):
+            if len(each.segments) == len(kept) and all(map(is_, each.segments, kept)):
+                return each
+        sources = Sources(kept)
+        self._recent.append(sources)
+        return sources
+
+
+Work = tuple[WrittenSection, Sources, Sources]
+
+
+def _checked_all(work: Sequence[Work]) -> tuple[tuple[CheckedClaim, ...], ...]:
+    return tuple(tuple(_checked(*each)) for each in work)
 
 
 def check_section(section: WrittenSection) -> tuple[CheckedClaim, ...]:
     """Split a section into claims and decide on each, in order."""
-    sources = Sources(section.segments)
-    return tuple(_check(section, start, end, sources) for start, end in claims_of(section.text, sources))
+    return tuple(_checked(section, Sources(section.segments), Sources(section.others)))
 
 
-def _check(section: WrittenSection, start: int, end: int, sources: Sources) -> CheckedClaim:
-    claim = section.text[start:end]
-    judgement = judge_claim(claim, sources)
+def _checked(section: WrittenSection, sources: Sources, others: Sources) -> Iterator[CheckedClaim]:
+    found: dict[str, CheckedClaim] = {}
+    for start, end in claims_of(section.text, sources, section.start, is_open=section.open):
+        claim = section.text[start:end]
+        if claim not in found:
+            found[claim] = _check(claim, section, sources, others)
+        yield replace(found[claim], start=start, end=end)
+
+
+def _check(claim: str, section: WrittenSection, sources: Sources, others: Sources) -> CheckedClaim:
+    judgement = judge_claim(claim, sources, others, section.question)
     if section.origin == "matched":
         judgement = match_by_text(claim, judgement, sources)
-    found = None if judgement.verdict == "supported" else measure_coverage(claim, section.segments)
     places = judgement.places
-    if found is not None and judgement.verdict == "unverified":
-        places = _with_evidence(judgement, found)
-    proofs = tuple(_proof(sources.segments, place, section.origin) for place in places)
+    if judgement.verdict == "unverified" and judgement.sources is sources and judgement.near < 1.0:
+        places = _with_evidence(judgement, measure_coverage(claim, sources.segments, _pool(claim, sources)))
+    origin: Origin = section.origin if judgement.sources in (None, sources) else "matched"
+    segments = (judgement.sources or sources).segments
+    proofs = tuple(_proof(segments, place, origin) for place in places)
     disputes: tuple[Dispute, ...] = ()
-    if judgement.verdict in ("supported", "unverified") and proofs and section.others:
-        disputes = find_disputes(claim, judgement.places, sources, section.others)
-    estimate = 1.0 if found is None else support_from_coverage(claim, found)
-    return CheckedClaim(start, end, claim, judgement.verdict, judgement.reasons, proofs, estimate, disputes)
+    if judgement.verdict in ("supported", "unverified") and places:
+        quotes = [segments[at].text[first:last] for at, first, last in judgement.places]
+        rivals = (others,) if segments is sources.segments else (sources, others)
+        proving = [segments[at] for at, _, _ in judgement.places]
+        disputes = tuple(each for rival in rivals for each in find_disputes(claim, quotes, proving, rival))
+    support = judgement.near if judgement.verdict in ("supported", "unverified") else 0.0
+    return CheckedClaim(0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes)
+
+
+def _pool(claim: str, sources: Sources) -> Sequence[CandidateSentence]:
+    """Return the sentences from which a claim's evidence is chosen: all of a short text, the closest of a long one."""
+    if len(sources.candidates) <= POOL:
+        return tuple(sources.candidates.values())
+    closest = sources.closest(terms_of(parse_sentence(claim)), POOL)
+    places = sorted((at, sentence.start) for _, at, sentence in closest)
+    return [sources.candidates[place] for place in places if place in sources.candidates]
 
 
 def _with_evidence(judgement: ClaimJudgement, found: Coverage) -> tuple[SentencePlace, ...]:

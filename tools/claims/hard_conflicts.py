@@ -1,7 +1,8 @@
 """Detect what two sentences that are otherwise one statement contradict each other in.
 
-Hard evidence only: another number, unit, date or name in the same place, a "not" put in or left out, or a word of a
-closed class for another. All else that differs is wording, on which code has no say.
+Hard evidence only: another number, unit, date or name in the same place, a "not" and nothing else put in or left out,
+or a word of a closed class, such as "before" and "after", for another. All else that differs is wording, on which code
+has no say: a word may be the opposite of another and the sentence true ("is not open", "is closed").
 """
 
 from collections.abc import Callable, Sequence
@@ -22,14 +23,16 @@ from tools.claims.alignment import (
     without_moved,
 )
 from tools.claims.claim_tokens import Token
-from tools.claims.lexicon import exclude_each_other, stem
+from tools.claims.lexicon import exclude_each_other, is_stronger, stem
 from tools.claims.quantities import dates_agree, dimension, parts_of, unit_named
-from tools.claims.sentence_parsing import ParsedSentence, accompanies, looks_like_name, one_name
+from tools.claims.roughly import may_mean
+from tools.claims.sentence_parsing import ParsedSentence, accompanies, looks_like_name, one_name, without_courtesy
 
 Finding = Literal["same", "part", "order", "differs", "conflict"]
 
 NEAR = 0.55  # share of a claim's content that must stand in a sentence, in order, for a difference to be a conflict
 SAME = 0.75  # and of both in each other, where they must be one statement
+WHOLE = 0.9  # of a claim, without the number that is another, in a source that says much more
 NEAR_NAME = 0.45  # enough for a name in a script without capitals where the two differ in nothing else
 LOPSIDED = 3  # content tokens by which one run may be longer where the sentences differ elsewhere too
 LONGEST_RUN = 8  # content tokens; a longer run that was replaced is another wording
@@ -37,44 +40,58 @@ PART_OF_IT = 0.25  # share of a sentence's content that a claim must hold to be 
 SURROUNDED = 0.65  # and of both in each other, around a run that may hold more than a name
 NAME_RUN = 5  # content tokens; a longer run holds more than a name
 WORD = 2  # content tokens, at most, of a word
-ROUNDING = 0.02  # how far a rounded number may be from the one it rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What a source says and what a claim says instead, and the keys of the claim that say it."""
+
+    reason: str
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a claim relates to a sentence. ``near`` is the share in [0, 1] of its content that occurs there in order."""
+    """How a claim relates to a sentence. ``near`` is the share in [0, 1] of its content that occurs there in order.
+
+    ``alone`` says that the two differ in one run of words only.
+    """
 
     finding: Finding
     near: float
-    reasons: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    alone: bool = False
 
 
-def compare(
-    claim: ParsedSentence,
-    source: ParsedSentence,
-    known: Callable[[str], bool] = lambda run: False,
-    *,
-    copies: bool = False,
-) -> Comparison:
-    """Compare a claim, behind its "Yes," or "No,", with a sentence.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What else is known where a claim is compared: the names within its sources, and the words above them.
 
-    ``known`` returns whether letters occur in the evidence, or ``^word`` is a name there. ``copies`` says that both are
-    source sentences: nobody copies a sentence to put in a synonym, so any one other word counts.
+    ``above`` are those of titles, headings and the question; what they name may be put in any sentence. ``copies`` says
+    that both are source sentences: nobody copies a sentence to put in a synonym, so any one other word counts.
     """
-    found = edits(source.keys, claim.keys[claim.begins :])
+
+    names: Callable[[str], bool] = lambda word: False
+    above: frozenset[str] = frozenset()
+    copies: bool = False
+
+
+def compare(claim: ParsedSentence, source: ParsedSentence, around: Surroundings = Surroundings()) -> Comparison:
+    """Compare a claim with a sentence."""
+    found = edits(source.keys, claim.keys)
     if found is None:
         return Comparison("differs", 0.0)
-    shifted = [(i, j, k + claim.begins, m + claim.begins) for i, j, k, m in found]
-    near = share_outside(claim, [edit[2:] for edit in shifted], claim.begins)
-    tight = share_outside(source, [edit[:2] for edit in shifted], 0)
-    pairs = pairs_of(source, claim, coalesced(source, shifted))
+    near = share_outside(claim, [edit[2:] for edit in found])
+    tight = share_outside(source, [edit[:2] for edit in found])
+    pairs = pairs_of(source, claim, coalesced(source, found))
     if not pairs:
         return Comparison("same" if source.asks == claim.asks else "differs", near)
     kept = without_moved(pairs)
     if not kept:
         return Comparison("order", near)
-    if reasons := _Differences(source, claim, kept, near, tight, known, copies).conflicts():
-        return Comparison("conflict", near, reasons)
+    differences = _Differences(source, claim, kept, near, tight, around, moved=kept != pairs)
+    if conflicts := differences.conflicts():
+        return Comparison("conflict", near, conflicts, differences.alone)
     return Comparison("differs" if any(ours.places for _, ours, _ in pairs) else "part", near)
 
 
@@ -85,30 +102,46 @@ class _Differences:
     pairs: Sequence[Pair]
     near: float
     tight: float
-    known: Callable[[str], bool]
-    copies: bool
+    around: Surroundings
+    moved: bool
+
+    @property
+    def copies(self) -> bool:
+        return self.around.copies
 
     @property
     def alone(self) -> bool:
-        """Whether the sentences differ in one run only."""
-        return len(self.pairs) == 1 and len(self.claim.tokens) - len(self.pairs[0][1].places) >= 3
+        """Whether the sentences differ in one run only; a claim may leave out what else the source says."""
+        pairs = self.pairs if self.copies else [pair for pair in self.pairs if pair[1].places or negates(pair[0])]
+        return len(pairs) == 1 and len(self.claim.tokens) - len(pairs[0][1].places) >= 3
 
     @property
     def one_statement(self) -> bool:
         return min(self.near, self.tight) >= SAME
 
-    def conflicts(self) -> tuple[str, ...]:
-        """Return why the two can't both hold, in words; nothing where they may."""
-        found: list[str] = []
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Return why the two can't both hold; nothing where they may."""
+        found: list[Conflict] = []
         for a, b, edit in self.pairs:
             if not (a.places and b.places) or max(len(a.content), len(b.content)) > LONGEST_RUN:
                 continue
-            sides = self._quantities(a, b) or self._names(a, b) or self._words(a, b, edit)
-            found += [f"the source says {said}, the answer says {answered}" for said, answered in sides]
-        return tuple(dict.fromkeys((*found, *self._negations())))
+            sides = self._quantities(a, b) or self._names(a, b)
+            keys = tuple(b.reading.keys[place] for place in b.content) if sides else ()
+            sides = sides or self._words(a, b, edit)
+            found += [Conflict(f"the source says {said}, the answer says {says}", keys) for said, says in sides]
+        return tuple(dict.fromkeys((*found, *map(Conflict, self._negations()))))
+
+    @property
+    def _comparable(self) -> bool:
+        """Whether a claim says so little else than its source that one other number or name is another fact."""
+        if self.copies or self.alone:
+            return True
+        least = SAME if self.tight >= NEAR else WHOLE
+        replaced = [edit[2:] for a, b, edit in self.pairs if _quantities_of(a) and _quantities_of(b)]
+        return share_outside(self.claim, [edit[2:] for _, _, edit in self.pairs], replaced) >= least
 
     def _quantities(self, a: Run, b: Run) -> list[tuple[str, str]]:
-        if self.near < NEAR:
+        if self.near < NEAR or not self._comparable:
             return []
         if self.tight < NEAR and abs(len(a.content) - len(b.content)) > LOPSIDED:
             return []
@@ -118,7 +151,7 @@ class _Differences:
         """Return the two names where a name of the claim is in the place of another of the source."""
         theirs = [place for place in a.places if a.reading.names[place]]
         ours = [place for place in b.places if b.reading.names[place]]
-        if not theirs or not ours or self.near < NEAR or self.tight < PART_OF_IT:
+        if not theirs or not ours or self.near < NEAR or self.tight < PART_OF_IT or not self._comparable:
             return []
         wordy = max(len(a.content), len(b.content)) > NAME_RUN or min(self.near, self.tight) < SURROUNDED
         if wordy and not (_one_name_only(a) and _one_name_only(b) and _lists(a) == _lists(b)):
@@ -126,26 +159,39 @@ class _Differences:
         sure = max(a.reading.names[place] for place in theirs) + max(b.reading.names[place] for place in ours)
         if sure < 3 and not (self._known_name(a, theirs) or self._known_name(b, ours)):
             return []
-        keys_a, keys_b = [a.reading.keys[p] for p in theirs], [b.reading.keys[p] for p in ours]
-        if one_name(keys_a, keys_b) or one_name(a.keys, keys_b):
+        keys_a = without_courtesy([a.reading.keys[place] for place in theirs])
+        keys_b = without_courtesy([b.reading.keys[place] for place in ours])
+        if one_name(keys_a, keys_b) or one_name(a.keys, keys_b) or one_name(keys_a, b.keys):
+            return []
+        if not self.copies and (not keys_a or not keys_b or self.around.above.issuperset(keys_b)):
             return []
         return [(_between(a, theirs), _between(b, ours))]
 
     def _known_name(self, run: Run, places: Sequence[int]) -> bool:
-        return any(run.reading.names[place] == 2 or self.known("^" + run.reading.keys[place]) for place in places)
+        return any(run.reading.names[place] == 2 or self.around.names(run.reading.keys[place]) for place in places)
 
     def _words(self, a: Run, b: Run, edit: Edit) -> list[tuple[str, str]]:
         """Return the two sides where a word of a closed class, or a name without capitals, is another."""
         wide = _in_context(self.source, *edit[:2]), _in_context(self.claim, *edit[2:])
         if a.lettered or b.lettered:
-            near_enough = self.near >= NEAR_NAME if self.alone else self.one_statement
+            near_enough = self.near >= NEAR_NAME if self.alone else self.copies and self.one_statement
             if near_enough and self._another_lettered_name(a, b, edit):
                 return [wide]
         if not self.one_statement:
             return []
-        if _other_unit(a, b) or exclude_each_other(self.source.keys, self.claim.keys, edit):
+        if self.copies:
+            excluded = exclude_each_other(self.source.keys, self.claim.keys, edit)
+        else:
+            excluded = self._is_stronger(a, b, edit)
+        if _other_unit(a, b) or excluded:
             return [wide if a.lettered and b.lettered else (a.said, b.said)]
         return [(a.said, b.said)] if self.copies and self._another_word(a, b) else []
+
+    def _is_stronger(self, a: Run, b: Run, edit: Edit) -> bool:
+        """Whether a claim is its source but for a word of a closed class that says something else, or more."""
+        if not self.alone or self.moved or negates(a) or negates(b):
+            return False
+        return is_stronger(self.source.keys, self.claim.keys, edit)
 
     def _another_lettered_name(self, a: Run, b: Run, edit: Edit) -> bool:
         """Whether a run of a script without capitals is a name in the place of another, by its letters or its marks."""
@@ -166,7 +212,9 @@ class _Differences:
             looks_like_name(one, _letters_around(self.source, edit[:2])),
             looks_like_name(other, _letters_around(self.claim, edit[2:])),
         )
-        return all(named) if min(len(one), len(other)) == 1 else any(named)
+        if self.copies and min(len(one), len(other)) > 1:
+            return any(named)
+        return all(named) and not (negates(a) or negates(b) or self.around.above.issuperset(other))
 
     def _another_word(self, a: Run, b: Run) -> bool:
         """Whether a copy of a sentence differs in one word, and not only in the form of that word."""
@@ -176,7 +224,7 @@ class _Differences:
 
     def _negations(self) -> list[str]:
         """Return where one of the two denies what the other says."""
-        if not self.one_statement:
+        if not self.one_statement or not (self.copies or self._only_denies()):
             return []
         theirs = [run for run, _, _ in self.pairs if negates(run) and _little_else(run)]
         ours = [run for _, run, _ in self.pairs if negates(run) and _little_else(run)]
@@ -189,6 +237,25 @@ class _Differences:
             *(f"the source says {_quoted(run)}, the answer leaves that out" for run in theirs if _denies(run)),
             *(f"the answer says {_quoted(run)}, the source does not" for run in ours if _negation_count(run) % 2),
         ]
+
+    def _only_denies(self) -> bool:
+        """Whether the sentences differ in a "not" and nothing else: no other word, and no word elsewhere."""
+        theirs = [word for run, _, _ in self.pairs for word in _affirmed(run)]
+        return not self.moved and theirs == [word for _, run, _ in self.pairs for word in _affirmed(run)]
+
+
+def _affirmed(run: Run) -> list[str]:
+    """Return what a run says besides its negations, each word without its ending."""
+    return [
+        _skeleton(stem(run.reading.keys[place]))
+        for place in run.places
+        if not run.reading.negates[place] and not accompanies(run.reading.tokens[place])
+    ]
+
+
+def _skeleton(word: str) -> str:
+    """Return an English word without its vowels, the same for most forms of an irregular verb: swim, swam."""
+    return word[:1] + "".join(sign for sign in word[1:] if sign not in "aeiou") if word.isascii() else word
 
 
 def quantity_conflicts(a: Run, b: Run) -> list[tuple[str, str]]:
@@ -244,31 +311,18 @@ def _same_value(one: Token, other: Token) -> bool:
 
 
 def _comparable(one: ParsedSentence, at: int, other: ParsedSentence, to: int) -> bool:
-    """Whether one quantity for the other is a conflict: both of one measure, and neither rounds the other."""
+    """Whether one quantity for the other is a conflict: both of one measure, and neither says the other roughly."""
     a, b = one.tokens[at], other.tokens[to]
     if "number" not in (a.kind, b.kind) and (a.kind != "date" or b.kind != "date"):
         return False
     if _unit_after(one, at) != _unit_after(other, to):
         return False
-    return not rounds(_value(a), _value(b))
+    return not may_mean(one, at, other, to)
 
 
 def _unit_after(reading: ParsedSentence, place: int) -> str:
     after = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else None
     return after.key if after is not None and after.kind == "unit" else ""
-
-
-def rounds(one: float | None, other: float | None) -> bool:
-    """Whether the second number is the first with fewer digits; a year is never rounded."""
-    if one is None or other is None or not one or not other:
-        return False
-    if all(value == int(value) and 1000 <= value <= 2200 for value in (one, other)):
-        return False
-    return len(_digits(other)) < len(_digits(one)) and abs(one - other) <= ROUNDING * abs(one)
-
-
-def _digits(value: float) -> str:
-    return f"{abs(value):.10g}".replace(".", "").strip("0")
 
 
 def _other_unit(a: Run, b: Run) -> bool:

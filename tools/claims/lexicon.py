@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -54,11 +54,42 @@ def _stems(keys: Sequence[str]) -> Phrase:
     return tuple(stem(key) for key in keys)
 
 
+Groups = frozenset[tuple[str, int]]
+
+# Closed classes, in which another word is another fact. Of these, a weaker word follows from a stronger one: what holds
+# of all holds of some, and what never happens happens rarely. The number is that of the last group on the upper side.
+CLOSED = frozenset(("quantity", "frequency", "scale", "order", "compass", "time"))
+_WEAKENED = {"quantity": 4, "frequency": 2}
+
+
 def exclude_each_other(one: Sequence[str], other: Sequence[str], run: tuple[int, int, int, int]) -> bool:
     """Whether a run of one sentence and the run of another in its place are of one field and of no common group.
 
     ``run`` holds the bounds of both. A phrase may include the tokens next to the runs, which are equal.
     """
+    return any(_disjoint(left, right) for left, right in _phrases(one, other, run))
+
+
+def is_stronger(source: Sequence[str], claim: Sequence[str], run: tuple[int, int, int, int]) -> bool:
+    """Whether a run of a claim has a word of a closed class that does not follow from the one in its source's place."""
+    for left, right in _phrases(source, claim, run):
+        closed = [frozenset(place for place in side if place[0] in CLOSED) for side in (left, right)]
+        if _disjoint(*closed):
+            return not any(_follows(field, a, b) for field, a in closed[0] for name, b in closed[1] if name == field)
+    return False
+
+
+def _follows(field: str, source: int, claim: int) -> bool:
+    last = _WEAKENED.get(field)
+    if last is None:
+        return False
+    return source < claim <= last or last < claim < source
+
+
+def _phrases(
+    one: Sequence[str], other: Sequence[str], run: tuple[int, int, int, int]
+) -> Iterator[tuple[Groups, Groups]]:
+    """Yield the groups of the phrases that two runs make with their equal neighbours."""
     first, last, from_, to = run
     fields, longest = _fields()
     for before in range(_NEIGHBOURS + 1):
@@ -69,13 +100,10 @@ def exclude_each_other(one: Sequence[str], other: Sequence[str], run: tuple[int,
             if not a or not b or max(len(a), len(b)) > longest:
                 continue
             if tuple(a[:before]) == tuple(b[:before]) and (not after or tuple(a[-after:]) == tuple(b[-after:])):
-                left, right = fields.get(_stems(a), frozenset()), fields.get(_stems(b), frozenset())
-                if _disjoint(left, right):
-                    return True
-    return False
+                yield fields.get(_stems(a), frozenset()), fields.get(_stems(b), frozenset())
 
 
-def _disjoint(left: frozenset[tuple[str, int]], right: frozenset[tuple[str, int]]) -> bool:
+def _disjoint(left: Groups, right: Groups) -> bool:
     shared = {name for name, _ in left} & {name for name, _ in right}
     return any(
         {group for field, group in left if field == name}.isdisjoint(group for field, group in right if field == name)

@@ -37,6 +37,16 @@ Certainty = Literal[0, 1, 2]  # no name; maybe, since a sentence begins with it;
 
 _GERMAN = re.compile(r"\b(?:der|die|das|und|ist|nicht|ein|eine|den|dem|von|mit|für|wird|sich|auf)\b")
 _TITLE_CASE = 0.7  # of the words of a sentence; above it capitals tell nothing
+# A word with such an ending may be the people of a place whose name begins alike: Spain, Spanish; France, French.
+_PEOPLE = ("ese", "ish", "ian", "ean", "an", "ch", "sh", "ss", "ek", "ine", "ino", "ard", "ai", "qi", "ani")
+_IRREGULAR = frozenset(
+    frozenset(pair.split("/"))
+    for pair in word_set(
+        "dutch/netherlands dutch/holland british/uk british/britain british/england english/england american/us "
+        "american/usa american/america swiss/switzerland welsh/wales burmese/myanmar soviet/ussr emirati/uae "
+        "filipino/philippines"
+    )
+)
 _DEMONYMS = ("ese", "ish", "ian", "ean", "an", "ic", "i", "s", "n", "es", "'s")
 
 
@@ -84,16 +94,44 @@ def one_name(these: Sequence[str], those: Sequence[str]) -> bool:
     short, long = sorted((tuple(these), tuple(those)), key=len)
     if set(short) <= set(long):
         return True
-    if len(short) == 1 and len(long) > 1 and short[0] == "".join(word[0] for word in long):
+    if len(short) == 1 and len(long) > 1 and short[0] in _initials(long):
+        return True
+    if len(short) == 1 and any(_abbreviates(*pair) for word in long for pair in ((short[0], word), (word, short[0]))):
         return True
     if all(any(_initial(a, b) for b in long) for a in short):
         return True
     return len(short) == len(long) and all(_akin(a, b) for a, b in zip(short, long, strict=True))
 
 
+_COURTESY = word_set(
+    """
+    mr mrs ms miss mx dr doctor prof professor sir dame lord lady madam president chancellor premier prime minister king
+    queen prince princess emperor empress pope saint st bishop archbishop cardinal rev reverend father brother sister
+    general colonel captain major lieutenant sergeant admiral senator governor mayor judge justice chief director chair
+    chairman chairwoman secretary ambassador coach ceo vua ông bà ngài anh chị cô thầy giáo sư tiến sĩ bác tổng thống
+    thủ tướng chủ tịch bộ trưởng
+    """
+)
+
+
+def without_courtesy(name: Sequence[str]) -> list[str]:
+    """Return the words of a name without titles of courtesy and office."""
+    return [word for word in name if word not in _COURTESY]
+
+
 def is_roman(key: str) -> bool:
     """Whether a word is a Roman numeral of more than one sign."""
     return len(key) > 1 and not set(key) - set("ivxlcdm")
+
+
+def _initials(words: Sequence[str]) -> tuple[str, str]:
+    """Return the initials of some words, and those without words such as "of"."""
+    return "".join(word[0] for word in words), "".join(word[0] for word in words if word not in FUNCTION_WORDS)
+
+
+def _abbreviates(short: str, word: str) -> bool:
+    """Whether a word is the beginning of another: Corp, Corporation."""
+    return len(short) >= 3 and len(word) > len(short) + 1 and word.startswith(short)
 
 
 def _initial(a: str, b: str) -> bool:
@@ -109,9 +147,11 @@ def _akin(a: str, b: str) -> bool:
     shared = 0
     while shared < min(len(a), len(b)) and a[shared] == b[shared]:
         shared += 1
-    return (
-        shared >= 3 and a[shared:] in ("", "y", "e", "a", *_DEMONYMS) and b[shared:] in ("", "y", "e", "a", *_DEMONYMS)
-    )
+    endings = ("", "y", "e", "a", *_DEMONYMS)
+    if shared >= 3 and a[shared:] in endings and b[shared:] in endings:
+        return True
+    people = (a.endswith(_PEOPLE), b.endswith(_PEOPLE))
+    return frozenset((a, b)) in _IRREGULAR or (shared >= 2 and people[0] != people[1])
 
 
 _NEGATIONS = word_set(
@@ -154,16 +194,6 @@ _EN_COMPOUNDS = re.compile(
 )
 
 
-_ANSWERS = frozenset(
-    tuple(answer.split())
-    for answer in (
-        *("yes", "no", "indeed", "không", "có", "đúng", "vâng", "đúng vậy", "không phải", "chưa"),
-        *("是", "是 的", "对", "不", "不 是", "不 会", "不 能", "没 有", "会", "能", "有", "否", "不 对"),
-    )
-)
-_ANSWER_ENDS = frozenset((",", ".", ";", ":", "-", "。", "、"))
-
-
 def negations(folded: str, tokens: Sequence[Token]) -> list[bool]:
     """Return for each token of a sentence whether it negates."""
     masked = _hidden(folded)
@@ -203,7 +233,6 @@ class ParsedSentence:
     names: tuple[Certainty, ...]
     negates: tuple[bool, ...]
     asks: bool = False
-    begins: int = 0  # behind a "Yes," or "No,"
 
     def said(self, first: int, last: int) -> str:
         """Return the words of a run of tokens as they were written."""
@@ -218,7 +247,7 @@ def is_vietnamese(folded: str) -> bool:
     return _VIETNAMESE.search(folded) is not None
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def parse_sentence(text: str) -> ParsedSentence:
     """Read a sentence of any language. Takes time linear in the text."""
     folded = fold(text[:_LONGEST])
@@ -233,14 +262,4 @@ def parse_sentence(text: str) -> ParsedSentence:
         tuple(names_among(tokens, folded)),
         tuple(negations(folded, tokens)),
         asks,
-        _behind_answer(folded, tokens),
     )
-
-
-def _behind_answer(folded: str, tokens: Sequence[Token]) -> int:
-    """Return the first token behind a "Yes," or "No," that answers a question."""
-    for count in range(1, min(3, len(tokens) - 1) + 1):
-        if folded[tokens[count - 1].end : tokens[count].start].strip() in _ANSWER_ENDS:
-            answer = tuple(token.key for token in tokens[:count])
-            return count if answer in _ANSWERS else 0
-    return 0

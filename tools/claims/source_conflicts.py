@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
-from tools.claims.hard_conflicts import compare
+from tools.claims.cited_sources import Sources
+from tools.claims.hard_conflicts import Surroundings, compare
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
-from tools.claims.source_sentences import Content, Sources, SourceSentence, content_of, parse_source
+from tools.claims.source_sentences import Content, SourceSentence, content_of, parse_source, rough_words
 
 ALIKE = 0.7  # share of the longer sentence's content that both must have in order
 HALF = 0.5
 FEWEST = 3  # content tokens in common
+FEWEST_WORDS = 2  # words as written in common; a unit or number among the tokens may be written otherwise
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -31,23 +33,27 @@ class SourceConflict:
 
 
 def find_disputes(
-    claim: str, places: Sequence[tuple[int, int, int]], sources: Sources, others: Sequence[Segment]
+    claim: str, quotes: Sequence[str], proving: Sequence[Segment], others: Sources
 ) -> tuple[Dispute, ...]:
-    """Return the sentences of other sources that conflict with a claim or with the sentence that proves it."""
-    texts = [claim, *(sources.segments[at].text[start:end] for at, start, end in places)]
-    said = [(reading, content_of(reading)) for reading in map(parse_sentence, dict.fromkeys(texts))]
-    proving = [sources.segments[at] for at, _, _ in places]
+    """Return the sentences of other sources that conflict with a claim or with the quotes that prove it.
+
+    ``proving`` are the segments quoted from. Only sentences that share some words with one of these are read, in a long
+    text those that share most.
+    """
+    rivals = [any(same_subject(one, other) for one in proving) for other in others.segments]
+    if not any(rivals):
+        return ()
+    texts = list(dict.fromkeys((claim, *quotes)))
+    near = {place for text in texts for place in others.sharing(rough_words(text), FEWEST_WORDS)}
+    said = [(reading, content_of(reading)) for reading in map(parse_sentence, texts)] if near else []
     found: list[Dispute] = []
-    for other in others:
-        if not any(same_subject(one, other) for one in proving):
-            continue
-        for sentence in parse_source(other.text).sentences:
-            theirs = sentence.reading, sentence.content
-            reason = next((reason for ours in said if (reason := _conflict(*ours, *theirs))), None)
-            if reason is not None:
-                start, end = other.start + sentence.start, other.start + sentence.end
-                span = Proof(segment_id=other.segment_id, start=start, end=end, origin="cited")
-                found.append(Dispute(span, reason))
+    for at, sentence in (others.places[place] for place in sorted(near)):
+        theirs = (sentence.reading, sentence.content) if rivals[at] else None
+        reason = next((reason for ours in said if (reason := _conflict(*ours, *theirs))), None) if theirs else None
+        if reason is not None:
+            other = others.segments[at]
+            start, end = other.start + sentence.start, other.start + sentence.end
+            found.append(Dispute(Proof(segment_id=other.segment_id, start=start, end=end, origin="cited"), reason))
     return tuple(found)
 
 
@@ -114,12 +120,11 @@ def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs:
     shared = common_in_order(ours.keys, theirs.keys)
     if shared < FEWEST or (shared < ALIKE * longer and _around(one.keys, other.keys) < ALIKE):
         return None
-    comparison = compare(one, other, copies=True)
+    comparison = compare(one, other, Surroundings(copies=True))
     if comparison.finding != "conflict":
         return None
-    return (
-        comparison.reasons[0].replace("the source says", "another source says").replace("the answer says", "this one")
-    )
+    reason = comparison.conflicts[0].reason
+    return reason.replace("the source says", "another source says").replace("the answer says", "this one")
 
 
 def _around(one: Sequence[str], other: Sequence[str]) -> float:

@@ -1,16 +1,24 @@
-"""Sentences of the segments that a claim is checked against, each parsed once and indexed by term."""
+"""Sentences of a source, each read once, when it is first needed."""
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import log
+from functools import cached_property, lru_cache
 
-from graph.evidence import Segment
+from text.language import FUNCTION_LETTERS, FUNCTION_WORDS
+from text.normal_forms import fold, unify_signs
 from text.sentences import sentences, trimmed
 from tools.claims.alignment import is_content
+from tools.claims.claim_tokens import UNSPACED
+from tools.claims.exact_forms import ExactForm, exact_form
 from tools.claims.lexicon import stem
 from tools.claims.quantities import parts_of
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
+
+BULLET = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s+(?=\D)")
+LAST_MARK = re.compile(r"\s*\[(?:\^?\d{1,4}|\^\w{1,20}|ref:\d{1,4})\]\s*(?=[.。]?\s*\Z)")
+_FLAT_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,49 +29,143 @@ class Content:
     distinct: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceSentence:
     """A whole sentence of a segment, in offsets of its text, and what it holds."""
 
     start: int
     end: int
-    reading: ParsedSentence
-    terms: frozenset[str]
-    content: Content
+    text: str
+
+    @cached_property
+    def reading(self) -> ParsedSentence:
+        """The sentence parsed for comparison."""
+        return parse_sentence(self.text)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """What it is looked up by."""
+        return terms_of(self.reading)
+
+    @cached_property
+    def content(self) -> Content:
+        """Its content in order, and as a set."""
+        return content_of(self.reading)
+
+    @cached_property
+    def forms(self) -> tuple[ExactForm, ...]:
+        """Its exact form, and that behind its bullet."""
+        bullet = BULLET.match(self.text)
+        return tuple(dict.fromkeys(exact_form(self.text[begin:]) for begin in (0, bullet.end() if bullet else 0)))
+
+    @cached_property
+    def unmarked(self) -> ExactForm:
+        """Its exact form without bullet and reference mark."""
+        return exact_form(
+            LAST_MARK.sub("", self.text[bullet.end() :] if (bullet := BULLET.match(self.text)) else self.text)
+        )
+
+    @cached_property
+    def flat(self) -> str:
+        """Its words in lower case, each between two spaces."""
+        return flat_words(fold(self.text))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words in lower case, and its letters in a script without spaces: a cheap look at what it is about."""
+        return rough_words(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+def flat_words(text: str) -> str:
+    """Return the words of a text in lower case, each between two spaces."""
+    return f" {' '.join(_FLAT_WORD.findall(text.casefold()))} "
+
+
+@dataclass(frozen=True)
 class SourceText:
     """A segment's text in sentences, in order; blank ones are left out."""
 
-    sentences: tuple[SourceSentence, ...]
-    terms: frozenset[str]
-    capitals: frozenset[str]
-    flat: str
-    quantities: frozenset[str]
+    text: str
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it was split already."""
+        return "sentences" in vars(self)
+
+    @cached_property
+    def sentences(self) -> tuple[SourceSentence, ...]:
+        """The sentences, unread."""
+        spans = (trimmed(self.text, start, end) for start, end in sentences(self.text))
+        return tuple(SourceSentence(start, end, self.text[start:end]) for start, end in spans if start < end)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """What any of its sentences is looked up by."""
+        return frozenset(term for sentence in self.sentences for term in sentence.terms)
+
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """The names that stand within its sentences."""
+        readings = [sentence.reading for sentence in self.sentences]
+        return frozenset(each.keys[at] for each in readings for at, name in enumerate(each.names) if name == 2)
+
+    @cached_property
+    def quantities(self) -> frozenset[str]:
+        """Every number of its sentences."""
+        return frozenset(each for sentence in self.sentences for each in quantities_of(sentence.reading))
+
+    @cached_property
+    def forms(self) -> Mapping[int, Sequence[int]]:
+        """Its sentences by the digest of each of their exact forms."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for at, sentence in enumerate(self.sentences):
+            for form in dict.fromkeys((*sentence.forms, sentence.unmarked)):
+                found[digest(form)].append(at)
+        return found
+
+    @cached_property
+    def wholes(self) -> frozenset[int]:
+        """The digests of the exact forms of its sentences."""
+        return frozenset(digest(sentence.forms[0]) for sentence in self.sentences)
+
+    @cached_property
+    def beginnings(self) -> frozenset[int]:
+        """The digests of every beginning of the exact forms of its sentences."""
+        return frozenset(each for sentence in self.sentences for each in digests(sentence.forms[0]))
+
+    @cached_property
+    def quoting(self) -> Sequence[bool]:
+        """Whether each sentence begins within a quotation that was opened before it in its paragraph."""
+        found: list[bool] = []
+        past, open_ = 0, False
+        for sentence in self.sentences:
+            between = unify_signs(self.text[past : sentence.start])
+            paragraph = between.rfind("\n\n")
+            open_ = (open_ if paragraph < 0 else False) ^ (between[paragraph + 1 :].count('"') % 2 == 1)
+            found.append(open_)
+            past = sentence.start
+        return found
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def parse_source(text: str) -> SourceText:
-    """Split and read a text once. Takes time linear in the text."""
-    found: list[SourceSentence] = []
-    for start, end in sentences(text):
-        start, end = trimmed(text, start, end)
-        if start < end:
-            reading = parse_sentence(text[start:end])
-            found.append(SourceSentence(start, end, reading, terms_of(reading), content_of(reading)))
-    return SourceText(
-        tuple(found),
-        frozenset(term for sentence in found for term in sentence.terms),
-        frozenset(
-            sentence.reading.keys[at]
-            for sentence in found
-            for at, name in enumerate(sentence.reading.names)
-            if name == 2
-        ),
-        "\n".join("".join(sentence.reading.keys) for sentence in found),
-        frozenset(quantity for sentence in found for quantity in quantities_of(sentence.reading)),
-    )
+    """Return a text in sentences; the last texts are kept with all that was read of them."""
+    return SourceText(text)
+
+
+def digests(form: ExactForm) -> list[int]:
+    """Return the digest of every beginning of a form, the shortest first."""
+    found: list[int] = []
+    last = 0
+    for key in form:
+        last = hash((last, key))
+        found.append(last)
+    return found
+
+
+def digest(form: ExactForm) -> int:
+    """Return the digest of a whole form."""
+    return digests(form)[-1] if form else 0
 
 
 def content_of(reading: ParsedSentence) -> Content:
@@ -72,11 +174,11 @@ def content_of(reading: ParsedSentence) -> Content:
     return Content(keys, frozenset(keys))
 
 
-def terms_of(reading: ParsedSentence, begins: int = 0) -> frozenset[str]:
+def terms_of(reading: ParsedSentence) -> frozenset[str]:
     """Return what a sentence is looked up by: stems of its content, and pairs of letters in scripts without spaces."""
     found: set[str] = set()
     past = ""
-    for token in reading.tokens[begins:]:
+    for token in reading.tokens:
         if token.kind == "letter":
             if past:
                 found.add(past + token.key)
@@ -111,46 +213,15 @@ def lookup_keys(key: str) -> frozenset[str]:
     return frozenset((key, key.rstrip("s")))
 
 
-class Sources:
-    """The segments that one claim may rest on."""
+_WORDS = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(f"[{UNSPACED}]")
 
-    def __init__(self, segments: Sequence[Segment]) -> None:
-        self.segments = tuple(segments)
-        self.texts = tuple(parse_source(segment.text) for segment in segments)
-        self.places = [(at, sentence) for at, text in enumerate(self.texts) for sentence in text.sentences]
-        above = [parse_sentence(f"{segment.title} . {segment.heading}") for segment in segments]
-        self.terms = frozenset[str]().union(*map(terms_of, above), *(text.terms for text in self.texts))
-        self.capitals = frozenset[str]().union(*(text.capitals for text in self.texts))
-        self.quantities = frozenset[str]().union(*map(quantities_of, above), *(text.quantities for text in self.texts))
-        counts: dict[str, int] = {}
-        for _, sentence in self.places:
-            for term in sentence.terms:
-                counts[term] = counts.get(term, 0) + 1
-        self._counts = counts
 
-    def weight(self, term: str) -> float:
-        """Return the weight of a term, by its rarity among the sentences."""
-        return log(1 + (len(self.places) + 1) / (self._counts.get(term, 0) + 0.5))
-
-    def known(self, run: str) -> bool:
-        """Whether letters occur twice in the text, or ``^word`` is a name within a sentence."""
-        if run.startswith("^"):
-            return run[1:] in self.capitals
-        return any(run in text.flat for text in self.texts)
-
-    def closest(self, terms: frozenset[str], most: int) -> list[tuple[float, int, SourceSentence]]:
-        """Return the sentences that hold most of the terms: share of their weight in [0, 1], segment, sentence."""
-        weights = {term: self.weight(term) for term in terms}
-        total = sum(weights.values())
-        if not total:
-            return []
-        scored = [
-            (sum(weights[term] for term in terms & sentence.terms) / total, at, sentence)
-            for at, sentence in self.places
-        ]
-        scored.sort(key=lambda found: -found[0])
-        return [found for found in scored[:most] if found[0] > 0]
-
-    def cover(self, terms: frozenset[str]) -> float:
-        """Return the share of the terms that occurs anywhere in the sources; 1 without terms."""
-        return len(terms & self.terms) / len(terms) if terms else 1.0
+def rough_words(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case without common ones; of a script without spaces the letters."""
+    lower = text.casefold()
+    words = frozenset(word for word in _WORDS.findall(lower) if len(word) > 1) - FUNCTION_WORDS
+    if lower.isascii():
+        return words
+    letters = frozenset(_LETTERS.findall(lower)) - FUNCTION_LETTERS
+    return frozenset(word for word in words if not _LETTERS.match(word)) | letters if letters else words

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingMismatch
 from tools.embeddings.endpoint_embedding import EndpointEmbedder
-from tools.embeddings.static_embedding import StaticEmbedder, count_tokens
-from tools.settings import Settings
+from tools.embeddings.static_embedding import WIDTH, StaticEmbedder, count_tokens
+from tools.settings import STATIC, Settings
 from tools.storage.database import Connection
 
 __all__ = [
@@ -46,14 +46,19 @@ class Embedder(Protocol):
         ...
 
 
-async def open_embedder(settings: Settings) -> Embedder:
-    """Open the embedder that the settings name, without a request to its endpoint.
+async def open_embedder(settings: Settings, recorded: tuple[str, int] | None = None) -> Embedder:
+    """Open the embedder that the settings name; ``recorded`` is the model and dimension of the library's vectors.
 
-    Raises ConfigurationError if the static model doesn't have the dimension.
+    Its endpoint is asked for nothing, unless the dimension is neither set nor recorded nor known by the model's name.
+    Raises ConfigurationError if the static model doesn't have the dimension, EmbeddingUnavailable if the endpoint is
+    asked for it and does not answer.
     """
-    if settings.embedding.model == "static":
-        return await StaticEmbedder.load(settings.embedding.dimension)
-    return await EndpointEmbedder.connect(settings.embedding)
+    embedding = settings.embedding
+    if embedding.model == STATIC:
+        return await StaticEmbedder.load(embedding.dimension or WIDTH)
+    if embedding.dimension is None and recorded is not None and recorded[0] == embedding.model:
+        embedding = embedding.model_copy(update={"dimension": recorded[1]})
+    return await EndpointEmbedder.connect(embedding)
 
 
 async def check_recorded(connection: Connection, embedder: Embedder) -> None:

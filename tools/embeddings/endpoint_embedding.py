@@ -16,21 +16,69 @@ if TYPE_CHECKING:
 
 BATCH_TEXTS = 64
 RETRIES = 1
+LEAST_DIMENSION, MOST_DIMENSION = 8, 4000  # what pgvector can index as half precision
+# Models that return shorter vectors on request, with the length of a whole one.
+FULL_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "embedding-3": 2048}
+# The dimensions used where none is set. That of embedding-3 is the one its users ask for.
+KNOWN_DIMENSIONS = FULL_DIMENSIONS | {
+    "embedding-3": 1024,
+    "embedding-2": 1024,
+    "text-embedding-ada-002": 1536,
+    "all-minilm": 384,
+    "all-minilm-l6-v2": 384,
+    "bge-base-en-v1.5": 768,
+    "bge-large-en-v1.5": 1024,
+    "bge-m3": 1024,
+    "bge-small-en-v1.5": 384,
+    "multilingual-e5-base": 768,
+    "multilingual-e5-large": 1024,
+    "multilingual-e5-small": 384,
+    "mxbai-embed-large": 1024,
+    "nomic-embed-text": 768,
+    "nomic-embed-text-v1.5": 768,
+}
 
 
 class EndpointEmbedder:
     """An embedder that calls ``/v1/embeddings``. Create it with ``connect``, and ``close`` it after use."""
 
-    def __init__(self, settings: EmbeddingSettings, client: "AsyncOpenAI", embeddings: "OpenAIEmbeddings") -> None:
+    def __init__(
+        self, settings: EmbeddingSettings, dimension: int, client: "AsyncOpenAI", embeddings: "OpenAIEmbeddings"
+    ) -> None:
         self.model = settings.model
-        self.dimension = settings.dimension
+        self.dimension = dimension
         self._client = client
         self._embeddings = embeddings
 
     @classmethod
     async def connect(cls, settings: EmbeddingSettings) -> "EndpointEmbedder":
-        """Create the client, without a request to the endpoint."""
-        return cls(settings, *await asyncio.to_thread(_clients, settings))
+        """Create the client. The endpoint is asked only for a dimension that is neither set nor known.
+
+        Raises EmbeddingUnavailable if it does not answer then, ConfigurationError if its vectors can't be stored.
+        """
+        dimension = settings.dimension or KNOWN_DIMENSIONS.get(known_name(settings.model), 0)
+        embedder = cls(settings, dimension, *await asyncio.to_thread(_clients, settings, dimension))
+        if not dimension:
+            try:
+                await embedder._ask_dimension()
+            except BaseException:
+                await embedder.close()
+                raise
+        return embedder
+
+    async def _ask_dimension(self) -> None:
+        try:
+            vectors = await self._vectors(["dimension"])
+        except EmbeddingUnavailable as error:
+            advice = "Check the embedding endpoint, or set CITEWELL_EMBEDDING__DIMENSION so that it need not be asked."
+            raise EmbeddingUnavailable(error.message, suggestion=advice) from error
+        self.dimension = vectors.shape[1] if vectors.ndim == 2 else 0
+        if not LEAST_DIMENSION <= self.dimension <= MOST_DIMENSION:
+            raise ConfigurationError(
+                f"{self.model!r} returns vectors of {self.dimension} dimensions; "
+                f"{LEAST_DIMENSION} to {MOST_DIMENSION} can be stored.",
+                suggestion="Choose another embedding model with CITEWELL_EMBEDDING__MODEL.",
+            )
 
     async def close(self) -> None:
         """Close the connections to the endpoint."""
@@ -52,15 +100,18 @@ class EndpointEmbedder:
         """Return 1: a configured model is assumed to understand the library's languages."""
         return 1.0
 
-    async def _request(self, texts: list[str]) -> NDArray[np.float32]:
+    async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         from openai import OpenAIError
 
         try:
-            reply = np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
+            return np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
         except OpenAIError as error:
             raise EmbeddingUnavailable(f"The embedding endpoint failed: {type(error).__name__}.") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
+
+    async def _request(self, texts: list[str]) -> NDArray[np.float32]:
+        reply = await self._vectors(texts)
         if reply.ndim == 2 and reply.shape[1] != self.dimension:
             raise ConfigurationError(
                 f"{self.model!r} returns vectors of {reply.shape[1]} dimensions, but {self.dimension} are configured.",
@@ -72,7 +123,12 @@ class EndpointEmbedder:
         return np.asarray(reply / norms, np.float32)
 
 
-def _clients(settings: EmbeddingSettings) -> "tuple[AsyncOpenAI, OpenAIEmbeddings]":
+def known_name(model: str) -> str:
+    """Return a model's name without its vendor and tag, such as ``bge-m3`` for ``BAAI/bge-m3:latest``."""
+    return model.rsplit("/", 1)[-1].partition(":")[0].lower()
+
+
+def _clients(settings: EmbeddingSettings, dimension: int) -> "tuple[AsyncOpenAI, OpenAIEmbeddings]":
     from langchain_openai import OpenAIEmbeddings
     from openai import AsyncOpenAI
 
@@ -85,6 +141,7 @@ def _clients(settings: EmbeddingSettings) -> "tuple[AsyncOpenAI, OpenAIEmbedding
         async_client=client.embeddings,
         chunk_size=BATCH_TEXTS,
         check_embedding_ctx_length=False,
+        dimensions=dimension if FULL_DIMENSIONS.get(known_name(settings.model), dimension) != dimension else None,
         model_kwargs={"encoding_format": "float"},  # not every endpoint supports base64, the default
     )
     return client, embeddings

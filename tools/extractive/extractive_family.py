@@ -136,7 +136,8 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     answered = [reading for reading in readings if reading.answerable >= refuse_below]
     ids = [hit.segment.segment_id for hit in ranked]
     if not answered:
-        return Grading((), tuple((segment_id, "no sentence in it answers the question") for segment_id in ids))
+        reason = "no sentence in it answers the question"
+        return Grading((), tuple((segment_id, reason) for segment_id in ids), chose_in_pages=True)
     keep: set[int] = set()
     for row in zip_longest(*(_leading(reading, ranked) for reading in answered)):
         keep.update(index for index in row if index is not None and len(keep) < KEPT_AT_MOST)
@@ -147,6 +148,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
             for index, segment_id in enumerate(ids)
             if index not in keep
         ),
+        chose_in_pages=True,
     )
 
 
@@ -188,7 +190,14 @@ class ExtractiveWriter:
         ]
 
     async def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool = False,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
         """Reply to small talk with a fixed line; a question gets no reply, since only the library is quoted."""
         if intent == "small_talk":
@@ -198,7 +207,7 @@ class ExtractiveWriter:
 
 
 def _section(text: str, source_ids: tuple[str, ...]) -> tuple[Draft, ...]:
-    return DraftOpened(), DraftText(text), DraftClosed(text, source_ids)
+    return DraftOpened(source_ids=source_ids), DraftText(text), DraftClosed(text, source_ids)
 
 
 MODEL = "extractive"

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
 from tools.backends.backend_registry import configured_families
-from tools.embeddings.embedder import Embedder, open_embedder, refuse_mismatch
+from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
+from tools.judges.examined_judge import examined_by
+from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.passages import MarkedPassages
@@ -58,10 +60,13 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
 
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
-    families = configured_families(settings)
+    configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     formats()  # fail now, not at the first file, if an installed parser is broken
-    async with open_database(settings) as database:
-        embedder = await open_embedder(settings)
+    async with open_database(settings) as database, open_examiner(database, settings.judge) as examiner:
+        families = configured_families(settings, examined_by(examiner))
+        async with database.connection() as connection:
+            recorded = await recorded_embedding(connection)
+        embedder = await open_embedder(settings, recorded)
         workspaces = Workspaces(database)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 import prompts
 from graph.errors import BudgetExhausted, InvalidRequest, ModelReplyInvalid, fallback_failure
-from graph.evidence import Failure, Hit, Intent
+from graph.evidence import Failure, Hit, Intent, Segment
 from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
 from graph.state import Turn
 from graph.usage import Meter
@@ -23,6 +23,8 @@ from tools.llm.prompting import (
     messages,
     sanitize,
     segment_context,
+    segment_tokens,
+    with_task,
 )
 from tools.llm.reply_schemas import answer_schema, read_form, revision_schema
 from tools.llm.section_reader import BROKEN_OFF, CitedIds, SectionReader, SectionText, offered_ids
@@ -60,7 +62,8 @@ async def within_budget(
             yield draft
 
 
-REVISION_PROMPT = prompts.load("revise_sections", "language", "context", "question", "sections")
+ANSWER_PROMPT = prompts.load("generate_answer", "language", "context", "question")
+REVISION_PROMPT = prompts.load("revise_sections", "language", "sections")
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -97,20 +100,20 @@ async def revise(
     if not sources:
         return [Revision(section.section_index, "", ()) for section in faulty]
     safe_question = sanitize(question)
-    room = endpoint.context_tokens - reserve - estimate_tokens(REVISION_PROMPT.text) - estimate_tokens(safe_question)
+    prompt_tokens = sum(map(estimate_tokens, (ANSWER_PROMPT.text, REVISION_PROMPT.text, safe_question)))
+    room = endpoint.context_tokens - reserve - prompt_tokens
     shown = _shown(faulty, max_tokens=room // 3)
     context = segment_context(
         [hit.segment for hit in sources], max_tokens=max(1, room - sum(estimate_tokens(each) for each in shown))
     )
     if not shown:
         return []
+    written = language_name(language)
     text = await endpoint.read(
-        messages(
-            REVISION_PROMPT,
-            language=language_name(language),
-            context=context.text,
-            question=safe_question,
-            sections="\n\n".join(shown),
+        # The beginning of the request that the answer was written by, which its endpoint may have kept.
+        with_task(
+            messages(ANSWER_PROMPT, language=written, context=context.text, question=safe_question),
+            REVISION_PROMPT.format(language=written, sections="\n\n".join(shown)),
         ),
         schema=revision_schema(len(shown), context.segment_ids),
         max_characters=reserve * CHARACTERS_PER_TOKEN,
@@ -169,11 +172,28 @@ def _revision(section_index: int, section: SectionReply, cited: CitedIds) -> Rev
     return Revision(section_index, text.text, cited.ids if text.begun else (), cited.unknown)
 
 
-ANSWER_PROMPT = prompts.load("generate_answer", "language", "context", "question")
 CONVERSATION_PROMPT = prompts.load("answer_directly", "language", "conversation", "question")
+KNOWLEDGE_PROMPT = prompts.load("own_knowledge", "language", "conversation", "question")
 LEAST_CONTEXT = 128  # tokens
 QUOTED = "The best sentences of the sources are quoted word for word."
 FIXED_LINE = "A fixed line stands in for the reply."
+
+
+@dataclass(frozen=True, slots=True)
+class LlmRoom:
+    """A SourceRoom: a model's context less the prompt, the question, and ``reserve`` tokens for the reply."""
+
+    context_tokens: int
+    reserve: int
+
+    def tokens(self, question: str) -> int:
+        """Return the tokens left for sources."""
+        prompt = estimate_tokens(ANSWER_PROMPT.text) + estimate_tokens(sanitize(question))
+        return self.context_tokens - self.reserve - prompt
+
+    def measure(self, segment: Segment) -> int:
+        """Return the tokens of a segment as the model is shown it."""
+        return segment_tokens(segment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +218,7 @@ class LlmWriter:
         model's context, and ModelReplyInvalid if the reply ends without a readable section.
         """
         safe_question = sanitize(question)
-        prompt_tokens = estimate_tokens(ANSWER_PROMPT.text) + estimate_tokens(safe_question)
-        room = self.endpoint.context_tokens - self._reserve - prompt_tokens
+        room = self.room.tokens(question)
         if room < LEAST_CONTEXT:
             raise InvalidRequest("The question is too long for the context of this model.")
         context = segment_context([hit.segment for hit in sources], max_tokens=room)
@@ -234,27 +253,44 @@ class LlmWriter:
         )
 
     async def converse(
-        self, question: str, turns: Sequence[Turn], *, language: str, intent: Intent, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        language: str,
+        intent: Intent,
+        own_knowledge: bool = False,
+        meter: Meter,
     ) -> AsyncIterator[Draft]:
-        """Reply without the library, in one section without sources.
+        """Reply without the library, in one section without sources; with ``own_knowledge`` by a prompt of its own.
 
         Raises ModelReplyInvalid if the reply is empty.
         """
-        history = conversation(turns, max_tokens=self.endpoint.context_tokens // 3)
+        history = conversation(turns, max_tokens=self.endpoint.context_tokens // 3, last_whole=True)
         prompt = messages(
-            CONVERSATION_PROMPT, language=language_name(language), conversation=history, question=sanitize(question)
+            KNOWLEDGE_PROMPT if own_knowledge else CONVERSATION_PROMPT,
+            language=language_name(language),
+            conversation=history,
+            question=sanitize(question),
         )
         section = SectionText()
         limit = self._reserve * CHARACTERS_PER_TOKEN
         drafts = within_budget(
             _paragraph(self.endpoint.reply(prompt, schema=None, max_characters=limit, meter=meter), section),
             broken_off=lambda: (DraftText(section.finish(BROKEN_OFF)), DraftClosed(section.text, ())),
-            fallback=self.fallback.converse(question, turns, language=language, intent=intent, meter=meter),
+            fallback=self.fallback.converse(
+                question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
+            ),
             instead=FIXED_LINE,
         )
         async with aclosing(drafts) as stream:
             async for draft in stream:
                 yield draft
+
+    @property
+    def room(self) -> LlmRoom:
+        """What fits beside the prompt."""
+        return LlmRoom(self.endpoint.context_tokens, self._reserve)
 
     @property
     def _reserve(self) -> int:
@@ -289,7 +325,7 @@ async def _paragraph(reply: AsyncGenerator[ReplyPart, None], section: SectionTex
                     shown = section.finish(BROKEN_OFF if cut else "")
             if shown:
                 if not begun:
-                    yield DraftOpened()
+                    yield DraftOpened(source_ids=())
                 yield DraftText(shown)
     if not section.begun:
         raise ModelReplyInvalid("The model's reply is empty.")

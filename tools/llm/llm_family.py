@@ -1,11 +1,14 @@
 """The family of the language model backend, for one model of the settings."""
 
+from collections.abc import Callable
+
 from graph.errors import InvalidRequest
-from graph.ports import AnswerWriter, ClaimChecker, Family
+from graph.ports import AnswerWriter, ClaimChecker, EffortPorts, Family, Judge, RelevanceGrader
 from tools.llm.answer_writing import LlmWriter
-from tools.llm.judging import LlmAdjudicator, LlmAssessor, LlmGrader
+from tools.llm.judging import LlmAssessor, LlmGrader
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
 from tools.llm.questions import LlmPreparer, LlmRewriter, LlmTitler
+from tools.rules.score_grading import ScoreGrader
 from tools.settings import ModelSettings
 
 
@@ -15,13 +18,16 @@ def llm_family(
     thinking: bool,
     checker: ClaimChecker,
     fallback: AnswerWriter,
+    judge: Judge | None = None,
+    reranked: Callable[[RelevanceGrader], RelevanceGrader] | None = None,
     retry: RetryPolicy | None = None,
 ) -> Family:
     """Create the family of a model. Nothing is imported, opened or requested before its first call.
 
     Keep it for the life of the process: it remembers which request formats its endpoint accepts. With ``thinking`` the
     thinking model writes; the other steps use the plain model, since nobody waits for the reasoning behind them.
-    ``fallback`` writes when the budget is spent. Raises InvalidRequest if the model has no thinking model.
+    ``fallback`` writes when the budget is spent. ``reranked`` puts a reranker before the grader by score, in balanced
+    effort. Raises InvalidRequest if the model has no thinking model.
     """
     plain = Endpoint(model, model.model, temperature=0.0, retry=retry)
     writer = LlmWriter(plain, fallback)
@@ -32,15 +38,21 @@ def llm_family(
                 suggestion="Leave thinking out, or choose a model that has a thinking model.",
             )
         writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), fallback, thinks=True)
+    by_score = ScoreGrader(writer.room)
     return Family(
         name="llm",
         model=model.name,
         preparer=LlmPreparer(plain),
-        grader=LlmGrader(plain),
+        grader=reranked(by_score) if reranked else by_score,
         writer=writer,
         checker=checker,
         rewriter=LlmRewriter(plain),
-        settler=LlmAdjudicator(plain, checker),
+        judge=judge,
         assessor=LlmAssessor(plain),
         titler=LlmTitler(plain),
+        room=writer.room,
+        efforts={
+            "fast": EffortPorts(LlmPreparer(plain, "fast"), by_score),
+            "thorough": EffortPorts(LlmPreparer(plain, "thorough"), LlmGrader(plain, by_score)),
+        },
     )

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from graph.errors import ModelReplyInvalid
 from graph.usage import Meter
-from tools.llm.model_reply import AttemptFailed, ReplyEnd, ReplyPart, ReplyText
+from tools.llm.model_reply import AttemptFailed, ReplyEnd, ReplyPart, ReplyText, ReplyTokens
 from tools.llm.prompting import Messages
 from tools.llm.reply_schemas import FORMATS, ReplySchema
 from tools.settings import ModelSettings
 
 if TYPE_CHECKING:
     from tools.llm.model_call import Caller
+
+ALTERNATIVES = 5  # tokens reported at each place of a reply; some endpoints allow no more
 
 log = logging.getLogger(__name__)
 
@@ -36,25 +38,46 @@ class _RequestFormat:
     format: int = 0
     temperature: bool = True
     stream_options: bool = True
+    logprobs: bool = True
 
-    def fields(self, schema: ReplySchema | None, temperature: float | None) -> dict[str, Any]:
+    def fields(self, schema: ReplySchema | None, temperature: float | None, *, logprobs: bool) -> dict[str, Any]:
         fields: dict[str, Any] = {"stream_usage": self.stream_options}
         if self.temperature and temperature is not None:
             fields["temperature"] = temperature
+        if self.logprobs and logprobs:
+            fields |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if schema and (response_format := schema.response_format(FORMATS[self.format])):
             # In extra_body: with a response_format, the SDK would parse the whole reply again at every delta.
             fields["extra_body"] = response_format
         return fields
 
-    def simpler(self, refusal: str, *, has_schema: bool) -> "_RequestFormat | None":
-        """Return the format to try after a refusal: without the refused field, else with a simpler reply format."""
+    def simpler(self, refusal: str, *, has_schema: bool, logprobs: bool) -> "_RequestFormat | None":
+        """Return the format to try after a refusal: without the refused field, else with a simpler reply format.
+
+        Log-probabilities are dropped before the reply format, unless that is what the refusal names.
+        """
         if self.temperature and "temperature" in refusal:
             return replace(self, temperature=False)
         if self.stream_options and "stream_options" in refusal:
             return replace(self, stream_options=False)
+        if self.logprobs and logprobs and ("logprobs" in refusal or not _names_format(refusal)):
+            return replace(self, logprobs=False)
         if has_schema and self.format + 1 < len(FORMATS):
             return replace(self, format=self.format + 1)
         return None
+
+    def joined(self, other: "_RequestFormat") -> "_RequestFormat":
+        """Return the simpler of two formats, field by field: calls that overlap learn of different refusals."""
+        return _RequestFormat(
+            format=max(self.format, other.format),
+            temperature=self.temperature and other.temperature,
+            stream_options=self.stream_options and other.stream_options,
+            logprobs=self.logprobs and other.logprobs,
+        )
+
+
+def _names_format(refusal: str) -> bool:
+    return "response_format" in refusal or "json" in refusal.lower()
 
 
 class Endpoint:
@@ -76,34 +99,47 @@ class Endpoint:
         self._caller: Caller | None = None
 
     async def reply(
-        self, messages: Messages, *, schema: ReplySchema | None, max_characters: int, meter: Meter
+        self,
+        messages: Messages,
+        *,
+        schema: ReplySchema | None,
+        max_characters: int,
+        meter: Meter,
+        logprobs: bool = False,
     ) -> AsyncGenerator[ReplyPart, None]:
         """Stream a reply; its last part is ``ReplyEnd``. Closing the generator closes the connection at once.
 
         A request whose format is refused is sent again in a simpler one, which is remembered once it is accepted.
+        With ``logprobs`` the reply's tokens are parts too, as long as the endpoint reports them; one that ignores the
+        field is not asked again.
         Neither a reply nor a wait between two attempts exceeds the meter's seconds.
         Raises ModelUnavailable, ModelReplyInvalid, BudgetExhausted.
         """
         if self._caller is None:
             self._caller = await asyncio.to_thread(self._open)
         caller = self._caller
-        request_format, failures = self._format, 0
+        request_format, failures, has_tokens = self._format, 0, False
         while True:
             meter.call()
             started = False
-            fields = request_format.fields(schema, self._temperature)
+            fields = request_format.fields(schema, self._temperature, logprobs=logprobs)
             attempt = caller.attempt(messages, fields, max_characters=max_characters, meter=meter)
             try:
                 async with aclosing(attempt) as parts:
                     async for part in parts:
-                        started, self._format = True, request_format
+                        if not started:
+                            started, self._format = True, self._format.joined(request_format)
+                        has_tokens = has_tokens or isinstance(part, ReplyTokens)
                         yield part
+                if logprobs and not has_tokens:
+                    self._format = replace(self._format, logprobs=False)
                 return
             except AttemptFailed as failed:
                 if started:
                     raise failed.error from failed
                 if failed.refused is not None:
-                    request_format = self._simpler(request_format, failed, has_schema=schema is not None)
+                    has_schema = schema is not None
+                    request_format = self._simpler(request_format, failed, has_schema=has_schema, logprobs=logprobs)
                     continue
                 failures += 1
                 wait = self._wait(failed, failures, meter)
@@ -126,8 +162,10 @@ class Endpoint:
 
         return Caller(self._model, self._upstream)
 
-    def _simpler(self, refused: _RequestFormat, failed: AttemptFailed, *, has_schema: bool) -> _RequestFormat:
-        simpler = refused.simpler(failed.refused or "", has_schema=has_schema)
+    def _simpler(
+        self, refused: _RequestFormat, failed: AttemptFailed, *, has_schema: bool, logprobs: bool
+    ) -> _RequestFormat:
+        simpler = refused.simpler(failed.refused or "", has_schema=has_schema, logprobs=logprobs)
         if simpler is None:
             raise failed.error from failed
         log.info("Model %s refused %s; trying %s.", self.name, refused, simpler)

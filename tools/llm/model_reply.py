@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from graph.errors import DependencyFailed
 from text.scripts import SURROGATES
+from tools.llm.token_odds import TokenOdds
 
 THINK_OPENING, THINK_CLOSING = "<think>", "</think>"
 _SURROGATE = re.compile(f"[{SURROGATES}]")
@@ -25,13 +26,23 @@ class ReplyThinking:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyTokens:
+    """The next tokens of the reply with their log-probabilities, where they were asked for and the endpoint has them.
+
+    Some endpoints count the model's thinking among them.
+    """
+
+    tokens: tuple[TokenOdds, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyEnd:
     """The end of the reply. ``cut``: it hit a limit, the endpoint's or ours."""
 
     cut: bool
 
 
-ReplyPart = ReplyText | ReplyThinking | ReplyEnd
+ReplyPart = ReplyText | ReplyThinking | ReplyTokens | ReplyEnd
 
 
 class AttemptFailed(Exception):

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graph.evidence import Segment
 from graph.state import Turn
@@ -63,6 +64,7 @@ REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+@lru_cache(maxsize=512)
 def sanitize(text: str) -> str:
     """Neutralize text that looks like a segment tag, a role marker, a template token or a key of our replies.
 
@@ -121,6 +123,7 @@ def cut_to_tokens(text: str, tokens: int) -> str:
 
 Messages = Sequence[tuple[str, str]]
 DIVIDER = "\n---\n"
+PARAGRAPH = "\n\n"
 LANGUAGES = {
     "ar": "Arabic",
     "de": "German",
@@ -147,9 +150,18 @@ LANGUAGES = {
 
 
 def messages(prompt: Prompt, **fields: str) -> Messages:
-    """Fill in a prompt and split it at the divider. Text of documents and users may only be below the divider."""
+    """Fill in a prompt and split it at the divider. What changes between requests may only be below the divider.
+
+    So an endpoint can cache the part above, and text of documents and users is never in the system message.
+    """
     system, user = prompt.format(**fields).split(DIVIDER, 1)
     return [("system", system.strip()), ("user", user.strip())]
+
+
+def with_task(request: Messages, task: str) -> Messages:
+    """Replace the last paragraph of a request, which says what to reply; all before it can come from a cache."""
+    (_, system), (_, user) = request
+    return [("system", system), ("user", f"{user.rsplit(PARAGRAPH, 1)[0]}{PARAGRAPH}{task}")]
 
 
 def language_name(language: str) -> str:
@@ -157,11 +169,15 @@ def language_name(language: str) -> str:
     return LANGUAGES.get(language, "the language of the question")
 
 
-def conversation(turns: Sequence[Turn], *, max_tokens: int) -> str:
-    """Format the last turns that fit in ``max_tokens``, oldest first, each answer cut to 120 tokens."""
+def conversation(turns: Sequence[Turn], *, max_tokens: int, last_whole: bool = False) -> str:
+    """Format the last turns that fit in ``max_tokens``, oldest first, each answer cut to 120 tokens.
+
+    ``last_whole`` leaves the last answer as it is, line breaks too, so that it can be translated or shortened.
+    """
     lines: list[str] = []
     for turn in reversed(turns):
-        answer = cut_to_tokens(" ".join(turn["answer"].split()), 120)
+        whole = last_whole and not lines
+        answer = cut_to_tokens(turn["answer"] if whole else " ".join(turn["answer"].split()), 600 if whole else 120)
         question = " ".join(turn["standalone_question"].split())
         formatted = f"Q: {sanitize(question)}\nA: {sanitize(answer)}"
         max_tokens -= estimate_tokens(formatted)
@@ -187,35 +203,42 @@ def place_line(segment: Segment) -> str:
     return ", ".join(part for part in (path, page) if part) or "Untitled"
 
 
-def segment_context(segments: Sequence[Segment], *, max_tokens: int) -> SegmentContext:
-    """Format segments for a model within ``max_tokens`` (estimated).
+def segment_tokens(segment: Segment) -> int:
+    """Estimate the tokens of a segment in a context, with its id, title and heading."""
+    return _heading_tokens(segment) + estimate_tokens(_line(segment, sanitize(segment.text).strip()))
 
-    Pass segments best first: whole segments are taken up to the first that no longer fits; the first one is cut at a
-    word if it alone is too long. They are grouped by document, in reading order.
+
+def _heading_tokens(segment: Segment) -> int:
+    return estimate_tokens(place_line(segment)) + 4
+
+
+def segment_context(segments: Sequence[Segment], *, max_tokens: int) -> SegmentContext:
+    """Format segments for a model within ``max_tokens`` (estimated), in the order in which they are passed.
+
+    Pass a run's sources in the order of their indices, which never changes: then a request with further sources begins
+    like the one before, and an endpoint can reuse what it has read. Whole segments are taken up to the first that no
+    longer fits; the first one is cut at a word if it alone is too long.
     """
     taken: dict[str, tuple[Segment, str]] = {}
     left = max_tokens
     for segment in segments:
         if segment.segment_id in taken:
             continue
-        heading = estimate_tokens(place_line(segment)) + 4
         text = sanitize(segment.text).strip()
-        tokens = heading + estimate_tokens(_line(segment, text))
+        tokens = segment_tokens(segment)
         if tokens > left:
             if taken:
                 break
-            text = cut_to_tokens(text, max(1, left - heading - estimate_tokens(_line(segment, ""))))
+            text = cut_to_tokens(text, max(1, left - _heading_tokens(segment) - estimate_tokens(_line(segment, ""))))
         taken[segment.segment_id] = (segment, text)
         left -= tokens
     return SegmentContext(_layout(list(taken.values())), tuple(taken))
 
 
 def _layout(taken: list[tuple[Segment, str]]) -> str:
-    documents = list(dict.fromkeys(segment.document_id for segment, _ in taken))
-    in_order = sorted(taken, key=lambda row: (documents.index(row[0].document_id), row[0].segment_index))
     lines: list[str] = []
     above: tuple[str, str] | None = None
-    for segment, text in in_order:
+    for segment, text in taken:
         here = (segment.document_id, place_line(segment))
         if here != above:
             lines.append(f"\n# {here[1]}")

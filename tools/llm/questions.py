@@ -9,17 +9,18 @@ from pydantic import BaseModel, StringConstraints
 
 import prompts
 from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, fallback_failure
-from graph.evidence import Failure, Intent, SearchMode
+from graph.evidence import Effort, Failure, Intent, SearchMode
 from graph.ports import Preparation, Rewriting
 from graph.state import Turn
 from graph.usage import Meter
-from text.language import language
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages, one_line, sanitize
 from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, read_form
+from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
+from tools.rules.small_talk_rules import small_talk, without_courtesies
 
-PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "question")
+PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "general", "question")
 PREPARATION_CHARACTERS = 24_000
 
 log = logging.getLogger(__name__)
@@ -36,49 +37,79 @@ class PreparationReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class LlmPreparer:
-    """A QuestionPreparer by the model, which is called only if there is something to decide."""
+    """A QuestionPreparer by rule, and by the model in one small call where the effort asks for it.
+
+    In ``fast`` effort the model is never asked, in ``balanced`` about messages that follow a question, in ``thorough``
+    about first questions too.
+    """
 
     endpoint: Endpoint
+    effort: Effort = "balanced"
 
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool = False,
+        meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide on retrieval, in at most one model call.
 
-        No call is made if there is nothing to decide: for a first question with search "always", and for search "off".
-        Selected pages are read for every question that is not small talk. If the budget is spent, the question is
-        prepared by rule.
+        No call is made where there is nothing to decide: for small talk that the rules know, and where the request
+        allows no search. Selected pages are read for every message that is not small talk. If the budget is spent, the
+        question is prepared by rule.
         """
-        detected = language(question)
-        if search == "off" and not has_pages:
-            return Preparation(question, False, "The request asks for no search.", "content_query", detected)
-        if search == "always" and not turns:
-            return Preparation(question, True, "The request asks for a search.", "content_query", detected)
+        by_rule = await RulePreparer().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
+        if not standalone(question, turns).changed:
+            by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
+        nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
+        if nothing_open or not self._asks(turns, search):
+            return by_rule
         try:
-            reply = await self._ask(question, turns, has_pages=has_pages, meter=meter)
+            reply = await self._ask(question, turns, has_pages=has_pages, general=general_knowledge, meter=meter)
         except ModelReplyInvalid as error:
             log.warning("Model %s: %s Searching for the question as asked.", self.endpoint.name, error.message)
             failure = Failure(
                 code=error.code, message="The model's reply could not be read; the question is searched for as asked."
             )
-            return Preparation(question, True, "The decision could not be read.", "content_query", detected, failure)
+            unread = "the model's decision could not be read"
+            return Preparation(question, True, unread, "content_query", by_rule.language, failure)
         except BudgetExhausted as error:
-            by_rule = await RulePreparer().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
-            failure = fallback_failure(error, "The question was prepared by rule.")
-            return replace(by_rule, fallback=failure)
+            return replace(by_rule, fallback=fallback_failure(error, "The question was prepared by rule."))
         needed = search == "always" or reply.needs_retrieval or (has_pages and reply.intent == "content_query")
         intent: Intent = "content_query" if needed else reply.intent
-        return Preparation(reply.standalone_question, needed, reply.reason.strip()[:300], intent, detected)
+        reason = reply.reason.strip()[:300] or "the model's decision"
+        if needed != reply.needs_retrieval:
+            reason = "pages are selected" if has_pages else "the request asks for a search"
+        return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language)
 
-    async def _ask(self, question: str, turns: Sequence[Turn], *, has_pages: bool, meter: Meter) -> PreparationReply:
+    def _asks(self, turns: Sequence[Turn], search: SearchMode) -> bool:
+        if self.effort == "fast":
+            return False
+        follows = any(small_talk(turn["question"]) is None for turn in turns)
+        return follows or (self.effort == "thorough" and search != "always")
+
+    async def _ask(
+        self, question: str, turns: Sequence[Turn], *, has_pages: bool, general: bool, meter: Meter
+    ) -> PreparationReply:
         prompt = messages(
             PREPARATION_PROMPT,
             conversation=conversation(turns, max_tokens=self.endpoint.context_tokens // 3),
             pages="yes, the message is about them" if has_pages else "none",
+            general="yes" if general and not has_pages else "no",
             question=sanitize(question),
         )
         text = await self.endpoint.read(prompt, schema=PREPARATION, max_characters=PREPARATION_CHARACTERS, meter=meter)
         return read_form(text, PreparationReply)
+
+
+def _accepts_offer(question: str, turns: Sequence[Turn]) -> bool:
+    """Return whether a message such as "Yes, please" replies to an answer that ended in a question."""
+    asked = bool(turns) and turns[-1]["answer"].rstrip().endswith(("?", "？"))
+    return asked and small_talk(question) == "acknowledgement"
 
 
 REWRITING_PROMPT = prompts.load("rewrite_query", "language", "question", "tried")

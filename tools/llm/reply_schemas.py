@@ -64,9 +64,12 @@ def grading_schema(count: int) -> ReplySchema:
 
 
 def answer_schema(segment_ids: Sequence[str]) -> ReplySchema:
-    """Return the schema of an answer in sections that can cite only these segments."""
+    """Return the schema of an answer in sections that can cite only these segments.
+
+    The ids come before the text, so that a section's text can leave with its citations while it is being written.
+    """
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
-    section = _object(text={"type": "string"}, source_ids=source_ids)
+    section = _object(source_ids=source_ids, text={"type": "string"})
     return ReplySchema("answer", _object(sections={"type": "array", "items": section}))
 
 
@@ -74,19 +77,19 @@ def revision_schema(count: int, segment_ids: Sequence[str]) -> ReplySchema:
     """Return the schema of revised sections, numbered out of ``count``, that can cite only these segments."""
     number = {"type": "integer", "enum": list(range(1, count + 1))}
     source_ids = {"type": "array", "items": {"type": "string", "enum": list(segment_ids)}}
-    section = _object(section=number, text={"type": "string"}, source_ids=source_ids)
+    section = _object(section=number, source_ids=source_ids, text={"type": "string"})
     return ReplySchema("revision", _object(sections={"type": "array", "items": section}))
 
 
-def adjudication_schema(count: int, words: Sequence[str]) -> ReplySchema:
-    """Return the schema of an adjudication: a comparison per claim number, with one of ``words`` as its verdict.
+def judging_schema(count: int, verdicts: Sequence[str]) -> ReplySchema:
+    """Return the schema of a judge's reply: for each claim's number a comparison in words, and then its verdict.
 
     It is an object rather than an array, so that each claim is judged once without ``minItems``, which not every
     endpoint supports.
     """
     text = {"type": "string"}
-    comparison = _object(claimed=text, quoted=text, verdict={"type": "string", "enum": list(words)})
-    return ReplySchema("settlement", _object(**{str(number): comparison for number in range(1, count + 1)}))
+    judged = _object(claim=text, entry=text, difference=text, verdict={"type": "string", "enum": list(verdicts)})
+    return ReplySchema("judging", _object(**{str(number): judged for number in range(1, count + 1)}))
 
 
 Form = TypeVar("Form", bound=BaseModel)

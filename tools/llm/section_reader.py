@@ -184,9 +184,13 @@ class SectionReader:
                 case StringEnd(path=(*owner, "source_ids"), text=text):
                     drafts += self._switch_to(tuple(owner))
                     self._cited.cite(text)
+                    self._ids_known = True
                 case Literal(path=(*owner, "source_ids", int())):
                     drafts += self._switch_to(tuple(owner))
                     self._cited.cite(None)
+                case Closed(path=(*owner, "source_ids")):
+                    drafts += self._switch_to(tuple(owner))
+                    self._ids_known = True
                 case Closed(path=path) if path == self._path:
                     drafts += self._close()
                 case Closed(path=(*_, "sections"), size=0):
@@ -205,6 +209,7 @@ class SectionReader:
         self._text = SectionText()
         self._text_ended = False
         self._cited = CitedIds(self._offered)
+        self._ids_known = False
 
     def _add_text(self, delta: str) -> list[Draft]:
         if self._text_ended:
@@ -213,7 +218,10 @@ class SectionReader:
         shown = self._text.feed(delta)
         if not shown:
             return []
-        return [DraftText(shown)] if begun else [DraftOpened(), DraftText(shown)]
+        return [DraftText(shown)] if begun else [self._opened(), DraftText(shown)]
+
+    def _opened(self) -> DraftOpened:
+        return DraftOpened(source_ids=self._cited.ids if self._ids_known else None)
 
     def _close(self, mark: str = "") -> list[Draft]:
         begun = self._text.begun
@@ -224,7 +232,7 @@ class SectionReader:
         if self._text.begun:
             self._written = True
             if rest:
-                drafts += [DraftText(rest)] if begun else [DraftOpened(), DraftText(rest)]
+                drafts += [DraftText(rest)] if begun else [self._opened(), DraftText(rest)]
             drafts.append(DraftClosed(self._text.text, self._cited.ids, self._cited.unknown))
         self._begin()
         return drafts

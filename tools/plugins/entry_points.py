@@ -10,6 +10,7 @@ from graph.errors import ConfigurationError
 DIALECTS = "citewell.dialects"
 PARSERS = "citewell.parsers"
 BACKENDS = "citewell.backends"
+JUDGES = "citewell.judges"
 OURSELVES = "Citewell itself"
 
 Added = TypeVar("Added")

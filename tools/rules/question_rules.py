@@ -17,9 +17,19 @@ class RulePreparer:
     """A QuestionPreparer by phrases and pronouns, without a model."""
 
     async def prepare(
-        self, question: str, turns: Sequence[Turn], *, search: SearchMode, has_pages: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        search: SearchMode,
+        has_pages: bool,
+        general_knowledge: bool = False,
+        meter: Meter,
     ) -> Preparation:
-        """Detect small talk and make follow-ups standalone; ``search`` overrides the decision to retrieve."""
+        """Detect small talk and make follow-ups standalone; ``search`` overrides the decision to retrieve.
+
+        A rule can't tell what is ``general_knowledge``, so such questions are searched for.
+        """
         talk = small_talk(question)
         detected = language(question, default=language(turns[-1]["question"]) if turns else DEFAULT)
         if talk and search != "always":

@@ -8,9 +8,10 @@ from collections.abc import Coroutine
 from typing import Any, Literal, cast
 
 from answers.citations import build_claim, describe_source, nearest_sources
+from answers.standing import RunView
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
-from graph.evidence import FamilyName, Identity, Message, Section, SectionClaim
+from graph.evidence import Citation, Claim, FamilyName, Identity, Message, Section, SectionClaim, section_of
 from graph.ports import SegmentReader
 from graph.state import SourceRow, State, answer_text
 from tools.runs.event_log import RunLogs
@@ -25,7 +26,8 @@ log = logging.getLogger("citewell.runs")
 async def finished_message(state: State, reader: SegmentReader, identity: Identity, family: FamilyName) -> Message:
     """Build a run's message with its sources and quoted citations; leave out spans that are not in their segment."""
     nearest = _nearest_rows(state) if state.outcome == "abstained" else []
-    rows = nearest or state.sources
+    grounded = any(section["text"] and section.get("grounded", True) for section in state.sections)
+    rows = nearest or (state.sources if grounded else [])
     segments = {s.segment_id: s for s in await reader.read_segments([row["segment_id"] for row in rows], identity)}
     described = [describe_source(row, segments[row["segment_id"]]) for row in rows if row["segment_id"] in segments]
     positions = _message_indices(state.sections)
@@ -67,9 +69,34 @@ def _nearest_rows(state: State) -> list[SourceRow]:
     return [SourceRow(**{**row, "index": i}) for i, row in enumerate(nearest_sources(state.candidates), start=1)]
 
 
-def partial_message(sections: list[Section], family: FamilyName) -> Message:
-    """Build an interrupted run's message from its finished sections, uncited since nothing was proven."""
-    return Message(answer=answer_text(sections), sections=sections, citations=[], sources=[], family=family)
+def partial_message(view: RunView, family: FamilyName) -> Message:
+    """Build an interrupted run's message from what stands of its sections, with the proofs of the claims that are kept.
+
+    A section that was still being written is kept up to the last claim that was checked and has not failed.
+    """
+    standing = [(each, text) for _, each in sorted(view.sections.items()) if (text := each.standing_text)]
+    sections = [section_of(text, each.cited_ids, grounded=each.grounded) for each, text in standing]
+    claims = [
+        _moved_claim(claim, position)
+        for position, (each, text) in enumerate(standing)
+        for claim in each.claims
+        if claim["end"] <= len(text)
+    ]
+    citations = [citation for claim in claims for citation in claim["citations"]]
+    return Message(
+        answer=answer_text(sections),
+        sections=sections,
+        citations=citations,
+        sources=view.sources if citations else [],
+        family=family,
+        claims=claims,
+        disagreements=view.disagreements if citations else [],
+    )
+
+
+def _moved_claim(claim: Claim, position: int) -> SectionClaim:
+    citations = [Citation(**{**citation, "section_index": position}) for citation in claim["citations"]]
+    return SectionClaim(**{**claim, "citations": citations, "section_index": position})
 
 
 Completion = Coroutine[Any, Any, None]
@@ -87,7 +114,7 @@ class CompletionRecorder:
         await self._record_or_fail(run, self._write_answered(run, state, reader))
 
     async def record_cancelled(self, run: Run) -> None:
-        """Record the end of a cancelled run, with the sections it had finished."""
+        """Record the end of a cancelled run, with what stands of its answer."""
         await self._record_or_fail(run, self._write_cancelled(run))
 
     async def record_failed(self, run: Run, error: CitewellError) -> None:
@@ -138,7 +165,7 @@ class CompletionRecorder:
         )
 
     async def _write_cancelled(self, run: Run) -> None:
-        message = partial_message(run.sections, run.family)
+        message = partial_message(run.view, run.family)
         usage = {**run.spent, **run.side_usage}
         await self._record(
             run, RunFinished(outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=usage)

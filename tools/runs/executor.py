@@ -349,4 +349,6 @@ def run_started(run: Run) -> RunStarted:
         family=run.family,
         model=run.model,
         budget=BudgetCaps(model_calls=context.max_model_calls, tokens=context.max_tokens, seconds=context.max_seconds),
+        release=context.release,
+        fallback=run.fallback,
     )

@@ -39,7 +39,7 @@ RETURNING run_id::text, session_id::text, message_id::text, question, request, s
 """
 _LOG_STATE = """
 SELECT coalesce(max(seq), 0), array_agg(payload ORDER BY seq) FILTER (
-    WHERE type IN ('run_started', 'run_resumed', 'section_finished', 'section_revised'))
+    WHERE type NOT IN ('step_started', 'step_finished', 'thinking_delta', 'queued'))
 FROM run_events WHERE run_id = %s
 """
 _TURN = """

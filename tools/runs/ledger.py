@@ -14,6 +14,7 @@ from tools.runs.notifications import CHANNEL, notification_payload
 from tools.runs.run_request import RunRequest, Superseded, question_id, request_to_json
 from tools.sessions.branches import Fork, resolve_fork
 from tools.sessions.checkpoints import RUN_ID_KEY
+from tools.sessions.history import question_body
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -54,7 +55,8 @@ UPDATE sessions SET updated_at = now(), selected_page_ids = %(page_ids)s
 FROM closed WHERE sessions.session_id = closed.session_id
 RETURNING closed.parent_message_id::text, closed.fork_checkpoint
 """
-# The answer is dated a microsecond later, so that a question sorts before its answer.
+# A question is dated when it was asked, but never before a message that is stored already: the newest message ends the
+# branch used last. The answer is dated a microsecond later than its end, so that it sorts behind its question.
 _WRITE_MESSAGES = f"""
 WITH said AS MATERIALIZED (
     SELECT max(checkpoint_id) AS checkpoint_id, clock_timestamp() AS at FROM checkpoints
@@ -67,7 +69,10 @@ WITH said AS MATERIALIZED (
                SELECT message_id FROM messages WHERE session_id = %(session_id)s::uuid
                ORDER BY created_at DESC, message_id DESC LIMIT 1
            ) ELSE %(parent)s::uuid END,
-           checkpoint_id, at, 'user', %(question)s::text, %(question_body)s::jsonb
+           checkpoint_id, greatest(
+               (SELECT created_at FROM runs WHERE run_id = %(run_id)s::uuid),
+               (SELECT max(created_at) + interval '1 microsecond' FROM messages WHERE session_id = %(session_id)s::uuid)
+           ), 'user', %(question)s::text, %(question_body)s::jsonb
     FROM said WHERE %(question_id)s::uuid IS NOT NULL
 ), answered AS (
     INSERT INTO messages (message_id, session_id, run_id, parent_message_id, checkpoint_id, created_at, role, content,
@@ -177,16 +182,13 @@ class Ledger:
 def _question(run: Run) -> dict[str, Any]:
     """Return the statement parameters of a run and its question; a question asked again gets no new row."""
     request = run.request
-    body: dict[str, Any] = {"page_ids": list(request.page_ids)}
-    if request.selected_text:
-        body["selected_text"] = request.selected_text
     return {
         "run_id": run.run_id,
         "session_id": run.session_id,
         "message_id": run.message_id,
         "question_id": question_id(run.message_id) if request.regenerate is None else None,
         "question": request.question,
-        "question_body": Jsonb(body),
+        "question_body": Jsonb(question_body(request.page_ids, request.selected_text)),
         "page_ids": Jsonb(list(request.page_ids)),
         "notice": notification_payload([run.run_id, run.session_id]),
     }

@@ -14,7 +14,7 @@ from typing import Protocol
 from langgraph.runtime import RunControl
 from pydantic_core import to_json
 
-from answers.standing import written_sections
+from answers.standing import RunView, view_run
 from graph.errors import CitewellError
 from graph.events import (
     TERMINAL,
@@ -28,7 +28,7 @@ from graph.events import (
     payload,
     timestamp,
 )
-from graph.evidence import FamilyName, Section, Spent, StopReason
+from graph.evidence import Failure, FamilyName, Spent, StopReason
 from tools.runs.run_request import RunReader, RunRequest, Superseded
 from tools.runs.tasks import cancel_and_wait
 
@@ -96,6 +96,7 @@ class Run:
     family: FamilyName
     model: str
     sink: EventSink | None = None
+    fallback: Failure | None = None  # what of the request its family does not fulfil
     attempt: int = 1
     last_seq: int = 0  # of the emitted events, including those of earlier attempts
     begins_at: int = 1  # the first event that this process emits; earlier ones are in the stored log
@@ -247,9 +248,9 @@ class Run:
         return bool(self._log) and isinstance(self._log[-1].event, TERMINAL)
 
     @property
-    def sections(self) -> list[Section]:
-        """The sections finished so far: revised ones in their latest form, withdrawn ones left out."""
-        return written_sections(self._emitted)
+    def view(self) -> RunView:
+        """The state after the events emitted so far, in this and in earlier attempts."""
+        return view_run(self._emitted)
 
     @property
     def has_started(self) -> bool:

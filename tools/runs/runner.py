@@ -80,6 +80,9 @@ class Runner:
         request, fork = await self._ledger.resolve_position(session_id, request)
         run = Run(str(uuid4()), session_id, str(uuid4()), request, family.name, family.model, sink=self._event_writer)
         run.fork_checkpoint = fork.fork_checkpoint
+        run.fallback = family.fallback
+        if family.fallback is not None:
+            log.warning("run %s: %s", run.run_id, family.fallback["message"])
         run.begun = self._admission.admit()
         try:
             if request.while_running == "interrupt":
@@ -113,7 +116,9 @@ class Runner:
 
     def active(self, run_id: str) -> Run | None:
         """Return a run of this process that has not ended, or None."""
-        return self._active.get(run_id)
+        run = self._active.get(run_id)
+        # A task that is done is forgotten by a callback, which may come later.
+        return None if run is None or (run.task is not None and run.task.done()) else run
 
     def take_over_abandoned(self) -> None:
         """Start taking over runs that other processes have abandoned."""
@@ -213,7 +218,7 @@ class Runner:
         )
         try:
             family = self._resources.families(request.context.model, thinking=request.context.thinking)
-            run.family, run.model = family.name, family.model
+            run.family, run.model, run.fallback = family.name, family.model, family.fallback
         except CitewellError as error:
             failure = failure or error
         if failure is not None:

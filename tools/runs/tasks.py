@@ -1,13 +1,14 @@
-"""Cancel tasks and wait for their end, and finish short work that a cancel must not interrupt."""
+"""Run a few tasks at a time, cancel tasks and wait for their end, and finish what a cancel must not interrupt."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
 CANCEL_AGAIN_SECONDS = 0.5
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 
 async def cancel_and_wait(*tasks: asyncio.Task[Any]) -> None:
@@ -43,3 +44,22 @@ async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:
         with suppress(asyncio.CancelledError):
             await asyncio.shield(task)
     return task.result()
+
+
+async def for_each_concurrently(items: Iterable[Item], do: Callable[[Item], Awaitable[None]], *, at_once: int) -> None:
+    """Process the items in order, at most ``at_once`` of them at a time.
+
+    If one fails, the others are cancelled and its exception is raised.
+    """
+    waiting = iter(items)
+
+    async def take_next() -> None:
+        for item in waiting:
+            await do(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(at_once):
+                group.create_task(take_next())
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed

@@ -4,6 +4,7 @@ Messages form a tree. An edited question or a regenerated answer has siblings: i
 branch. All of them are kept. A branch is read from its newest message up to the first.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from pydantic_core import from_json
 
 from graph.errors import NotFound
 from graph.evidence import Outcome
+from tools.runs.run_request import question_id
 from tools.sessions.session_rows import Session
 from tools.storage.database import Connection
 from tools.storage.pagination import decode_cursor, encode_cursor, invalid_cursor
@@ -55,13 +57,21 @@ SELECT message.message_id::text, message.run_id::text, message.parent_message_id
        ) END AS versions
 FROM branch JOIN messages AS message USING (message_id) ORDER BY depth
 """
+# Committed before the run begins, so that a question is there as soon as it is asked.
+_ASKED = """
+SELECT run_id::text, message_id::text, parent_message_id::text, fork_checkpoint IS NOT NULL, question, request,
+       created_at
+FROM runs WHERE session_id = %(session_id)s AND status <> 'finished' AND message_id IS NOT NULL
+ORDER BY created_at, runs.run_id
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A finished message. An answer's ``body`` holds its sections, citations, sources and usage.
+    """A message. An answer's ``body`` holds its sections, citations, sources and usage.
 
-    ``versions`` are the ids of this message and of its other versions on other branches, oldest first.
+    ``versions`` are the ids of this message and of its other versions on other branches, oldest first. ``answering`` is
+    True for a question that is still being answered.
     """
 
     message_id: str
@@ -74,30 +84,79 @@ class StoredMessage:
     stop_reason: str | None
     created_at: datetime
     versions: list[str] = field(default_factory=list)
+    answering: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     """A session with the newest messages of a branch, in chronological order.
 
-    ``next_cursor`` requests earlier messages of that branch.
+    ``next_cursor`` requests earlier messages of that branch. ``asked`` are the questions after them that are still
+    being answered, or wait for it.
     """
 
     session: Session
     messages: list[StoredMessage]
     next_cursor: str | None
+    asked: list[StoredMessage] = field(default_factory=list)
+
+    @property
+    def shown(self) -> list[StoredMessage]:
+        """What a reader of the session sees: its messages, then the questions that have no answer yet."""
+        return [*self.messages, *self.asked]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The questions of a session that are still being answered.
+
+    If ``forks``, the first of them continues from the message ``parent`` (None: from the beginning).
+    """
+
+    questions: list[StoredMessage]
+    forks: bool = False
+    parent: str | None = None
+
+
+async def read_asked(connection: Connection, session_id: str) -> Asked:
+    """Return the questions of the unfinished runs of a session, without those that were asked before and are stored."""
+    rows = await (await connection.execute(_ASKED, {"session_id": session_id})).fetchall()
+    fresh = [row for row in rows if row[5].get("regenerate") is None]
+    questions = [
+        StoredMessage(
+            message_id=question_id(message_id),
+            run_id=run_id,
+            parent_message_id=parent,
+            role="user",
+            content=question,
+            body=question_body(request.get("page_ids", ()), request.get("selected_text", "")),
+            outcome=None,
+            stop_reason=None,
+            created_at=created_at,
+            answering=True,
+        )
+        for run_id, message_id, parent, _, question, request, created_at in fresh
+    ]
+    return Asked(questions, *((fresh[0][3], fresh[0][2]) if fresh else ()))
+
+
+def question_body(page_ids: Sequence[str], selected_text: str) -> dict[str, Any]:
+    """Return the body of a question: its pages, and its passage if there is one."""
+    body: dict[str, Any] = {"page_ids": list(page_ids)}
+    return {**body, "selected_text": selected_text} if selected_text else body
 
 
 async def read_branch(
-    connection: Connection, session_id: str, *, limit: int, cursor: str | None, branch: str | None
+    connection: Connection, session_id: str, *, limit: int, cursor: str | None, branch: str | None, asked: Asked
 ) -> tuple[list[StoredMessage], str | None]:
     """Return the newest ``limit`` messages of a branch, newest first, and the cursor for the page before them.
 
     ``branch`` selects the branch through that message, down to its newest descendant; without it, the most recently
-    continued branch is read. A cursor stays on the branch that it was made for.
+    continued branch is read, which is the one that a question is ``asked`` on. A cursor stays on the branch that it was
+    made for.
     Raises NotFound if ``branch`` is not a message of the session, InvalidRequest for a cursor of another list.
     """
-    newest = await _start(connection, session_id, cursor, branch)
+    newest = await _start(connection, session_id, cursor, branch, asked)
     if newest is None:
         return [], None
     async with connection.cursor(row_factory=class_row(StoredMessage)) as rows:
@@ -108,12 +167,16 @@ async def read_branch(
     return shown, encode_cursor(shown[-1].created_at, shown[-1].message_id) if len(found) > limit else None
 
 
-async def _start(connection: Connection, session_id: str, cursor: str | None, branch: str | None) -> str | None:
+async def _start(
+    connection: Connection, session_id: str, cursor: str | None, branch: str | None, asked: Asked
+) -> str | None:
     if cursor is not None:
         row = await _one(connection, _PARENT, session_id, decode_cursor(cursor)[1])
         if row is None:
             raise invalid_cursor()
         return row[0]
+    if branch is None and asked.forks:
+        return asked.parent
     if branch is None:
         row = await _one(connection, _NEWEST, session_id)
         return None if row is None else row[0]

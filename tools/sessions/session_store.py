@@ -16,7 +16,7 @@ from tools.retrieval.segment_store import SegmentStore
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.runs.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.checkpoints import delete_threads
-from tools.sessions.history import History, StoredMessage, read_branch
+from tools.sessions.history import Asked, History, StoredMessage, read_asked, read_branch
 from tools.sessions.session_rows import (
     CHANGE_SESSION,
     CREATE_SESSION,
@@ -144,17 +144,25 @@ class Sessions:
         """Read a session with the newest ``limit`` messages of a branch, or with those before a cursor.
 
         The branch is the one through the message ``branch``, or the most recently continued one. The quotes of answers
-        are looked up in today's text, and each citation has the resulting ``freshness``.
+        are looked up in today's text, and each citation has the resulting ``freshness``. Questions that are still being
+        answered are with the newest messages.
 
         Raises NotFound, and InvalidRequest for a cursor that does not come from this method.
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
             session = await self._own_session(connection, row)
-            shown, earlier = await read_branch(connection, session_id, limit=limit, cursor=cursor, branch=branch)
+            newest = cursor is None and branch is None
+            # Read before the messages, so that a run that ends meanwhile is in at least one of the two.
+            asked = await read_asked(connection, session_id) if newest else Asked([])
+            shown, earlier = await read_branch(
+                connection, session_id, limit=limit, cursor=cursor, branch=branch, asked=asked
+            )
         bodies = await check_freshness([message.body for message in shown], self._reader, identity)
         messages = [replace(message, body=body) for message, body in zip(shown, bodies, strict=True)]
-        return History(session, messages[::-1], earlier)
+        stored = {message.run_id for message in messages}
+        waiting = [question for question in asked.questions if question.run_id not in stored]
+        return History(session, messages[::-1], earlier, waiting)
 
     async def change(
         self,

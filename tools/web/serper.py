@@ -25,6 +25,7 @@ BACKOFF_SECONDS = 0.5  # before the first retry; doubled before the second
 # Serper's parameters for the interface language, and for the country if the language implies one.
 _LOCALES = {"vi": {"hl": "vi", "gl": "vn"}, "zh": {"hl": "zh-cn"}, "en": {"hl": "en"}}
 _URL = re.compile(r"https?://[^\s/@]+(?:[/?#]\S*)?", re.IGNORECASE)
+_ENDED = re.compile(r"[.!?…。！？]\Z")
 _DENIED = frozenset({401, 403})
 
 
@@ -119,11 +120,13 @@ def _shortened(query: str) -> str:
 
 
 def _results(reply: bytes) -> list[WebResult]:
-    rows = _object(reply).get("organic")
+    """Return the distinct pages of a reply: of its answer box and knowledge panel first, then of its result list."""
+    found_in = _object(reply)
+    rows = found_in.get("organic")
     if not isinstance(rows, list):
         raise WebUnavailable("The reply of the web search cannot be read: it holds no results.")
     found: dict[str, WebResult] = {}
-    for result in map(_result, rows):
+    for result in map(_result, [_answer_box(found_in.get("answerBox")), _panel(found_in.get("knowledgeGraph")), *rows]):
         if result is not None:
             found.setdefault(result.url, result)
     return list(found.values())
@@ -138,6 +141,28 @@ def _result(row: Any) -> WebResult | None:
     if len(url) > LONGEST_URL or not _URL.fullmatch(url) or not (title or snippet):
         return None
     return WebResult(title or url[:LONGEST_TITLE], url, snippet or title, _line(row.get("date"), 40) or None)
+
+
+def _answer_box(box: Any) -> dict[str, Any] | None:
+    """Return the direct answer above the results in the form of a result."""
+    if not isinstance(box, dict):
+        return None
+    answer, snippet = _line(box.get("answer"), LONGEST_TEXT), _line(box.get("snippet"), LONGEST_TEXT)
+    if answer and answer not in snippet:
+        snippet = f"{answer if _ENDED.search(answer) else f'{answer}.'} {snippet}".strip()
+    return {**box, "snippet": snippet}
+
+
+def _panel(graph: Any) -> dict[str, Any] | None:
+    """Return the panel beside the results in the form of a result: its description, then its facts, one a line."""
+    if not isinstance(graph, dict):
+        return None
+    facts = graph.get("attributes")
+    shown = [_line(graph.get("description"), LONGEST_TEXT)]
+    if isinstance(facts, dict):
+        shown += [f"{name}: {value}." for name, value in facts.items() if isinstance(value, str)]
+    link = graph.get("descriptionLink") or graph.get("website")
+    return {"title": graph.get("title"), "link": link, "snippet": " ".join(filter(None, shown))}
 
 
 def _line(value: Any, longest: int) -> str:

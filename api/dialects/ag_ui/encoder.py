@@ -10,7 +10,14 @@ from typing import Any
 
 from api.dialects.ag_ui.schemas import SharedState
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.citation_marks import PlacedClaim, bracket, marked_pieces, placed_claims
+from api.dialects.citation_marks import (
+    PlacedClaim,
+    bracket,
+    judgement_fields,
+    marked_pieces,
+    placed_claims,
+    with_latest_verdicts,
+)
 from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection
 from graph.events import (
@@ -203,7 +210,7 @@ class AgUiEncoder:
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
         message = event.message
-        placed = list(placed_claims(self._sections, bracket))
+        placed = with_latest_verdicts(placed_claims(self._sections, bracket), self._buffered.latest)
         citations = [citation for each in placed for citation in _citations(each)]
         proof = {
             "message_id": self._message_id,
@@ -269,7 +276,13 @@ def _citations(placed: PlacedClaim) -> list[dict[str, Any]]:
 def _claim(placed: PlacedClaim) -> dict[str, Any]:
     claim = placed.claim
     where = {"start_index": placed.start, "end_index": placed.end}
-    return {**where, "text": claim["text"], "verdict": claim["verdict"], "reasons": claim["reasons"]}
+    return {
+        **where,
+        "text": claim["text"],
+        "verdict": claim["verdict"],
+        "reasons": claim["reasons"],
+        **judgement_fields(claim),
+    }
 
 
 def _frames(events: list[Frame]) -> bytes:

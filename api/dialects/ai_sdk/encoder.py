@@ -11,7 +11,7 @@ from typing import Any
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
-from api.dialects.citation_marks import bracket, marked_pieces, placed_claims
+from api.dialects.citation_marks import bracket, marked_pieces, placed_claims, with_latest_verdicts
 from api.dialects.event_frames import DRAFT_EVENTS, frame
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
 from graph.events import (
@@ -234,6 +234,8 @@ class AiSdkEncoder:
         # A cancelled run's message has no citations, but the sections already sent have marks that need proof.
         sections = final_sections(message) if self._buffer is None else self._sections
         placed = list(placed_claims(sections, bracket))
+        if self._buffer is not None:
+            placed = with_latest_verdicts(placed, self._buffer.latest)
         sources = self._cite({citation["source_index"] for each in placed for citation in each.claim["citations"]})
         extra: Part = {}
         if citations := citation_records(placed):

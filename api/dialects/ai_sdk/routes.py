@@ -99,7 +99,7 @@ async def get_chat(
     return ChatHistory(
         id=chat_id,
         title=history.session.title,
-        messages=ui_messages(history.messages),
+        messages=ui_messages(history.shown),
         next_cursor=history.next_cursor,
     )
 

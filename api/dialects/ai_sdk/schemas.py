@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.dialects.chat_request import parse_question
-from api.dialects.citation_marks import PlacedClaim, bracket, marked_text, placed_claims
+from api.dialects.citation_marks import PlacedClaim, bracket, judgement_fields, marked_text, placed_claims
 from api.dialects.section_buffer import final_sections
 from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
@@ -139,6 +139,7 @@ def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
                 "text": each.claim["text"],
                 "verdict": each.claim["verdict"],
                 "reasons": each.claim["reasons"],
+                **judgement_fields(each.claim),
             }
             for each in placed
         ],

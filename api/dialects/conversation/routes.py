@@ -18,6 +18,7 @@ from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.conversation.encoder import ConversationEncoder, failure_data
 from api.dialects.conversation.schemas import ConversationQuestion
 from api.dialects.event_frames import frame
+from api.fields import knobs_with
 from api.problems import describe_fault, problems
 from api.stream import HEADERS, MEDIA_TYPE, RunStream, StreamPosition, resume_position, stream_responses, wants_stream
 from graph.context import Context
@@ -120,6 +121,7 @@ async def _answer(
     if request.method == "GET" and question.conversation_id:
         run = await _run_in_progress(question, session.session_id, me, library, runner)
     if run is None:
+        knobs = knobs_with(knobs, question.answer_from)
         context = Context(workspace=me.workspace, user=me.user, thinking=question.thinking, **knobs)
         run_request = RunRequest(question.query, context, while_running="enqueue")
         run = await runner.start(session.session_id, run_request)

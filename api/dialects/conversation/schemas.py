@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from answers.citations import excerpt
 from api.dialects.section_buffer import FinalSection
-from api.fields import CONTROL, Question
+from api.fields import CONTROL, AnswerFromField, Question
 from graph.evidence import Citation, Claim, Source
 
 ConversationId = Annotated[str, StringConstraints(max_length=500)]
@@ -28,6 +28,7 @@ class ConversationQuestion(BaseModel):
     )
     progress: bool = Field(default=False, description="Send `progress` and `source_preview` too.")
     thinking: bool = Field(default=False, description="Use the model's thinking model, and send `thinking` too.")
+    answer_from: AnswerFromField = None
 
     @field_validator("conversation_id")
     @classmethod
@@ -66,7 +67,7 @@ class CitedDocuments:
 
     def numbered(self, section: FinalSection) -> FinalSection:
         """Return a section whose citations number documents instead of segments."""
-        in_order = sorted(section.claims, key=lambda claim: claim["end"])
+        in_order = sorted(section.new_claims, key=lambda claim: claim["end"])
         return replace(section, claims=[self._numbered(claim) for claim in in_order])
 
     def sources(self) -> list[DocumentSource]:

@@ -115,7 +115,7 @@ class DocmostEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        if event.outcome == "abstained":  # a refusal rests on no source
+        if not event.message["sources"]:  # a refusal rests on no source, nor does what the model knows
             self._sources = []
         return self._context() + DONE
 

@@ -11,10 +11,10 @@ from pydantic.alias_generators import to_camel
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import by_position, footnote, marked_text
 from api.dialects.docmost.encoder import RagSource, rag_source
-from api.fields import CONTROL, ModelName, PageIds, Timestamp, Title
+from api.fields import CONTROL, AnswerFromField, ModelName, PageIds, Timestamp, Title, knobs_with
 from api.problems import Problem
 from graph.context import Context
-from graph.evidence import Citation, Freshness, Identity, Message
+from graph.evidence import AnswerFrom, Citation, Freshness, Identity, Message
 from tools.runs.run_request import RunRequest
 from tools.sessions.session_store import History, Session, StoredMessage
 
@@ -69,6 +69,7 @@ class AiQuestion(DocmostRequest):
     selected_page_ids: PageIds = []
     is_web_search_enabled: bool = Field(default=False, description="Search the web, and the pages if it finds nothing.")
     is_semantic_search_enabled: bool = Field(default=False, description="Search the workspace's pages too.")
+    answer_from: AnswerFromField = None
 
     def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
         """Return the requested run; without a session, the messages before the question are its history.
@@ -85,11 +86,17 @@ class AiQuestion(DocmostRequest):
             top_k=SOURCES_FOUND,
             model=self.model,
             thinking=self.thinking,
-            **knobs,
+            **knobs_with(knobs, self.answer_from, default=self._usual_source),
         )
         page_ids = tuple(map(str, self.selected_page_ids))
         history = None if self.session_id else recent_turns([without_marks(turn, _MARK) for turn in messages])
         return RunRequest(question, context, page_ids, history=history)
+
+    @property
+    def _usual_source(self) -> AnswerFrom:
+        """Docmost's chat without pages and toggles is a plain chat; elsewhere the model steps in."""
+        looks_up = self.selected_page_ids or self.is_web_search_enabled or self.is_semantic_search_enabled
+        return "library_then_model" if looks_up else "model"
 
 
 def _without_control(value: str) -> str:
@@ -209,7 +216,7 @@ class AiSessionList(CamelCaseModel):
 
 
 class AiSessionDetail(CamelCaseModel):
-    """A session with its newest messages, in chronological order."""
+    """A session with its newest messages, in chronological order, without answers that were stopped before any text."""
 
     session: AiSession
     messages: list[AiMessage]
@@ -220,7 +227,7 @@ class AiSessionDetail(CamelCaseModel):
         """Create the reply from a session's history and its owner."""
         return cls(
             session=AiSession.of(history.session, identity),
-            messages=[AiMessage.of(message) for message in history.messages],
+            messages=[AiMessage.of(message) for message in history.shown if message.content],
             next_cursor=history.next_cursor,
         )
 

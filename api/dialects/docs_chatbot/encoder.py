@@ -63,34 +63,24 @@ def file_path(source: Source) -> str:
 
 
 class ContentLimit:
-    """A limit on the length of an answer, which is cut at the end of the last section that fits."""
+    """A limit on the length of an answer, which is cut at the end of the last claim that fits."""
 
     def __init__(self, characters: int = LONGEST_CONTENT) -> None:
         self._room = characters
+        self._begun = False
         self._cut = False
 
     def take(self, section: FinalSection, mark: Mark) -> list[str]:
-        """Return a section in pieces with its marks; what fits of the first section; or nothing after the cut."""
-        if self._cut:
-            return []
-        pieces = marked_pieces(section, mark)
-        length = sum(map(len, pieces))
-        if length <= self._room:
-            self._room -= length
-            return pieces
-        self._cut = True
-        return [] if section.position else _fitting(pieces, self._room)
-
-
-def _fitting(pieces: Sequence[str], room: int) -> list[str]:
-    """Return the first claims that fit, or as many words of the first one as fit."""
-    fitting: list[str] = []
-    for piece in pieces:
-        if len(piece) > room:
-            break
-        fitting.append(piece)
-        room -= len(piece)
-    return fitting or [excerpt(pieces[0], room)]
+        """Return the pieces of a part that fit, with its marks; as many words as fit if nothing has fitted yet."""
+        fitting: list[str] = []
+        for piece in [] if self._cut else marked_pieces(section, mark):
+            if len(piece) > self._room:
+                self._cut = True
+                return fitting if fitting or self._begun else [excerpt(piece, self._room)]
+            self._begun = True
+            self._room -= len(piece)
+            fitting.append(piece)
+        return fitting
 
 
 def content(message: Message) -> str:
@@ -153,7 +143,7 @@ class DocsChatbotEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        if event.outcome == "abstained":  # a refusal rests on no source
+        if not event.message["sources"]:  # a refusal rests on no source, nor does what the model knows
             self._sources = []
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)

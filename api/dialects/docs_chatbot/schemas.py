@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import UUID4, BaseModel, ConfigDict, Field
 
 from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
-from api.fields import Printable, SelectedText, Timestamp
+from api.fields import AnswerFromField, Printable, SelectedText, Timestamp, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Message
 from tools.runs.run_request import RunRequest
@@ -30,6 +30,7 @@ class DocsQuery(DocsBody):
     session_id: UUID4 | None = Field(default=None, description="Omitted in the first message, which creates a session.")
     top_k: Annotated[int, Field(ge=1, le=30)] = CHUNKS_FOUND
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(default=THRESHOLD, description="The least relevance.")
+    answer_from: AnswerFromField = None
 
     def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
         """Return the requested run; ``knobs`` are the deployment's settings."""
@@ -38,7 +39,7 @@ class DocsQuery(DocsBody):
             user=identity.user,
             top_k=self.top_k,
             min_score=self.threshold,
-            **knobs,
+            **knobs_with(knobs, self.answer_from),
         )
         return RunRequest(self.query, context, selected_text=self.selected_text or "")
 
@@ -119,7 +120,7 @@ class DocsSession(DocsBody):
     def of(cls, history: History) -> "DocsSession":
         """Create the reply from a session's history, without answers that were stopped before they had any text."""
         session = history.session
-        messages = [DocsMessage.of(message, session.session_id) for message in history.messages]
+        messages = [DocsMessage.of(message, session.session_id) for message in history.shown]
         return cls(
             session_id=session.session_id,
             created_at=session.created_at,

@@ -55,7 +55,7 @@ class IdCitationsEncoder:
     def __init__(self, message_id: str = "") -> None:
         self._buffer = SectionBuffer()
         self._message_id = message_id
-        self._sections: list[CitedSection] = []
+        self._sections: dict[int, CitedSection] = {}  # by position
         self._retracted = False
         self._asked_at = ""
 
@@ -63,7 +63,7 @@ class IdCitationsEncoder:
         """Return at most one frame per event, so that a reader can resume after any frame."""
         self._envelope = envelope
         settled = self._settle(envelope.event)
-        self._sections += map(cited_section, settled)
+        self._sections.update({each.position: cited_section(each) for each in settled})
         return self._encode(envelope.event) or (self._frame(self._answer("processing")) if settled else b"")
 
     @singledispatchmethod
@@ -79,13 +79,13 @@ class IdCitationsEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        self._sections = [cited_section(each) for each in final_sections(event.message)]
+        self._sections = {each.position: cited_section(each) for each in final_sections(event.message)}
         status: Status = "cancelled" if event.outcome == "cancelled" else "completed"
         return self._frame(self._answer(status, outcome=event.outcome, stop_reason=event.stop_reason))
 
     @_encode.register
     def _run_failed(self, event: RunFailed) -> bytes:
-        self._sections = []  # sections already sent are no longer valid
+        self._sections = {}  # sections already sent are no longer valid
         fault = AnswerError(
             code=event.code, message=event.message, suggestion=event.suggestion, retryable=event.retryable
         )
@@ -98,12 +98,12 @@ class IdCitationsEncoder:
             return self._buffer.feed(event)
         except Retracted:
             # A row can be sent again: the next one drops the retracted sections, and the last one has all final ones.
-            self._retracted, self._sections = True, []
+            self._retracted, self._sections = True, {}
             return []
 
     def _answer(self, status: Status, **more: Unpack[AnswerMetadata]) -> Row:
         at = self._asked_at if status == "processing" else self._envelope.at
-        return answer_row(self._envelope.run_id, self._message_id, status, at, self._sections, more)
+        return answer_row(self._envelope.run_id, self._message_id, status, at, list(self._sections.values()), more)
 
     def _frame(self, *rows: Row) -> bytes:
         return frame({"messages": rows}, event="messages", event_id=self._envelope.event_id)

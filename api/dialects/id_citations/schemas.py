@@ -8,10 +8,20 @@ from typing_extensions import TypedDict
 
 from answers.citations import excerpt
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.fields import ChatOptions, ModelName, PageIds, Question
+from api.fields import AnswerFromField, ChatOptions, ModelName, PageIds, Question
 from api.problems import error_kind
 from graph.events import timestamp
-from graph.evidence import Citation, Claim, Freshness, Identity, Message, Origin, Verdict
+from graph.evidence import (
+    Citation,
+    Claim,
+    Freshness,
+    Identity,
+    JudgeMark,
+    Message,
+    Origin,
+    Verdict,
+    VerdictSource,
+)
 from tools.runs.run_request import RunRequest, question_id
 from tools.sessions.session_store import RunStatus, StoredMessage
 
@@ -23,6 +33,7 @@ class NewMessage(BaseModel):
     document_ids: PageIds = Field(default=[], description="Answer only from these documents; empty for all.")
     model: ModelName = ""
     thinking: bool = Field(default=False, description="Use the model's thinking model.")
+    answer_from: AnswerFromField = None
     stream: bool = Field(default=False, description="Stream the answer, like `Accept: text/event-stream`.")
 
     def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
@@ -32,6 +43,7 @@ class NewMessage(BaseModel):
             only_selected_pages=bool(self.document_ids),
             model=self.model,
             thinking=self.thinking,
+            answer_from=self.answer_from,
         )
         return options.to_run_request(self.content, identity, knobs, while_running="enqueue")
 
@@ -48,6 +60,8 @@ class Quote(TypedDict):
     quote: str
     origin: Origin
     verdict: Verdict
+    by: NotRequired[VerdictSource]
+    judge: NotRequired[JudgeMark]
 
 
 class SegmentCitation(TypedDict):
@@ -62,11 +76,15 @@ class SegmentCitation(TypedDict):
 
 
 class CitedSection(TypedDict):
-    """A section of an answer, with the source ids that its writer cited, and the citations that were found."""
+    """A section of an answer, with the source ids that its writer cited, and the citations that were found.
+
+    ``grounded`` is there, and false, where the text is from the model's own knowledge.
+    """
 
     text: str
     source_ids: list[str]
     citations: list[SegmentCitation]
+    grounded: NotRequired[bool]
 
 
 class AnswerError(TypedDict):
@@ -141,7 +159,8 @@ def answer_row(
 
 def cited_section(section: FinalSection) -> CitedSection:
     """Convert a section, with each segment that it quotes, in the order of the text."""
-    return CitedSection(text=section.text, source_ids=section.source_ids, citations=_by_segment(section.claims))
+    cited = CitedSection(text=section.text, source_ids=section.source_ids, citations=_by_segment(section.claims))
+    return cited if section.grounded else CitedSection(**cited, grounded=False)
 
 
 def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
@@ -149,14 +168,14 @@ def _by_segment(claims: Iterable[Claim]) -> list[SegmentCitation]:
     cited: dict[tuple[str, int, Freshness | None], SegmentCitation] = {}
     for claim in sorted(claims, key=lambda claim: claim["end"]):
         for citation in claim["citations"]:
-            found = _segment(citation)
+            found = _segment(citation, claim)
             key = (found["document_id"], found["segment_index"], found.get("freshness"))
             segment = cited.setdefault(key, found)
             segment["quotes"] += [quote for quote in found["quotes"] if quote not in segment["quotes"]]
     return list(cited.values())
 
 
-def _segment(citation: Citation) -> SegmentCitation:
+def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
     """Convert a citation; a quote that has moved since the answer refers to its current segment."""
     place = citation.get("now") or citation
     quote = Quote(
@@ -166,6 +185,10 @@ def _segment(citation: Citation) -> SegmentCitation:
         origin=citation["origin"],
         verdict=citation["verdict"],
     )
+    if "by" in claim:
+        quote["by"] = claim["by"]
+    if "judge" in claim:
+        quote["judge"] = claim["judge"]
     found = SegmentCitation(
         document_id=citation["document_id"],
         segment_index=place["segment_index"],

@@ -155,7 +155,7 @@ class SessionList(Body):
 
 
 class SessionMessage(Body):
-    """A finished message; the second group of fields belongs to answers.
+    """A message; the second group of fields belongs to answers.
 
     Each citation has in `freshness` the state of its quote today, and in `now` the quote's current position.
     """
@@ -172,6 +172,7 @@ class SessionMessage(Body):
     )
     page_ids: list[str] = Field(default=[], description="The documents that a question asked to read in full.")
     selected_text: str | None = Field(default=None, description="The passage that a question is about.")
+    answering: bool = Field(default=False, description="Whether the question is still being answered.")
 
     outcome: Outcome | None
     stop_reason: str | None
@@ -206,7 +207,7 @@ def detail_as_json(history: History) -> bytes:
 
     Not validated again: a long session has a thousand citations, and they were valid when they were stored.
     """
-    messages = [_shown(message) for message in history.messages]
+    messages = [_shown(message) for message in history.shown]
     return to_json({"session": history.session, "messages": messages, "next_cursor": history.next_cursor})
 
 
@@ -220,6 +221,7 @@ def _shown(stored: StoredMessage) -> dict[str, Any]:
         "role": stored.role,
         "content": stored.content,
         "created_at": stored.created_at,
+        "answering": stored.answering,
         "versions": stored.versions if len(stored.versions) > 1 else [],
         "outcome": stored.outcome,
         "stop_reason": stored.stop_reason,

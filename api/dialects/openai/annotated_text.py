@@ -1,17 +1,16 @@
 """An answer's text with numbered marks, and the annotations that link each claim to its source."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
+from api.dialects.citation_marks import MarkedSection, bracket
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Citation, Claim, Source
 
 Numbering = Callable[[Citation, str], int]
-# Characters that would end or split a Markdown link.
-_ESCAPED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>[]\\"`\n\r\t'})
+# Characters that would end or split a Markdown link, or the cell of a table around it.
+_ESCAPED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>[]\\"`|\n\r\t'})
 
 
 class SourceAddresses:
@@ -75,7 +74,7 @@ def by_appearance() -> Numbering:
 
 
 class AnnotatedText:
-    """The text of an answer, written section by section, with the annotations of its cited claims.
+    """The text of an answer, written part by part, with the annotations of its cited claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
     claim without the marks after it.
@@ -90,12 +89,12 @@ class AnnotatedText:
         self._length = 0
 
     def write(self, section: FinalSection) -> list[str]:
-        """Append a section, and return it in pieces that split no mark."""
+        """Append a part of a section, and return it in pieces that split no mark."""
         claims = [self._numbered(claim) for claim in sorted(section.claims, key=lambda claim: claim["end"])]
-        written = marked_pieces(replace(section, claims=claims), self._mark)
-        self._annotate(section, claims, "".join(written))
-        self._length += sum(map(len, written))
-        return written
+        marked = MarkedSection(replace(section, claims=claims), self._mark)
+        self._annotate([claim for claim in claims if claim["end"] > section.start], marked)
+        self._length += sum(map(len, marked.pieces))
+        return marked.pieces
 
     def _numbered(self, claim: Claim) -> Claim:
         """Return a claim with numbers instead of source indices; the first citation of each number is kept."""
@@ -107,32 +106,13 @@ class AnnotatedText:
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
 
-    def _annotate(self, section: FinalSection, claims: Sequence[Claim], written: str) -> None:
-        marks: defaultdict[int, int] = defaultdict(int)
+    def _annotate(self, claims: Sequence[Claim], marked: MarkedSection) -> None:
         for claim in claims:
-            marks[claim["end"]] += sum(len(self._mark(number)) for number in _numbers(claim))
-        begins = len(BETWEEN_SECTIONS) if section.position else 0
-        places = [self._length + place for place in _places(section.text, written, begins, marks)]
-        for claim in claims:
-            for number in _numbers(claim):
-                url, title = self._cited[number]
-                span = {"start_index": places[claim["start"]], "end_index": places[claim["end"] - 1] + 1}
+            start, end = marked.start_of(claim["start"]), marked.end_of(claim["end"])
+            for citation in claim["citations"]:
+                url, title = self._cited[citation["source_index"]]
+                span = {"start_index": self._length + start, "end_index": self._length + end}
                 self.annotations.append({"type": "url_citation", "url_citation": {"url": url, "title": title, **span}})
 
     def _mark(self, number: int) -> str:
         return f"[[{number}]]({self._cited[number][0].translate(_ESCAPED)})" if self._links else bracket(number)
-
-
-def _numbers(claim: Claim) -> list[int]:
-    return [citation["source_index"] for citation in claim["citations"]]
-
-
-def _places(text: str, written: str, begins: int, marks: Mapping[int, int]) -> Iterator[int]:
-    """Yield the position of each code point of a section in its written text, which adds only marks and joiners."""
-    at = begins
-    for place, character in enumerate(text):
-        at += marks.get(place, 0)
-        while written[at] != character:
-            at += 1
-        yield at
-        at += 1

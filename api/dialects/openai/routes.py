@@ -10,12 +10,14 @@ from fastapi.responses import JSONResponse, Response
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
 from api.dialects.openai.encoder import OpenAIEncoder
 from api.dialects.openai.schemas import (
+    DEPLOYMENT_DEFAULT,
     PREFIX,
     STATUSES,
     CompletionRequest,
     Model,
     ModelList,
     ReplyOptions,
+    answering_model,
     can_think,
     completion,
     error_responses,
@@ -65,9 +67,10 @@ async def complete(
     x_citewell_links: Switch = None,
 ) -> Response:
     """Answer the last message of a conversation."""
-    name = resolve_model(settings, body.model or "")
+    name = answering_model(settings, body.model or "")
+    asked = name if (body.model or "") in DEPLOYMENT_DEFAULT else str(body.model)
     thinking = body.thinks and can_think(settings, name)
-    run_request = body.to_run_request(me, name, thinking=thinking, knobs=settings.run_knobs)
+    run_request = body.to_run_request(me, asked, thinking=thinking, knobs=settings.run_knobs)
     session_id = body.session_id
     if session_id is None:
         session_id = (await library.sessions.create(me, ephemeral=True, dialect="openai")).session_id

@@ -12,14 +12,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
 from api.dialects.section_buffer import final_sections
-from api.fields import CONTROL, Body, SearchOptions
+from api.fields import CONTROL, AnswerFromField, Body, SearchOptions, knobs_with
 from api.problems import Problem, error_kind
 from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.events import RunFinished
 from graph.evidence import Identity, Spent
 from graph.state import Turn
-from tools.backends.backend_registry import ANY, find_backend, installed_backends
+from tools.backends.backend_registry import ANY, find_backend, installed_backends, only_endpoint
 from tools.runs.run_request import RunRequest
 from tools.settings import EXTRACTIVE, Settings
 
@@ -76,6 +76,7 @@ class Options(SearchOptions, Body):
 
     events: bool | None = Field(default=None, description="Send Open WebUI's events instead of annotations.")
     links: bool | None = Field(default=None, description="Write marks as Markdown links.")
+    answer_from: AnswerFromField = None
 
 
 class CompletionRequest(BaseModel):
@@ -165,7 +166,7 @@ class CompletionRequest(BaseModel):
             model=model,
             thinking=thinking,
             **options.searching(),
-            **knobs,
+            **knobs_with(knobs, options.answer_from),
         )
         return RunRequest(
             self.question(),
@@ -211,6 +212,19 @@ def models_of(settings: Settings) -> list[Model]:
     models.append(Model(id=EXTRACTIVE, name="Extractive (quotes, no model)"))
     models += [Model(id=name, name=name) for name in installed_backends() if not name.endswith(ANY)]
     return sorted(models, key=lambda model: model.id != settings.default_model)
+
+
+def answering_model(settings: Settings, name: str) -> str:
+    """Return the model that answers a request: the one that it names, or that of the one configured endpoint.
+
+    Raises NotFound if there is no such model and not just one endpoint.
+    """
+    try:
+        return resolve_model(settings, name)
+    except NotFound:
+        if (stand_in := only_endpoint(settings)) is None:
+            raise
+        return stand_in
 
 
 def resolve_model(settings: Settings, name: str) -> str:

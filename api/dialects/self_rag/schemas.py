@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
-from api.fields import ModelName
+from api.fields import AnswerFromField, ModelName, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Source
 from tools.runs.run_request import RunRequest
@@ -30,6 +30,7 @@ class RagChatRequest(BaseModel):
     top_k: Annotated[int, Field(ge=1, le=30)] = 10
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.3
     model: ModelName = ""
+    answer_from: AnswerFromField = None
 
     def to_run_request(self, identity: Identity, knobs: dict[str, Any]) -> RunRequest:
         """Return the requested run, with the messages before the question as its history.
@@ -44,7 +45,7 @@ class RagChatRequest(BaseModel):
             top_k=self.top_k,
             min_score=self.min_score,
             model=self.model,
-            **knobs,
+            **knobs_with(knobs, self.answer_from, default="library_then_model"),
         )
         history = recent_turns([without_marks(message, _MARK) for message in messages])
         return RunRequest(question, context, history=history)

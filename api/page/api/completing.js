@@ -64,7 +64,11 @@ const citation = object({
   ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number,
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
-const claim = object({ start: number, end: number, text, verdict, reasons: list(text), citations: list(citation) });
+const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });
+const claim = object({
+  start: number, end: number, text, verdict, reasons: list(text), citations: list(citation),
+  by: oneOf(undefined, "text", "judge"), judge: (value) => maybe(judge)(value) ?? undefined,
+});
 const section = object({ text, source_ids: list(text) });
 const pages = list(object({ document_id: text, title: text, segments: number, of: number }));
 const fallback = maybe(object({ code: text, message: text, suggestion: text }));
@@ -100,8 +104,10 @@ const EVENTS = {
   section_started: object({ section_index: number, fallback }),
   text_delta: object({ section_index: number, delta: text }),
   section_finished: object({ section_index: number, text, source_ids: list(text), unknown_ids: number }),
-  section_checked: object({ section_index: number, claims, fallback }),
+  claim_checked: object({ section_index: number, claim }),
+  section_checked: object({ section_index: number, claims, judging: flag, fallback }),
   section_revised: object({ section_index: number, text, source_ids: list(text), claims }),
+  correction: object({ section_index: number, claims, text }),
   content_removed: object({ section_index: number, kind: text, target: text }),
   answer_assessed: object({ ...assessment, fallback }),
   title_changed: object({ title: text }),
@@ -129,7 +135,7 @@ export function eventOf(data) {
 
 const message = object({
   ...answer, message_id: text, run_id: named, parent_message_id: named, role: oneOf("assistant", "user"), content: text, created_at: text,
-  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent,
+  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent, answering: flag,
   outcome: (value) => (value === null ? null : oneOf("answered", "abstained", "failed", "cancelled")(value)),
 });
 

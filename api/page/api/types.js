@@ -66,6 +66,8 @@
  * @property {Verdict} verdict
  * @property {string[]} reasons
  * @property {Citation[]} citations
+ * @property {"text" | "judge"} [by] Who gave the verdict; nobody where it is open.
+ * @property {{model: string, exam: {language: string, right: number, of: number}}} [judge] Where a judge gave it.
  */
 /** @typedef {Claim & {section_index: number}} SectionClaim */
 
@@ -112,8 +114,10 @@
  *   | {type: "section_started", section_index: number, fallback: Fallback | null}
  *   | {type: "text_delta", section_index: number, delta: string}
  *   | {type: "section_finished", section_index: number, text: string, source_ids: string[], unknown_ids: number}
- *   | {type: "section_checked", section_index: number, claims: Claim[], fallback: Fallback | null}
+ *   | {type: "claim_checked", section_index: number, claim: Claim}
+ *   | {type: "section_checked", section_index: number, claims: Claim[], judging: boolean, fallback: Fallback | null}
  *   | {type: "section_revised", section_index: number, text: string, source_ids: string[], claims: Claim[]}
+ *   | {type: "correction", section_index: number, claims: Claim[], text: string}
  *   | {type: "content_removed", section_index: number, kind: string, target: string}
  *   | {type: "answer_assessed", supported: boolean, utility: number, claims: Partial<Record<Verdict, number>>,
  *      reason: string, model_score: number | null, fallback: Fallback | null}
@@ -144,6 +148,7 @@
  * @property {string[]} versions
  * @property {string[]} page_ids
  * @property {string | null} selected_text
+ * @property {boolean} answering
  * @property {Outcome | null} outcome
  * @property {string | null} stop_reason
  * @property {string | null} family

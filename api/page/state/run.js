@@ -157,7 +157,7 @@ const TOLD_BY = /** @type {Record<string, string[]>} */ ({
   query_rewritten: ["rewrite_query"],
   section_finished: ["generate_answer", "answer_directly", "abstain"],
   content_removed: ["generate_answer", "answer_directly"],
-  section_checked: ["check_claims"],
+  section_checked: ["check_claims", "generate_answer"],
   sources_disagree: ["check_claims"],
   section_revised: ["check_claims", "generate_answer"],
   answer_assessed: ["assess_quality"],

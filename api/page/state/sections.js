@@ -40,6 +40,11 @@ export function foldSection(sections, event) {
       const { text, source_ids: sourceIds } = event;
       return put(sections, event.section_index, (section) => ({ ...section, text, sourceIds, done: true }));
     }
+    case "claim_checked":
+      return put(sections, event.section_index, (section) => ({
+        ...section,
+        claims: [...(section.claims ?? []), event.claim],
+      }));
     case "section_checked":
       return put(sections, event.section_index, (section) => ({ ...section, claims: event.claims }));
     case "section_revised": {

@@ -43,6 +43,7 @@ export function turnsOf(messages) {
   /** @type {Turn[]} */
   const turns = [];
   for (const message of messages) {
+    if (message.answering) continue; // its run is joined
     if (message.role === "user") {
       turns.push(asked(message));
       continue;

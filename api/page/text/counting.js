@@ -33,6 +33,8 @@ export function counts(steps) {
   };
   const fallbacks = new Set();
   const sifted = new Set();
+  /** @type {Map<number, {verdict: string}[]>} */
+  const checked = new Map();
   for (const event of steps.flatMap((step) => step.told)) {
     // A fallback that later steps depend on is told by them again.
     if ("fallback" in event && event.fallback) fallbacks.add(event.fallback.message);
@@ -53,8 +55,8 @@ export function counts(steps) {
         break;
       }
       case "section_checked":
-        sums.claims += event.claims.length;
-        for (const { verdict } of event.claims) sums.verdicts.set(verdict, (sums.verdicts.get(verdict) ?? 0) + 1);
+        // It may come twice, with the judge's decisions the second time.
+        checked.set(event.section_index, event.claims);
         break;
       case "section_revised":
         if (event.text) sums.repaired += 1;
@@ -62,6 +64,10 @@ export function counts(steps) {
         break;
       default:
     }
+  }
+  for (const { verdict } of [...checked.values()].flat()) {
+    sums.claims += 1;
+    sums.verdicts.set(verdict, (sums.verdicts.get(verdict) ?? 0) + 1);
   }
   return { ...sums, fallbacks: fallbacks.size };
 }

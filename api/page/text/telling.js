@@ -95,9 +95,11 @@ const TELLERS = {
 
   check_claims(step, place) {
     const { told } = words.run;
-    const { claims, verdicts, repaired, withdrew } = counts([step]);
+    const { repaired, withdrew } = counts([step]);
     const parts = [];
-    if (claims || all(step, "section_checked").length) {
+    // The first check of a section happens while the answer is being written.
+    const { claims, verdicts } = counts(repairs(place) ? [step] : place.steps.slice(0, place.at + 1));
+    if (claims || (!repairs(place) && step.ms !== null)) {
       const counted = Object.entries(told.verdicts).flatMap(([verdict, word]) => {
         const count = verdicts.get(verdict) ?? 0;
         return count ? [told.counted(count, word)] : [];

@@ -34,6 +34,7 @@ export function sourceProof(claim, citations, source, read) {
     h("p", { class: "title" }, source?.title ?? ""),
     place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
     h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
+    decidedBy(claim),
     ...citations.map((citation) => h("blockquote", null, h("q", null, citation.quote))),
     ...changes.map((change) => h(
       "p",
@@ -53,8 +54,16 @@ export function sourceProof(claim, citations, source, read) {
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
 export function verdictProof(claim) {
   const parts = [h("p", { class: "said" }, verdictMark(claim.verdict)), h("p", null, words.proof.means[claim.verdict])];
-  const reasons = reasonList(claim.reasons);
-  return reasons ? [...parts, reasons] : parts;
+  return [...parts, reasonList(claim.reasons), decidedBy(claim)].flatMap((part) => part ?? []);
+}
+
+/** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its exam. @param {Claim} claim */
+function decidedBy({ by, judge }) {
+  if (!by) return null;
+  const said = by === "judge" && judge
+    ? words.proof.judged(judge.model, number(judge.exam.right), number(judge.exam.of))
+    : words.proof.compared;
+  return h("p", { class: "by" }, said);
 }
 
 /**

@@ -92,9 +92,12 @@ test("writing, and what was left out of it", () => {
 });
 
 test("checks, repairs and withdrawals", () => {
-  const check = step("check_claims", checked("supported", "supported"), checked("contradicted", "supported"));
+  const other = { ...checked("contradicted", "supported"), section_index: 1 };
+  const check = step("check_claims", checked("supported", "supported"), other);
   assert.equal(line(check), "Checked 4 claims: 3 supported, 1 contradicted");
   assert.equal(line(step("check_claims", checked())), "No claim to check");
+  const written = step("generate_answer", checked("unverified", "supported"), checked("supported", "supported"));
+  assert.equal(line(written, step("check_claims")), "Checked 2 claims: 2 supported", "a judge's word replaces code's");
   assert.equal(line(check, step("check_claims", revised("Better."))), "Repaired 1 section");
   const both = [check, step("check_claims", revised("Better."), revised(""))];
   assert.deepEqual([line(...both), ...texts(...both)], ["Repaired 1 section", "Withdrew 1 section"]);

@@ -18,6 +18,8 @@ export const proof = {
   },
   kinds: { page: "Selected page", search: "Library", web: "Web" },
   origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },
+  compared: "Decided by comparing the texts.",
+  judged: (/** @type {S} */ model, /** @type {S} */ right, /** @type {S} */ of) => `Decided by the model ${model}, which was right on ${right} of ${of} claims of its exam in this language.`,
   marker: (/** @type {S} */ number, /** @type {S} */ title, /** @type {S} */ verdict) => `Source ${number}, ${title}: ${verdict}`,
   label: (/** @type {S} */ number) => `Proof from source ${number}`,
   badge: (/** @type {S} */ verdict) => `${verdict}. Why?`,

@@ -17,6 +17,8 @@ export const proof = {
   },
   kinds: { page: "Trang đã chọn", search: "Thư viện", web: "Web" },
   origins: { cited: "Do câu trả lời trích dẫn", matched: "Tìm được nhờ đối chiếu, câu trả lời không tự trích dẫn" },
+  compared: "Được quyết định bằng cách so sánh văn bản.",
+  judged: (model, right, of) => `Được quyết định bởi mô hình ${model}, đã đúng ${right} trên ${of} nhận định của bài kiểm tra bằng ngôn ngữ này.`,
   marker: (number, title, verdict) => `Nguồn ${number}, ${title}: ${verdict}`,
   label: (number) => `Bằng chứng từ nguồn ${number}`,
   badge: (verdict) => `${verdict}. Vì sao?`,

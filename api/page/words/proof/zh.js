@@ -17,6 +17,8 @@ export const proof = {
   },
   kinds: { page: "所选页面", search: "资料库", web: "网络" },
   origins: { cited: "由回答引用", matched: "通过匹配找到，回答本身并未引用" },
+  compared: "由文本比对判定。",
+  judged: (model, right, of) => `由模型 ${model} 判定；在该语言的测试中，它对 ${of} 条陈述判对了 ${right} 条。`,
   marker: (number, title, verdict) => `来源 ${number}，${title}：${verdict}`,
   label: (number) => `来源 ${number} 的依据`,
   badge: (verdict) => `${verdict}。为什么？`,

@@ -1,0 +1,210 @@
+"""Where claims that are verified are looked up: texts that the caller gives, or the library through its search."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import log
+from typing import Protocol
+
+from typing_extensions import TypedDict
+
+from answers.inline_marks import InlineMark
+from graph.evidence import Identity, Segment
+from graph.ports import SearchQuery, SegmentReader, SegmentSearcher
+from graph.usage import Meter
+from text.normal_forms import flatten
+from text.words import terms_of
+
+MOST_COMMON = 30  # segments that each claim is checked against, as many as a run reads
+NEAREST = 12  # of more segments
+MOST_SEARCHES = 100
+TOP_K = 5
+LEAST_SCORE = 0.1  # what is only distantly related costs the checks little, and may still bear a claim
+QUERY_CHARACTERS = 2000
+
+
+class CitedSource(TypedDict):
+    """What a mark in an answer names: a given text by its number, or a segment of the library; both None if neither."""
+
+    mark: str
+    source: int | None
+    segment_id: str | None
+
+
+class Evidence(Protocol):
+    """Where claims are looked up."""
+
+    @property
+    def common(self) -> tuple[Segment, ...] | None:
+        """The segments that every claim is checked against, or None if each claim is searched for."""
+        ...
+
+    @property
+    def degraded(self) -> str | None:
+        """Why a part of the search was left out, if it was."""
+        ...
+
+    async def find(self, claim: str, *, meter: Meter) -> tuple[Segment, ...] | None:
+        """Return the segments to check a claim against, the nearest first; None where a limit leaves it out."""
+        ...
+
+    async def read_cited(self, claim: str, marks: Sequence[InlineMark]) -> tuple[Segment, ...]:
+        """Return the segments that a claim's marks name."""
+        ...
+
+    def name_cited(self, mark: InlineMark) -> list[CitedSource]:
+        """Return what a mark names."""
+        ...
+
+    def is_lost(self, marks: Sequence[InlineMark]) -> bool:
+        """Whether marks of which nothing could be read name what is not there, rather than what is not known here."""
+        ...
+
+    def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
+        """Return segments in the order in which a judge should read them for a claim."""
+        ...
+
+    def number_of(self, segment: Segment) -> int | None:
+        """Return the number of the given text that a segment is part of; None for one of the library."""
+        ...
+
+
+class GivenEvidence:
+    """Given texts, of which each segment's ``document_id`` is the 1-based number of its text.
+
+    A claim is checked against all of their segments, or where there are many against those nearest to it.
+    """
+
+    degraded = None
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = tuple(segments)
+
+    @property
+    def common(self) -> tuple[Segment, ...] | None:
+        """All segments, unless there are too many."""
+        return self._segments if len(self._segments) <= MOST_COMMON else None
+
+    async def find(self, claim: str, *, meter: Meter) -> tuple[Segment, ...]:
+        """Return all segments, or the nearest."""
+        return await self._few(claim, self._segments)
+
+    async def read_cited(self, claim: str, marks: Sequence[InlineMark]) -> tuple[Segment, ...]:
+        """Return the segments of the texts that the marks' numbers name, or the nearest of them."""
+        wanted = {str(number) for mark in marks for number in _numbers(mark)}
+        return await self._few(claim, [segment for segment in self._segments if segment.document_id in wanted])
+
+    async def _few(self, claim: str, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        if self.common is not None:
+            return tuple(segments)
+        return tuple((await asyncio.to_thread(self.nearest, claim, segments))[:NEAREST])
+
+    def name_cited(self, mark: InlineMark) -> list[CitedSource]:
+        """Return the texts that a mark's numbers name."""
+        return [
+            CitedSource(mark=mark.text, source=number if str(number) in self._known else None, segment_id=None)
+            for number in _numbers(mark) or (0,)
+        ]
+
+    def is_lost(self, marks: Sequence[InlineMark]) -> bool:
+        """Return True: all numbers there are name given texts."""
+        return True
+
+    def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
+        """Order segments by how much they share of a claim's words, weighed by their rarity among all segments."""
+        wanted = frozenset(terms_of(flatten(claim)))
+
+        def shared(segment: Segment) -> float:
+            return sum(self._weights.get(term, 0.0) for term in wanted & self._terms[segment.segment_id])
+
+        return sorted(segments, key=shared, reverse=True) if len(segments) > 1 else list(segments)
+
+    def number_of(self, segment: Segment) -> int:
+        """Return the number of the text."""
+        return int(segment.document_id)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(segment.document_id for segment in self._segments)
+
+    @cached_property
+    def _terms(self) -> Mapping[str, frozenset[str]]:
+        return {
+            each.segment_id: frozenset(terms_of(flatten(f"{each.title} {each.heading} {each.text}")))
+            for each in self._segments
+        }
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        counts: dict[str, int] = {}
+        for terms in self._terms.values():
+            for term in terms:
+                counts[term] = counts.get(term, 0) + 1
+        return {term: log(1 + len(self._terms) / count) for term, count in counts.items()}
+
+
+class LibraryEvidence:
+    """The library as one identity may read it; each claim is a search."""
+
+    common = None
+
+    def __init__(
+        self,
+        searcher: SegmentSearcher,
+        reader: SegmentReader,
+        identity: Identity,
+        *,
+        spaces: Sequence[str] = (),
+        document_ids: Sequence[str] = (),
+    ) -> None:
+        self._searcher = searcher
+        self._reader = reader
+        self._identity = identity
+        self._spaces = tuple(spaces)
+        self._document_ids = tuple(document_ids)
+        self._searches = 0
+        self.degraded: str | None = None
+
+    async def find(self, claim: str, *, meter: Meter) -> tuple[Segment, ...] | None:
+        """Search for a claim; None after the last search that a verification may make, and without a second left."""
+        if self._searches >= MOST_SEARCHES or meter.remaining() == 0.0:
+            return None
+        self._searches += 1
+        query = SearchQuery(
+            claim[:QUERY_CHARACTERS],
+            self._identity,
+            top_k=TOP_K,
+            min_score=LEAST_SCORE,
+            spaces=self._spaces,
+            document_ids=self._document_ids,
+            expand=0,
+        )
+        found = await self._searcher.search(query)
+        self.degraded = self.degraded or found.degraded
+        return tuple(hit.segment for hit in found.hits)
+
+    async def read_cited(self, claim: str, marks: Sequence[InlineMark]) -> tuple[Segment, ...]:
+        """Return the segments whose ids the marks name, as far as the identity may read them."""
+        ids = list(dict.fromkeys(mark.segment_id for mark in marks if mark.segment_id))
+        return tuple(await self._reader.read_segments(ids, self._identity)) if ids else ()
+
+    def name_cited(self, mark: InlineMark) -> list[CitedSource]:
+        """Return the segment id that a mark holds; a number names nothing here."""
+        return [CitedSource(mark=mark.text, source=None, segment_id=mark.segment_id)]
+
+    def is_lost(self, marks: Sequence[InlineMark]) -> bool:
+        """Whether the marks hold ids of segments; the numbers of somebody else's list are not known."""
+        return any(mark.segment_id for mark in marks)
+
+    def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
+        """Return the segments as the search ordered them."""
+        return list(segments)
+
+    def number_of(self, segment: Segment) -> None:
+        """Return None: segments of the library have ids."""
+
+
+def _numbers(mark: InlineMark) -> tuple[int, ...]:
+    """Return a mark's numbers; an id that is a number counts as one."""
+    written = mark.segment_id or ""
+    return (int(written),) if written.isascii() and written.isdigit() and len(written) < 4 else mark.numbers

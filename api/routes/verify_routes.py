@@ -1,0 +1,204 @@
+"""Verify route: verdicts with proof for claims, or for an answer that somebody else wrote."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi import Body as Sent
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from answers.claim_evidence import Evidence, GivenEvidence, LibraryEvidence
+from answers.verification import MOST_BYTES, MOST_CLAIMS, Verification, verify_answer, verify_claims
+from answers.verifier import Verifier
+from api.dependencies import Me, OpenLibrary
+from api.fields import Body, Budget, ModelName, Name, PageIds, Printable, Question
+from api.problems import problems
+from graph.errors import Overloaded
+from graph.evidence import Identity
+from graph.usage import Meter
+from text.scripts import SURROGATES
+from tools.library.given_texts import MOST_BYTES as MOST_SOURCE_BYTES
+from tools.library.given_texts import MOST_TEXTS, GivenText, given_segments
+from tools.library.library import Library
+from tools.settings import RunSettings
+
+AT_ONCE = 4  # verifications that a process works on; the others wait
+_REFUSED = re.compile(f"[\0{SURROGATES}]")
+
+router = APIRouter(prefix="/api", tags=["verify"])
+
+
+def _encodable(value: str) -> str:
+    if _REFUSED.search(value):
+        raise ValueError("NUL and halves of surrogate pairs are not allowed")
+    if not value.strip():
+        raise ValueError("blank text is not allowed")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Label = Annotated[str, Field(min_length=1, max_length=500), Printable]
+
+
+class GivenSource(Body):
+    """A text to check claims against; it is not stored. Offsets of quotes count its code points."""
+
+    text: Annotated[Text, Field(min_length=1, max_length=MOST_SOURCE_BYTES)]
+    title: Label | None = None
+    heading: Label | None = Field(default=None, description="The headings that the text stands under, joined by ` > `.")
+    url: Annotated[str, Field(max_length=2000), Printable] | None = None
+
+
+class VerifyRequest(Body):
+    """Claims or an answer, and what to check them against: given texts, or what the library holds on each claim."""
+
+    claims: Annotated[list[Annotated[Text, Field(max_length=10_000)]], Field(min_length=1, max_length=MOST_CLAIMS)] | (
+        None
+    ) = Field(default=None, description="Claims, each a text of its own. Either these or `answer`.")
+    answer: Annotated[Text, Field(max_length=MOST_BYTES)] | None = Field(
+        default=None,
+        validate_default=True,
+        description="A Markdown answer, whose claims are found; marks such as `[1]` name `sources` by number.",
+    )
+    question: Question | None = Field(default=None, description="The question that was answered.")
+    sources: Annotated[list[GivenSource | Text], Field(min_length=1, max_length=MOST_TEXTS)] | None = Field(
+        default=None, description="Texts to check against; without them each claim is searched for in the library."
+    )
+    document_ids: PageIds = Field(default=[], description="Search these documents of the library alone.")
+    spaces: Annotated[list[Name], Field(max_length=100)] = Field(
+        default=[], description="Search these spaces of the library alone, by id or slug."
+    )
+    model: ModelName = ""
+    judge: bool = Field(default=True, description="Let a judge decide on what code leaves open, if there is one.")
+    budget: Budget = Budget()
+
+    @field_validator("answer")
+    @classmethod
+    def _either(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if "claims" in info.data and (value is None) == (info.data["claims"] is None):
+            raise ValueError("send either claims or answer")
+        return value
+
+    @field_validator("document_ids", "spaces")
+    @classmethod
+    def _of_the_library(cls, value: list[Any], info: ValidationInfo) -> list[Any]:
+        if value and info.data.get("sources") is not None:
+            raise ValueError("leave it out: with sources, the library is not searched")
+        return value
+
+    def given_texts(self) -> list[GivenText]:
+        """Return the sources as texts with what is known of them."""
+        return [
+            GivenText(each)
+            if isinstance(each, str)
+            else GivenText(each.text, each.title or "", each.heading or "", each.url)
+            for each in self.sources or ()
+        ]
+
+
+EXAMPLES: dict[str, Any] = {
+    "an answer against given texts": {
+        "value": {
+            "answer": "Unused leave lapses in April [1].",
+            "sources": [{"title": "Staff handbook", "text": "Unused leave lapses in March."}],
+        }
+    },
+    "claims against the library": {"value": {"claims": ["Unused leave lapses in March."]}},
+}
+VERIFIED: dict[str, Any] = {
+    "claims": [
+        {
+            "start": 0,
+            "end": 33,
+            "text": "Unused leave lapses in April [1].",
+            "verdict": "contradicted",
+            "by": "text",
+            "reasons": ["the source says March, the answer says April"],
+            "citations": [
+                {
+                    "source": 1,
+                    "document_id": None,
+                    "segment_id": None,
+                    "page_idx": None,
+                    "title": "Staff handbook",
+                    "heading": "",
+                    "url": None,
+                    "start": 0,
+                    "end": 29,
+                    "quote": "Unused leave lapses in March.",
+                }
+            ],
+            "cited": [{"mark": "[1]", "source": 1, "segment_id": None}],
+            "cited_ok": False,
+        }
+    ],
+    "totals": {"supported": 0, "unverified": 0, "unsupported": 0, "contradicted": 1},
+    "judge": None,
+    "fallback": None,
+    "degraded": None,
+    "spent": {"check_claims": {"calls": 0, "tokens": 0, "ms": 1.2}},
+}
+
+
+class VerificationSlots:
+    """Turns of verifications in a process, which are handed out in the order of the requests."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        self._most_waiting = settings.max_waiting
+        self._waiting = 0
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn and hold it. Raises Overloaded where too many wait already."""
+        if self._free.locked() and self._waiting >= self._most_waiting:
+            raise Overloaded(
+                f"{AT_ONCE} verifications are active and {self._waiting} are waiting; this process accepts no more."
+            )
+        self._waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
+def _slots(request: Request) -> VerificationSlots:
+    slots: VerificationSlots = request.app.state.verification_slots
+    return slots
+
+
+@router.post(
+    "/verify",
+    responses={200: {"content": {"application/json": {"example": VERIFIED}}}, **problems(400, 413, 422, 503)},
+)
+async def verify(
+    body: Annotated[VerifyRequest, Sent(openapi_examples=EXAMPLES)],
+    me: Me,
+    library: OpenLibrary,
+    slots: Annotated[VerificationSlots, Depends(_slots)],
+) -> Verification:
+    """Verify claims, or an answer that somebody else wrote: each gets a verdict, reasons and exact quotes."""
+    family = library.families(body.model)
+    budget = body.budget
+    meter = Meter(calls_left=budget.model_calls, tokens_left=budget.tokens, seconds_left=budget.seconds)
+    verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
+    async with slots.turn():
+        evidence = await _evidence(body, me, library)
+        if body.answer is not None:
+            return await verify_answer(body.answer, evidence, verifier, body.question or "")
+        return await verify_claims(body.claims or [], evidence, verifier, body.question or "")
+
+
+async def _evidence(body: VerifyRequest, me: Identity, library: Library) -> Evidence:
+    if body.sources is not None:
+        return GivenEvidence(await asyncio.to_thread(given_segments, body.given_texts()))
+    return LibraryEvidence(
+        library.searcher, library.reader, me, spaces=body.spaces, document_ids=list(map(str, body.document_ids))
+    )

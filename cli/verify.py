@@ -1,0 +1,189 @@
+"""citewell verify: verify the claims of a text that somebody else wrote, with exact quotes."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.ask import Model, ModelCalls, Seconds, Spaces, Tokens
+from cli.command import Exit, identity_of, run, settings_for
+from cli.console import print_json, progress_console, result_console
+from cli.options import AsJson, UserName, WorkspaceName, as_id
+from graph.errors import InvalidRequest
+from graph.usage import Meter
+
+if TYPE_CHECKING:
+    from answers.claim_evidence import Evidence
+    from answers.verification import Verification
+    from graph.ports import Family
+    from tools.library.given_texts import GivenText
+    from tools.library.library import Library
+    from tools.settings import Settings
+
+STDIN = "-"
+File = Annotated[str, typer.Argument(metavar="[FILE|-]", help="The text to verify; - reads it from a pipe.")]
+Sources = Annotated[
+    list[Path] | None,
+    typer.Option("--source", help="Check against this file; may be repeated. [1] in the text names the first."),
+]
+FromLibrary = Annotated[bool, typer.Option("--library", help="Check against the library; so it is without --source.")]
+AskedQuestion = Annotated[str, typer.Option("--question", help="The question that the text answers.")]
+NoJudge = Annotated[bool, typer.Option("--no-judge", help="Decide by code alone, without asking a model.")]
+Pages = Annotated[list[str] | None, typer.Option("--page", help="Search this document alone; may be repeated.")]
+
+
+def verify(
+    file: File = STDIN,
+    source: Sources = None,
+    library: FromLibrary = False,
+    space: Spaces = None,
+    page: Pages = None,
+    question: AskedQuestion = "",
+    model: Model = "",
+    no_judge: NoJudge = False,
+    max_model_calls: ModelCalls = 8,
+    max_tokens: Tokens = None,
+    max_seconds: Seconds = 120.0,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Verify each claim of a Markdown text, against files or the library.
+
+    Shows a verdict for each claim, with the sentences that bear it out or contradict it. Exits with 1 if a claim is
+    contradicted or unsupported.
+    """
+    meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
+    where = Where(source or [], library, space or [], page or [])
+    run(_verify(file, where, question, model, not no_judge, meter, workspace, user, as_json), as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where claims are looked up: files, or the library."""
+
+    files: list[Path]
+    library: bool
+    spaces: list[str]
+    pages: list[str]
+
+    def check(self) -> None:
+        """Raise InvalidRequest for both files and the library."""
+        if self.files and (self.library or self.spaces or self.pages):
+            name = "--library" if self.library else "--space" if self.spaces else "--page"
+            raise InvalidRequest(
+                f"{name}: the text is checked against the files of --source.",
+                suggestion="Leave one of them out, or ingest the files and verify against the library.",
+            )
+
+
+async def _verify(
+    file: str,
+    where: Where,
+    question: str,
+    model: str,
+    judging: bool,
+    meter: Meter,
+    workspace: str | None,
+    user: str | None,
+    as_json: bool,
+) -> Exit:
+    from answers.verification import verify_answer
+    from answers.verifier import Verifier
+
+    where.check()
+    settings = settings_for(workspace, user)
+    texts = [_given_text(path) for path in where.files]
+    text = _decoded(_bytes(file), "FILE", file)
+    async with _opened(settings, model, judging, bool(texts)) as (family, library):
+        verifier = Verifier(family.checker, family.judge if judging else None, meter)
+        found = await verify_answer(text, _evidence(where, texts, library, settings), verifier, question)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found, where.files)
+    failed = found["totals"]["contradicted"] + found["totals"]["unsupported"]
+    return Exit.CLAIM_FAILED if failed else Exit.OK
+
+
+@asynccontextmanager
+async def _opened(
+    settings: "Settings", model: str, judging: bool, files: bool
+) -> "AsyncIterator[tuple[Family, Library | None]]":
+    """Resolve the model; open the library where claims are searched for, or a judge's exam is to be looked up."""
+    from tools.backends.backend_registry import configured_families
+
+    family = configured_families(settings)(model)
+    if files and not (judging and family.judge is not None):
+        yield family, None
+        return
+    from tools.judges.examiner import without_background_exam
+    from tools.library.library import open_library
+
+    async with open_library(without_background_exam(settings)) as library:
+        yield library.families(model), library
+
+
+def _evidence(where: Where, texts: "list[GivenText]", library: "Library | None", settings: "Settings") -> "Evidence":
+    from answers.claim_evidence import GivenEvidence, LibraryEvidence
+    from tools.library.given_texts import given_segments
+
+    if texts or library is None:
+        return GivenEvidence(given_segments(texts))
+    page_ids = [as_id(page, "document") for page in where.pages]
+    identity = identity_of(settings)
+    return LibraryEvidence(library.searcher, library.reader, identity, spaces=where.spaces, document_ids=page_ids)
+
+
+def _bytes(file: str) -> bytes:
+    if file == STDIN:
+        return sys.stdin.buffer.read()
+    return _read(Path(file), "FILE")
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidRequest(
+            f"{name}: {path} can't be read: {error.strerror}.", suggestion="Name a file that you may read."
+        ) from error
+
+
+def _decoded(data: bytes, name: str, file: str) -> str:
+    from graph.errors import UnreadableDocument
+    from tools.parsers.plain import decode
+
+    try:
+        return decode(data)
+    except UnreadableDocument as error:
+        raise InvalidRequest(f"{name}: {file}: {error.message}", suggestion="Send a text in UTF-8.") from error
+
+
+def _given_text(path: Path) -> "GivenText":
+    """Read a source. A text stays as it is in its file; of PDF and HTML it is the text that would be ingested."""
+    from tools.library.given_texts import GivenText
+    from tools.parsers import formats, parse
+
+    data = _read(path, "--source")
+    kind = formats().suffixes.get(path.suffix.lower(), "text/plain")
+    if kind in ("text/markdown", "text/plain") and not data.startswith(b"%PDF-"):
+        return GivenText(_decoded(data, "--source", str(path)), title=path.name)
+    parsed = parse(data, name=path.name)
+    return GivenText(parsed.text, title=parsed.title or path.name)
+
+
+def _show(found: "Verification", files: list[Path]) -> None:
+    from cli.rendering.verdicts import show_verdicts
+
+    show_verdicts(result_console(), found, [str(path) for path in files])
+    console = progress_console()
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in found["totals"].items() if count)
+    console.print(f"{len(found['claims'])} claims: {counts}." if counts else "No claims.")
+    for note in (found["degraded"], found["fallback"] and found["fallback"]["message"]):
+        if note:
+            console.print(note, style="yellow")

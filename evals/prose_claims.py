@@ -1,0 +1,213 @@
+"""Measurement of verdicts on true and false claims in a writer's own words, by code alone or with a judge."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from typing_extensions import TypedDict
+
+from answers.claim_evidence import GivenEvidence
+from answers.open_claims import is_open
+from answers.verifier import ClaimToVerify, Verifier
+from evals.pacing import Progress
+from graph.errors import InvalidRequest
+from graph.evidence import ExamFigure, Section, Segment, Verdict
+from graph.ports import ClaimChecker, Judge, Judgement, OpenClaim
+from graph.usage import Meter
+from tools.runs.tasks import for_each_concurrently
+
+BATCH = 5  # claims judged together, about as many as a section of an answer has
+FAILED: tuple[Verdict, ...] = ("contradicted", "unsupported")
+
+
+class ProseClaim(BaseModel, frozen=True):
+    """A claim, its evidence passages with their title and heading, and whether it follows from them."""
+
+    evidence: list[str] | str
+    claim: str
+    lang: str
+    supported: bool
+    kind: str = ""
+    question: str = ""
+    title: str = ""
+    heading: str = ""
+
+    def to_verify(self, number: int) -> ClaimToVerify:
+        """Return the claim with its passages as segments of the document ``number``, of 1 or more."""
+        segments: list[Segment] = []
+        start = 0
+        for at, text in enumerate([self.evidence] if isinstance(self.evidence, str) else self.evidence):
+            segments.append(
+                Segment(str(number), at, start, start + len(text), text, title=self.title, heading=self.heading)
+            )
+            start += len(text)
+        section = Section(text=self.claim, source_ids=[])
+        return ClaimToVerify(section, 0, len(self.claim), tuple(segments), self.question)
+
+
+class Rates(TypedDict):
+    """Counts of true and false claims, and the shares of each in [0, 1]; None where there are none.
+
+    Failed and caught both mean found contradicted or unsupported.
+    """
+
+    true: int
+    true_supported: float | None
+    true_failed: float | None
+    false: int
+    false_supported: float | None
+    false_caught: float | None
+
+
+class JudgeReport(TypedDict):
+    """What became of the claims that code left open. ``examined`` is False where any judge's word counted.
+
+    ``left`` gives the reasons why claims were not decided, with how many have each.
+    """
+
+    name: str
+    examined: bool
+    open: int
+    decided: int
+    left: dict[str, int]
+    calls: int
+    tokens: int
+
+
+class ProseReport(Rates):
+    """The rates over all claims, by language and by kind; ``judge`` is None by code alone."""
+
+    languages: dict[str, Rates]
+    kinds: dict[str, Rates]
+    judge: JudgeReport | None
+
+
+class AnyJudge:
+    """A judge whose every verdict counts, whether or not it has passed an exam."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @property
+    def name(self) -> str:
+        return self._judge.name
+
+    @property
+    def version(self) -> str:
+        return self._judge.version
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge as the judge does; the figure of an exam that it did not take says 0 of 0."""
+        judgements = await self._judge.judge(claims, meter=meter)
+        return [replace(each, exam=each.exam or ExamFigure(language="", right=0, of=0)) for each in judgements]
+
+
+def load_prose(path: Path) -> list[ProseClaim]:
+    """Load claims from JSON lines. Raises InvalidRequest where one can't be read, naming its line and field."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"--path: {path} can't be read as text.", suggestion="Name a file of claims.") from error
+    claims = [_claim(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not claims:
+        raise InvalidRequest(f"--path: {path} holds no claim.", suggestion="Write a claim on each line, as JSON.")
+    return claims
+
+
+def _claim(line: str, number: int) -> ProseClaim:
+    try:
+        row: Any = json.loads(line)
+        return ProseClaim.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "the line"
+        message = f"--path: line {number}: {field}: {first['msg']}."
+        raise InvalidRequest(message, suggestion="Correct the field of that line.") from error
+    except ValueError as error:
+        message = f"--path: line {number} is not JSON."
+        raise InvalidRequest(message, suggestion="Write a claim on each line, as JSON.") from error
+
+
+async def run_prose(
+    claims: Sequence[ProseClaim],
+    checker: ClaimChecker,
+    judge: Judge | None = None,
+    *,
+    at_once: int = 4,
+    progress: Progress | None = None,
+) -> ProseReport:
+    """Verify every claim against its evidence, as a claim of an answer is, and compare with what is true.
+
+    Claims are judged in batches, at most ``at_once`` at a time. Neighbours in the file are not judged together: a true
+    and a false claim on one passage would give each other away.
+    """
+    items = [claim.to_verify(number) for number, claim in enumerate(claims, start=1)]
+    strides = -(-len(items) // BATCH)
+    meter = Meter()
+    failures: list[str] = [""] * len(items)
+    done = 0
+
+    async def verify(batch: int) -> None:
+        nonlocal done
+        own = items[batch::strides]
+        verifier = Verifier(checker, judge, meter)
+        await verifier.check(own)
+        await verifier.ask_judge(own, GivenEvidence([each for item in own for each in item.segments]))
+        if verifier.failure is not None:
+            failures[batch::strides] = [verifier.failure["message"]] * len(own)
+        done += len(own)
+        if progress is not None:
+            progress(done, len(items))
+
+    await for_each_concurrently(range(strides), verify, at_once=at_once)
+    verdicts = list(zip(claims, [item.final["verdict"] for item in items], strict=True))
+    return ProseReport(
+        **_rates(verdicts),
+        languages={
+            name: _rates([each for each in verdicts if each[0].lang == name]) for name in _names(claims, "lang")
+        },
+        kinds={name: _rates([each for each in verdicts if each[0].kind == name]) for name in _names(claims, "kind")},
+        judge=None if judge is None else _judge_report(judge, items, failures, meter),
+    )
+
+
+def _judge_report(judge: Judge, items: Sequence[ClaimToVerify], failures: Sequence[str], meter: Meter) -> JudgeReport:
+    decided = sum("judge" in item.final for item in items)
+    left: Counter[str] = Counter()
+    for item, failure in zip(items, failures, strict=True):
+        if is_open(item.final):
+            left[failure or (item.final["reasons"] or [""])[-1]] += 1
+    return JudgeReport(
+        name=judge.name,
+        examined=not isinstance(judge, AnyJudge),
+        open=decided + left.total(),
+        decided=decided,
+        left=dict(left.most_common()),
+        calls=meter.calls,
+        tokens=meter.tokens,
+    )
+
+
+def _names(claims: Sequence[ProseClaim], field: str) -> list[str]:
+    return sorted({str(getattr(claim, field)) for claim in claims})
+
+
+def _rates(verdicts: Sequence[tuple[ProseClaim, Verdict]]) -> Rates:
+    true = Counter(verdict for claim, verdict in verdicts if claim.supported)
+    false = Counter(verdict for claim, verdict in verdicts if not claim.supported)
+    return Rates(
+        true=true.total(),
+        true_supported=_share(true, "supported"),
+        true_failed=_share(true, *FAILED),
+        false=false.total(),
+        false_supported=_share(false, "supported"),
+        false_caught=_share(false, *FAILED),
+    )
+
+
+def _share(counts: Counter[Verdict], *verdicts: Verdict) -> float | None:
+    return round(sum(counts[each] for each in verdicts) / counts.total(), 4) if counts else None

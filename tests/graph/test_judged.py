@@ -1,0 +1,157 @@
+"""Claims that code leaves open, and what a judge says of them while the answer is being written."""
+
+import asyncio
+
+import pytest
+
+from graph.errors import ModelUnavailable
+from graph.events import SectionChecked
+from graph.evidence import Verdict
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Revision
+from tests.fakes import ScriptedFamily, ScriptedJudge, quote
+from tests.graph.asking import Asked
+from tests.graph.wrong_answers import GOOD
+
+QUESTION = "staff get days of annual leave"
+OPEN = "The staff have 25 days of leave every year."
+
+
+class Unhurried(ScriptedFamily):
+    """A writer that lets others work between its drafts, as one does that waits for a model."""
+
+    async def write(self, question, sources, *, language, meter):  # type: ignore[no-untyped-def]
+        async for draft in super().write(question, sources, language=language, meter=meter):
+            yield draft
+            await asyncio.sleep(0)
+
+
+def judged(judge: ScriptedJudge, *texts: str, revisions: list[Revision] | None = None) -> Asked:
+    """Ask for an answer of these sections, all citing the leave days, with a judge."""
+    drafts = [draft for text in texts for draft in quote(text, "handbook:0")]
+    return Asked(family=ScriptedFamily(drafts=[drafts], revisions=[revisions or []]), ports={"judge": judge})
+
+
+def checks(asked: Asked, index: int = 0) -> list[SectionChecked]:
+    return [event for event in asked.told("section_checked") if event.section_index == index]
+
+
+async def test_what_code_leaves_open_is_settled_by_the_judge_who_is_named() -> None:
+    judge = ScriptedJudge()
+    asked = judged(judge, OPEN)
+    state = await asked.ask(QUESTION)
+    first, second = checks(asked)
+    assert (first.judging, first.claims[0]["verdict"], "by" in first.claims[0]) == (True, "unverified", False)
+    assert (second.judging, second.claims[0]["verdict"], second.claims[0]["by"]) == (False, "supported", "judge")
+    assert second.claims[0]["judge"] == {"model": "judge", "exam": {"language": "en", "right": 58, "of": 60}}
+    assert state.stop_reason == "answer_complete"
+    message = await asked.message(state)
+    assert message["claims"][0]["judge"]["model"] == "judge"
+    assert message["citations"][0]["verdict"] == "supported"
+
+
+async def test_the_judge_is_not_asked_of_what_code_has_settled() -> None:
+    judge = ScriptedJudge()
+    asked = Asked(family=ScriptedFamily(drafts=[GOOD]), ports={"judge": judge})
+    await asked.ask(QUESTION)
+    (checked,) = checks(asked)
+    assert (judge.asked, checked.claims[0]["by"]) == ([], "text")
+
+
+async def test_a_claim_goes_to_the_judge_with_its_question_and_what_it_cites() -> None:
+    judge = ScriptedJudge()
+    await judged(judge, f"Staff get 25 days of annual leave. {OPEN}").ask(QUESTION)
+    ((claim,),) = judge.asked
+    assert (claim.claim, claim.question) == (OPEN, QUESTION)
+    assert claim.before == "Staff get 25 days of annual leave."
+    assert [(entry.title, "25 days" in " ".join([entry.text, *entry.context])) for entry in claim.entries] == [
+        ("handbook", True)
+    ]
+
+
+@pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
+async def test_what_the_judge_refutes_is_withdrawn_and_corrected(verdict: Verdict) -> None:
+    asked = judged(ScriptedJudge(otherwise=verdict), "Staff get 25 days of annual leave.", OPEN)
+    state = await asked.ask(QUESTION)
+    assert [section["text"] for section in state.sections] == ["Staff get 25 days of annual leave.", ""]
+    (correction,) = asked.told("correction")
+    assert (correction.section_index, [claim["text"] for claim in correction.claims]) == (1, [OPEN])
+    assert OPEN in correction.text
+    assert (state.outcome, state.stop_reason, state.withdrawn) == ("answered", "repairs_used_up", 1)
+
+
+async def test_what_the_judge_refutes_is_repaired_in_its_section_alone() -> None:
+    better = Revision(1, "Unused days expire in March.", ("handbook:0",))
+    asked = judged(
+        ScriptedJudge(otherwise="unsupported"), "Staff get 25 days of annual leave.", OPEN, revisions=[better]
+    )
+    state = await asked.ask(QUESTION)
+    assert [section["text"] for section in state.sections] == ["Staff get 25 days of annual leave.", better.text]
+    (correction,) = asked.told("correction")
+    assert correction.text.endswith("It should read: Unused days expire in March.")
+    assert state.stop_reason == "answer_complete"
+
+
+async def test_a_sentence_is_cut_out_of_its_list_and_the_others_keep_their_places() -> None:
+    items = ["Staff get 25 days of annual leave.", "The sea is blue (unsupported).", "Unused days expire in March."]
+    text = "Leave:\n\n" + "\n".join(f"- {item}" for item in items)
+    asked = judged(ScriptedJudge(), text)
+    state = await asked.ask(QUESTION)
+    kept = "Leave:\n\n- Staff get 25 days of annual leave.\n- Unused days expire in March."
+    assert state.sections[0]["text"] == kept
+    assert [kept[row["start"] : row["end"]] for row in state.claims if row["verdict"] == "supported"][-2:] == [
+        "Staff get 25 days of annual leave.",
+        "Unused days expire in March.",
+    ]
+
+
+async def test_a_judge_without_an_exam_has_no_say() -> None:
+    asked = judged(ScriptedJudge(otherwise="contradicted", exam=None), OPEN)
+    state = await asked.ask(QUESTION)
+    assert [row["verdict"] for row in state.claims] == ["unverified"]
+    assert state.claims[0]["reasons"][-1] == "scripted"
+    assert (state.outcome, state.sections[0]["text"]) == ("answered", OPEN)
+
+
+async def test_a_reply_that_can_not_be_read_leaves_the_claim_open() -> None:
+    state = await judged(ScriptedJudge(otherwise=None), OPEN).ask(QUESTION)
+    assert [row["verdict"] for row in state.claims] == ["unverified"]
+
+
+async def test_a_judge_that_fails_is_not_asked_again_and_the_answer_says_so() -> None:
+    judge = ScriptedJudge(failures=[ModelUnavailable("no reply")])
+    asked = judged(judge, OPEN, f"{OPEN} It is so.")
+    state = await asked.ask(QUESTION)
+    assert len(judge.asked) == 1
+    assert {row["verdict"] for row in state.claims} <= {"unverified"}
+    assert [event.fallback["code"] for event in checks(asked) if event.fallback] == ["model_unavailable"]
+
+
+@pytest.mark.parametrize("cap", range(1, 9))
+async def test_the_judge_stays_within_the_budget(cap: int) -> None:
+    judge = ScriptedJudge()
+    asked = judged(judge, *(f"{OPEN} That is rule {number}." for number in range(12)))
+    state = await asked.ask(QUESTION, max_model_calls=cap)
+    assert sum(row["calls"] for row in state.spent.values()) <= cap
+
+
+async def test_a_section_is_judged_while_the_next_is_being_written() -> None:
+    judge = ScriptedJudge()
+    drafts = [*quote(OPEN, "handbook:0"), *GOOD, *quote(OPEN, "handbook:0")]
+    await Asked(family=Unhurried(drafts=[drafts]), ports={"judge": judge}).ask(QUESTION)
+    assert len(judge.asked[0]) == 1, "the first section did not wait for the last"
+
+
+async def test_sentences_are_checked_one_by_one_where_the_sources_are_known_first() -> None:
+    text = "Staff get 25 days of annual leave. Unused days expire in March."
+    drafts: list[Draft] = [
+        DraftOpened(source_ids=("handbook:0",)),
+        *(DraftText(word) for word in text.replace(" ", " |").split("|")),
+        DraftClosed(text, ("handbook:0",)),
+    ]
+    asked = Asked(family=ScriptedFamily(drafts=[drafts]))
+    state = await asked.ask(QUESTION)
+    kinds = [event.type for event in asked.events if event.type in ("claim_checked", "section_finished")]
+    assert kinds == ["claim_checked", "section_finished"]
+    (early,) = asked.told("claim_checked")
+    assert (early.claim["text"], early.claim["verdict"]) == ("Staff get 25 days of annual leave.", "supported")
+    assert [row["start"] for row in state.claims] == [0, 35]

@@ -1,0 +1,345 @@
+"""Exams of judges in a deployment: stored, taken once, in the background, and never by two processes."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
+from graph.ports import Entry, Judgement, OpenClaim
+from graph.usage import Meter
+from tests.judging import NO, WORDS, YES, RuleJudge, knows, small_exam
+from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, scripted_openai
+from tools.judges.exam import Exam, examine
+from tools.judges.exam_store import ExamStore, exam_key
+from tools.judges.examined_judge import ExaminedJudge
+from tools.judges.examiner import Examiner, ExamInProgress, without_background_exam
+from tools.library.library import open_library
+from tools.settings import JudgeSettings, ModelSettings, Settings
+from tools.storage.database import Database
+
+__all__ = ["scripted_openai"]
+
+EXAM = small_exam("en", "vi", each=20)
+ENGLISH = OpenClaim(WORDS["en"].format(4), (Entry("4"),))
+VIETNAMESE = OpenClaim(WORDS["vi"].format(4), (Entry("4"),))
+FRENCH = OpenClaim("Le bateau part à quatre heures et il est à quai.", (Entry("4"),))
+AUTO, MANUAL = JudgeSettings(exam="auto"), JudgeSettings(exam="manual")
+
+
+@pytest.fixture
+def store(database: Database) -> ExamStore:
+    return ExamStore(database)
+
+
+@pytest.fixture
+async def examiner(store: ExamStore) -> AsyncIterator[Examiner]:
+    opened = Examiner(store, MANUAL, load=lambda: EXAM)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def automatic(store: ExamStore) -> AsyncIterator[Examiner]:
+    opened = Examiner(store, AUTO, load=lambda: EXAM)
+    yield opened
+    await opened.close()
+
+
+async def ask(examiner: Examiner, judge: RuleJudge, *claims: OpenClaim) -> list[Judgement]:
+    return await ExaminedJudge(judge, examiner).judge(claims, meter=Meter())
+
+
+async def background(name: str) -> None:
+    """Wait for the exam of a judge in the background."""
+    for task in asyncio.all_tasks():
+        if task.get_name() == f"citewell-exam-{name}":
+            await asyncio.wait([task])
+            await asyncio.sleep(0)  # its callback
+
+
+async def test_a_result_is_read_as_it_was_stored(store: ExamStore) -> None:
+    judge = RuleJudge(knows(EXAM))
+    key = exam_key(judge, EXAM)
+    assert await store.read(key) is None
+    taken = (await examine(judge, EXAM.claims)).languages
+    await store.record(key, taken["en"])
+    await store.record(key, replace(taken["vi"], threshold=0.25))
+    stored = await store.read(key)
+    assert stored is not None
+    assert stored.languages == {"en": taken["en"], "vi": replace(taken["vi"], threshold=0.25)}
+    assert stored.finished_at is not None
+    assert stored.finished_at >= stored.started_at
+
+
+async def test_a_judge_that_passed_has_a_say_with_its_figure(examiner: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM))
+    await examiner.take(judge, ["en"])
+    (judgement,) = await ask(examiner, judge, ENGLISH)
+    assert judgement.verdict == "supported"
+    assert judgement.exam == {"language": "en", "right": 10, "of": 10}
+
+
+async def test_without_an_exam_nothing_is_asked_and_the_reason_names_the_command(examiner: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM))
+    (judgement,) = await ExaminedJudge(judge, examiner, "citewell judge exam --model small").judge(
+        [ENGLISH], meter=(meter := Meter())
+    )
+    assert judgement.verdict is judgement.exam is None
+    assert "No judge has passed its exam in English" in judgement.reason
+    assert "citewell judge exam --model small" in judgement.reason
+    assert (judge.batches, meter.calls) == ([], 0)
+
+
+async def test_a_language_without_claims_has_no_judge(examiner: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM))
+    await examiner.take(judge, EXAM.languages)
+    french, english = await ask(examiner, judge, FRENCH, ENGLISH)
+    assert french.verdict is None
+    assert "French: the exam has claims in English and Vietnamese only" in french.reason
+    assert english.verdict == "supported"
+
+
+async def test_a_judge_that_failed_has_no_say_and_the_reason_says_by_what(examiner: Examiner) -> None:
+    judge = RuleJudge(lambda claim: YES)
+    await examiner.take(judge, ["en"])
+    judge.batches.clear()
+    (judgement,) = await ask(examiner, judge, ENGLISH)
+    assert judgement.verdict is None
+    assert "rule failed it; it called" in judgement.reason
+    assert "5 of 5" in judgement.reason
+    assert judge.batches == []
+
+
+async def test_each_language_counts_alone(examiner: Examiner) -> None:
+    english = {claim.claim.claim for claim in EXAM.of("en") if claim.supported}
+    judge = RuleJudge(lambda claim: YES if claim.claim in english or "phà" in claim.claim else NO)
+    await examiner.take(judge, EXAM.languages)
+    vietnamese, passed = await ask(examiner, judge, VIETNAMESE, ENGLISH)
+    assert vietnamese.verdict is None
+    assert "Vietnamese: rule failed it" in vietnamese.reason
+    assert passed.verdict == "supported"
+    assert judge.batches[-1] == [ENGLISH]
+
+
+async def test_the_threshold_of_the_exam_holds_for_verdicts(examiner: Examiner) -> None:
+    right = {claim.claim.claim for claim in EXAM.claims if claim.supported}
+    judge = RuleJudge(lambda claim: Judgement("supported", 0.8 if claim.claim in right else 0.6))
+    await examiner.take(judge, ["en"])
+    judge.rule = lambda claim: Judgement("supported", 0.79 if claim == ENGLISH else 0.8)
+    below, above = await ask(examiner, judge, ENGLISH, replace(ENGLISH, before="Before."))
+    assert (below.verdict, above.verdict) == ("unsupported", "supported")
+    assert "0.79, is below the 0.80" in below.reason
+    assert below.exam is not None
+
+
+async def test_a_verdict_too_few_is_an_unreadable_reply(examiner: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM))
+    await examiner.take(judge, ["en"])
+
+    async def short(claims: object, *, meter: Meter) -> list[Judgement]:
+        return []
+
+    judge.judge = short  # type: ignore[method-assign, assignment]
+    with pytest.raises(ModelReplyInvalid, match="0 verdicts for 1 claims"):
+        await ask(examiner, judge, ENGLISH)
+
+
+@pytest.mark.parametrize("changed", ["name", "version", "exam"])
+async def test_another_model_prompt_or_exam_needs_a_new_exam(store: ExamStore, changed: str) -> None:
+    first = Examiner(store, MANUAL, load=lambda: EXAM)
+    await first.take(RuleJudge(knows(EXAM)), EXAM.languages)
+    judge = RuleJudge(knows(EXAM), **({changed: "other"} if changed != "exam" else {}))
+    exam = Exam(EXAM.claims, "other") if changed == "exam" else EXAM
+    second = Examiner(store, MANUAL, load=lambda: exam)
+    (judgement,) = await ask(second, judge, ENGLISH)
+    assert judgement.verdict is None
+    assert (await ask(second, RuleJudge(knows(EXAM)), ENGLISH))[0].verdict == (
+        None if changed == "exam" else "supported"
+    )
+
+
+async def test_only_missing_languages_are_taken_unless_asked_again(examiner: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM))
+    await examiner.take(judge, ["en"])
+    assert len(judge.asked) == 20
+    steps: list[tuple[int, int]] = []
+    results = await examiner.take(judge, EXAM.languages, progress=lambda done, of: steps.append((done, of)))
+    assert set(results) == {"en", "vi"}
+    assert len(judge.asked) == 40
+    assert steps[-1] == (20, 20)
+    await examiner.take(judge, ["en"], again=True)
+    assert len(judge.asked) == 60
+
+
+async def test_the_first_question_starts_the_exam_once_and_says_what_it_costs(
+    automatic: Examiner, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "citewell.judges")
+    judge = RuleJudge(knows(EXAM), gate=asyncio.Event())
+    asked = await asyncio.gather(*(ask(automatic, judge, VIETNAMESE, ENGLISH) for _ in range(5)))
+    for vietnamese, english in asked:
+        assert vietnamese.verdict is english.verdict is None
+        assert "is taking it now (40 claims in about 8 calls, about" in vietnamese.reason
+    judge.gate.set()  # type: ignore[union-attr]
+    await background("rule")
+    assert len(judge.asked) == len(EXAM.claims)
+    assert judge.asked[0].claim.startswith("Chuyến")  # the language of the question comes first
+    starts = [record.getMessage() for record in caplog.records if "takes its exam" in record.getMessage()]
+    assert len(starts) == 1
+    assert "40 claims in about 8 calls" in starts[0]
+    assert [each.verdict for each in await ask(automatic, judge, VIETNAMESE, ENGLISH)] == ["supported", "supported"]
+
+
+async def test_the_exam_is_not_charged_to_the_run(automatic: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM))
+    meter = Meter(calls_left=0)
+    await ExaminedJudge(judge, automatic).judge([ENGLISH], meter=meter)
+    await background("rule")
+    assert (meter.calls, meter.tokens) == (0, 0)
+    assert len(judge.asked) == len(EXAM.claims)
+
+
+async def test_the_exam_knows_nothing_of_the_run_that_starts_it(automatic: Examiner) -> None:
+    of_run: ContextVar[str] = ContextVar("of_run", default="none")
+    seen: set[str] = set()
+
+    def note(claim: OpenClaim) -> Judgement:
+        seen.add(of_run.get())
+        return NO
+
+    token = of_run.set("a run")
+    await ask(automatic, RuleJudge(note), ENGLISH)
+    of_run.reset(token)
+    await background("rule")
+    assert seen == {"none"}
+
+
+async def test_an_exam_that_ends_early_is_no_failed_one_and_waits_ten_minutes(
+    automatic: Examiner, store: ExamStore, database: Database
+) -> None:
+    judge = RuleJudge(knows(EXAM), failure=ModelUnavailable("The endpoint is down."), fails_after=5)
+    await ask(automatic, judge, ENGLISH)
+    await background("rule")
+    stored = await store.read(exam_key(judge, EXAM))
+    assert stored is not None
+    assert set(stored.languages) == {"en"}  # it was finished before the endpoint went down
+    assert stored.trouble == "The endpoint is down."
+    (vietnamese,) = await ask(automatic, judge, VIETNAMESE)
+    assert "ended early (The endpoint is down); a question after" in vietnamese.reason
+    judge.failure = None
+    batches = len(judge.batches)
+    await ask(automatic, judge, VIETNAMESE)
+    assert len(judge.batches) == batches
+    async with database.connection() as connection:
+        await connection.execute("UPDATE judge_exams SET trouble_at = now() - interval '10 minutes'")
+    later = Examiner(store, AUTO, load=lambda: EXAM)
+    (taking,) = await ask(later, judge, VIETNAMESE)
+    assert "is taking it now" in taking.reason
+    await background("rule")
+    assert (await ask(later, judge, VIETNAMESE))[0].verdict == "supported"
+    stored = await store.read(exam_key(judge, EXAM))
+    assert stored is not None
+    assert stored.trouble is None
+    await later.close()
+
+
+async def test_a_judge_that_breaks_its_port_ends_the_exam_and_no_question(
+    automatic: Examiner, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(claim: OpenClaim) -> Judgement:
+        raise ValueError("no such claim")
+
+    judge = RuleJudge(broken)
+    await ask(automatic, judge, ENGLISH)
+    await background("rule")
+    (judgement,) = await ask(automatic, judge, ENGLISH)
+    assert "ended early (ValueError: no such claim)" in judgement.reason
+    assert [record for record in caplog.records if record.exc_info and "ended early" in record.getMessage()]
+
+
+async def test_one_of_two_processes_takes_an_exam(store: ExamStore, automatic: Examiner) -> None:
+    judge = RuleJudge(knows(EXAM), gate=asyncio.Event())
+    await ask(automatic, judge, ENGLISH)
+    await judge.reached.wait()
+    other, theirs = Examiner(store, AUTO, load=lambda: EXAM, cache_seconds=0), RuleJudge(knows(EXAM))
+    with pytest.raises(ExamInProgress, match="Another process"):
+        await other.take(theirs, ["en"])
+    (judgement,) = await ask(other, theirs, ENGLISH)
+    assert "is taking it now" in judgement.reason
+    assert judge.gate is not None
+    judge.gate.set()
+    await asyncio.gather(
+        *(task for task in asyncio.all_tasks() if task.get_name() == "citewell-exam-rule"), return_exceptions=True
+    )
+    assert theirs.batches == []
+    assert (await ask(other, theirs, ENGLISH))[0].verdict == "supported"
+    await other.close()
+
+
+async def test_a_shutdown_stops_an_exam_and_the_next_process_takes_it(store: ExamStore) -> None:
+    first = Examiner(store, AUTO, load=lambda: EXAM)
+    judge = RuleJudge(knows(EXAM), gate=asyncio.Event())
+    await ask(first, judge, ENGLISH)
+    await judge.reached.wait()
+    await first.close()
+    assert [task for task in asyncio.all_tasks() if task.get_name() == "citewell-exam-rule"] == []
+    second = Examiner(store, AUTO, load=lambda: EXAM)
+    eager = RuleJudge(knows(EXAM))
+    await ask(second, eager, ENGLISH)
+    await background("rule")
+    assert (await ask(second, eager, ENGLISH))[0].verdict == "supported"
+    await second.close()
+
+
+async def test_a_refused_key_ends_an_exam_early(examiner: Examiner, store: ExamStore) -> None:
+    judge = RuleJudge(knows(EXAM), failure=ModelRefused("The key is refused."))
+    with pytest.raises(ModelRefused):
+        await examiner.take(judge, ["en"])
+    stored = await store.read(exam_key(judge, EXAM))
+    assert stored is not None
+    assert stored.languages == {}
+    assert stored.trouble_at is not None
+    assert datetime.now(UTC) - stored.trouble_at < timedelta(minutes=1)
+    (judgement,) = await ask(examiner, judge, ENGLISH)
+    assert "ended early (The key is refused); `citewell judge exam` starts it" in judgement.reason
+
+
+async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    hold = Hold()
+    scripted_openai.script(Reply(steps=[hold]), to="judge_claims")
+    model = ModelSettings(name="scripted", base_url=scripted_openai.base_url, model="any")
+    configured = settings.model_copy(update={"models": [model], "judge": AUTO})
+    async with open_library(configured) as library:
+        judge = library.families("scripted").judge
+        assert isinstance(judge, ExaminedJudge)
+        assert library.families("scripted").judge is judge
+        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
+        assert "any is taking it now (318 claims in about 64 calls" in judgement.reason
+        await asyncio.to_thread(hold.wait_reached)
+    assert [task.get_name() for task in asyncio.all_tasks() if "exam" in task.get_name()] == []
+    (asked,) = scripted_openai.requests
+    assert await asyncio.to_thread(asked.wait_disconnected)
+    async with open_library(without_background_exam(configured)) as library:
+        judge = library.families("scripted").judge
+        assert judge is not None
+        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
+        assert "any has not taken it; `citewell judge exam --model scripted` starts it" in judgement.reason
+    assert len(scripted_openai.requests) == 1
+
+
+async def test_a_judge_with_an_endpoint_of_its_own_is_examined_without_naming_a_model(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    own = JudgeSettings(exam="manual", base_url=scripted_openai.base_url, model="small-judge")
+    async with open_library(settings.model_copy(update={"judge": own})) as library:
+        judge = library.families("extractive").judge
+        assert judge is not None
+        (judgement,) = await judge.judge([ENGLISH], meter=Meter())
+    assert "small-judge has not taken it; `citewell judge exam` starts it" in judgement.reason

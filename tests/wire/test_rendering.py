@@ -1,0 +1,269 @@
+"""What real renderers make of answers with marks: the same blocks as without, code untouched, marks in their places."""
+
+import json
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from api.dialects.citation_marks import JOINER, marked_pieces
+from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_index
+from api.dialects.section_buffer import FinalSection
+from graph import events as told
+from graph.events import AnyEvent, Envelope
+from graph.evidence import Claim, Message, SectionClaim
+from tests.api.reading import parse_frames
+from tests.wire.node_clients import run_client
+from tests.wire.runs import ASSESSED, MESSAGE_ID, SPENT, logged
+from tests.wire.test_same_answer import stream
+from tests.wire.texts import citation, source
+from text.answer_markdown import whole_units
+
+ANSWERS = {
+    "code": (
+        "Set the region first. Then run:\n\n"
+        '```sh\naws configure set region x[1]\necho "done. Now"\n```\n\nIt prints done.'
+    ),
+    "table": (
+        "The limits are:\n\n"
+        "| Item | Approved by | Limit |\n|---|:-:|--:|\n| Hotel | Team lead | 200 euros |\n| Train `a\\|b` "
+        "| Nobody | |\n| *Taxi* | [Desk](https://desk.example/) | 50 |\n\n"
+        "Ask early."
+    ),
+    "bare table": (
+        "Three plans exist.\nPlan | Price\n--- | ---\nFree | 0 euros\nTeam | 9 euros\n\nAll include support."
+    ),
+    "steps": (
+        "**1. Configure the environment**\n\n"
+        "1. **Open** the `settings. Page` now. Save it.\n   - Press *OK.*\n   - Wait\n2. **Deploy**: run "
+        "`make`.\n\n"
+        "   It takes a minute.\n3. Done"
+    ),
+    "tasks": ("## Before\n\n- [x] Back up the data\n- [ ] Tell everyone.\n\nAfter\n-----\n\n* * *\n\n+ Check the log!"),
+    "emphasis": (
+        "**Staff get 25 days. Managers** get _thirty_. ***All of it.*** ~~Not this.~~ See [the. Policy](/p.x) (soon)."
+    ),
+    "quote": ("> The guide says so\n> on page 3.\n>\n> > It is *final.*\n\n> [!NOTE]\n> Ask HR first.\n\nSo ask."),
+    "lines": ("Name: Anna  \nRole: Lead\\\nOffice: Hue\n\n• First point\n• Second point"),
+    "addresses": ("Read https://docs.example/a_b. Or www.docs.example/x, as told at <https://c.example>. See [1]."),
+    "own marks": (
+        "Leave lapses.[1] Ask HR [^2]: they know. Say `x[3]`.\n\n[^1]: Handbook\n[2]: https://h.example/p\n\nEnd [foo]"
+    ),
+    "html": (
+        "Press <kbd>Ctrl. C</kbd> twice. It stops.<br>Then wait.\n\n<details><summary>More</summary>\n\n"
+        "It ends here.\n\n</details>"
+    ),
+    "nested code": (
+        '1. Install it:\n\n   ```py\n   a[1] = "b. C"\n   ```\n\n2. Run it.\n\n        x[2]. Y\n\nDone: see `a[1]`.'
+    ),
+    "chinese": (
+        "员工每年有25天年假。经理有30天。\n\n"
+        "| 项目 | 限额 |\n|---|---|\n| 酒店 | 200欧元 |\n\n1. **申请**：提前两周。\n2. 批准。"
+    ),
+    "vietnamese": (
+        "Nhân viên có 25 ngày phép. Các bước:\n\n- **Nộp đơn**: trước 2 tuần.\n- Chờ duyệt\n\nBạn có cần thêm gì không?"
+    ),
+    "no claim": ("## Steps\n\n```\nmake\n```"),
+    "open fence": ("Run this.\n\n```sh\nmake all. Then[1]"),
+}
+SAYS = {
+    "docmost": lambda event, data: data["data"] if data["type"] == "chunk" else "",
+    "docs_chatbot": lambda event, data: data["delta"] if data["type"] == "content" else "",
+    "conversation": lambda event, data: data["content"] if data["type"] == "content" else "",
+    "self_rag": lambda event, data: data["delta"] if event == "content" else "",
+    "openai": lambda event, data: "".join(each["delta"].get("content") or "" for each in data["choices"]),
+    "ag_ui": lambda event, data: data["delta"] if data["type"] == "TEXT_MESSAGE_CONTENT" else "",
+    "ai_sdk": lambda event, data: data["delta"] if data["type"] == "text-delta" else "",
+}
+MARK = re.compile(r"\[(?:\^|ref:)?(\d+)\]")
+
+
+def cited(text: str) -> list[Claim]:
+    """Give the claims of an answer, each citing a source of its own."""
+    spans = [claim for unit in whole_units(text) for claim in unit.claims]
+    return [
+        Claim(
+            start=start,
+            end=end,
+            text=text[start:end],
+            verdict="supported",
+            reasons=[],
+            citations=[citation(source(index), "supported", 0)],
+        )
+        for index, (start, end) in enumerate(spans, start=1)
+    ]
+
+
+def log_of(text: str, claims: Sequence[Claim]) -> list[Envelope]:
+    """Tell a run that writes one section, each claim checked as soon as it is written."""
+    sources = [source(index) for index in range(1, len(claims) + 1)]
+    ids = [each["segment_id"] for each in sources]
+    caps = told.BudgetCaps(model_calls=8, tokens=None, seconds=120.0)
+    message = Message(
+        answer=text,
+        sections=[{"text": text, "source_ids": ids}],
+        citations=[one for each in claims for one in each["citations"]],
+        sources=sources,
+        family="llm",
+        claims=[SectionClaim(**each, section_index=0) for each in claims],
+    )
+    written: list[AnyEvent] = [told.SectionStarted(section_index=0)]
+    done = 0
+    for each in claims:
+        written.append(told.TextDelta(section_index=0, delta=text[done : each["end"]]))
+        written.append(told.ClaimChecked(section_index=0, claim=each))
+        done = each["end"]
+    if text[done:]:
+        written.append(told.TextDelta(section_index=0, delta=text[done:]))
+    return logged(
+        [
+            told.RunStarted(question="Why?", message_id=MESSAGE_ID, family="llm", model="scripted", budget=caps),
+            told.RetrievalDecided(needs_retrieval=True, reason="", standalone_question="Why?", intent="content_query"),
+            told.StepStarted(step="generate_answer"),
+            told.SourcesGraded(sources=sources, dropped=[]),
+            *written,
+            told.SectionFinished(section_index=0, text=text, source_ids=ids),
+            told.SectionChecked(section_index=0, claims=list(claims)),
+            ASSESSED,
+            told.RunFinished(outcome="answered", stop_reason="answer_complete", message=message, spent=SPENT),
+        ]
+    )
+
+
+def shown(dialect: str, log: Sequence[Envelope]) -> str:
+    """Give the text that a dialect sends."""
+    frames = [frame for frame in parse_frames(b"".join(stream(dialect, log)).decode()) if frame["data"] != "[DONE]"]
+    return "".join(SAYS[dialect](frame.get("event"), json.loads(frame["data"])) for frame in frames)
+
+
+def disarmed(text: str) -> str:
+    """Give an answer as it is sent without a claim: what looks like a mark is none."""
+    return "".join(marked_pieces(FinalSection(0, text, [], []), str))
+
+
+class Rendered(HTMLParser):
+    """The tags of a page in order, its text, and the code in it; links of marks left out."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self.prose = ""  # without what only looks like a mark in code
+        self.code: list[str] = []
+        self.rows: list[list[str]] = []
+        self.items: list[str] = []
+        self._open: list[str] = []
+        self._in_code = 0
+        self._in_mark = False
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        link = dict(attrs).get("href") or ""
+        self._in_mark = tag == "a" and "/documents/" in link
+        if not self._in_mark:
+            self.tags.append(f"<{tag} {link}>")
+        if tag == "code":
+            self.code.append("")
+            self._in_code += 1
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        elif tag == "li":
+            self.items.append("")
+        self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not (tag == "a" and self._in_mark):
+            self.tags.append(f"</{tag}>")
+        self._in_code -= tag == "code"
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self._in_code:
+            self.code[-1] += data
+        self.prose += data.replace("[", "") if self._in_code else data
+        if {"td", "th"} & set(self._open):
+            self.rows[-1][-1] += data
+        if "li" in self._open:
+            self.items[-1] += data
+
+
+def words(text: str) -> str:
+    return "".join(sign for sign in text if sign.isalnum())
+
+
+async def render(folder: Path, texts: Sequence[str]) -> dict[str, list[Rendered]]:
+    file = folder / "texts.json"
+    file.write_text(json.dumps(list(texts)), encoding="utf-8")
+    html: dict[str, list[str]] = await run_client("render.mjs", str(file), client="renderers of Markdown")
+    return {name: [Rendered(each) for each in pages] for name, pages in html.items()}
+
+
+@pytest.mark.parametrize("dialect", SAYS)
+async def test_an_answer_renders_with_its_marks_as_without_them(dialect: str, tmp_path: Path) -> None:
+    claims = {name: cited(text) for name, text in ANSWERS.items()}
+    sent = [shown(dialect, log_of(text, claims[name])) for name, text in ANSWERS.items()]
+    plain = [disarmed(text) for text in ANSWERS.values()]
+    for renderer, pages in (await render(tmp_path, [*sent, *plain])).items():
+        for name, marked, bare in zip(ANSWERS, pages, pages[len(ANSWERS) :], strict=False):
+            about = (renderer, name)
+            assert marked.tags == bare.tags, about
+            assert words(MARK.sub("", marked.text)) == words(MARK.sub("", bare.text)), about
+            assert marked.code == bare.code, about
+            assert not any(JOINER in code for code in marked.code), about
+            for number, claim in enumerate(claims[name], start=1):
+                before = words(MARK.sub("", re.split(rf"\[(?:\^|ref:)?{number}\]", marked.prose)[0]))
+                assert before.endswith(words(_visible(claim["text"]))[-4:]), (*about, claim["text"])
+
+
+def _visible(text: str) -> str:
+    return re.sub(r"\]\([^)]*\)|\]\[[^\]]*\]|<[^>:]*>", "", text)
+
+
+async def test_marks_that_are_links_leave_the_answer_as_it_is(tmp_path: Path) -> None:
+    sent = []
+    for text in ANSWERS.values():
+        annotated = AnnotatedText(SourceAddresses("https://citewell.example"), by_index, links=True)
+        sent.append("".join(annotated.write(FinalSection(0, text, [], cited(text)))))
+    plain = [disarmed(text) for text in ANSWERS.values()]
+    for renderer, pages in (await render(tmp_path, [*sent, *plain])).items():
+        for name, marked, bare in zip(ANSWERS, pages, pages[len(ANSWERS) :], strict=False):
+            assert (marked.tags, marked.code) == (bare.tags, bare.code), (renderer, name)
+            assert words(MARK.sub("", marked.text)) == words(MARK.sub("", bare.text)), (renderer, name)
+
+
+async def test_footnotes_of_the_model_are_shown_as_text(tmp_path: Path) -> None:
+    for [page] in (await render(tmp_path, [disarmed(ANSWERS["own marks"])])).values():
+        assert words("Leave lapses.[1] Ask HR [^2]: they know.") in words(page.text)
+        assert "Handbook" in page.text
+
+
+def test_every_kind_of_unit_is_rendered() -> None:
+    kinds: set[str] = {unit.kind for text in ANSWERS.values() for unit in whole_units(text)}
+    assert kinds == {"prose", "row", "heading", "header", "code", "rule"}
+
+
+async def test_marks_stand_in_the_rows_and_items_that_they_belong_to(tmp_path: Path) -> None:
+    sent = [shown("docmost", log_of(ANSWERS[name], cited(ANSWERS[name]))) for name in ("table", "steps", "code")]
+    for table, steps, code in (await render(tmp_path, sent)).values():
+        assert table.rows == [
+            ["Item", "Approved by", "Limit"],
+            ["Hotel", "Team lead", "200 euros[^1]"],
+            ["Train a|b", "Nobody[^2]", ""],
+            ["Taxi", "Desk", "50[^3]"],
+        ]
+        items = [" ".join(item.split()) for item in steps.items]
+        assert items == [
+            "Open the settings. Page now.[^1] Save it.[^2]",
+            "Press OK.[^3]",
+            "Wait[^4]",
+            "Deploy: run make.[^5] It takes a minute.[^6]",
+            "Done[^7]",
+        ]
+        assert code.code == ['aws configure set region x[1]\necho "done. Now"\n']

@@ -1,0 +1,154 @@
+"""The inline spans of a Markdown paragraph that nothing may split: code, links, tags, and what looks like a mark.
+
+Follows CommonMark 0.31 in what precedes what (escapes and code before tags, tags before links), in one linear pass.
+Brackets count as a link where a destination or a second label follows, whether or not that label is defined.
+"""
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Literal
+
+SpanKind = Literal["code", "link", "tag", "mark"]
+LOOKS_LIKE_A_MARK = re.compile(r"\[(?:\^|ref:)?\d+\]", re.IGNORECASE)
+
+_ANY_SIGN = re.compile(r"[`\[<]")
+_SIGN = re.compile(
+    r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)|(?P<comment><!--)|(?P<tag></?[A-Za-z!?][^<>]*>?)|!?(?P<open>\[)|\]"
+)
+_DESTINATION = re.compile(
+    r"\(\s*+(?:<[^<>\n]*>|[^\s()<]*+(?:\([^\s()]*+\)[^\s()]*+)*+)"
+    r"""(?:\s++(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*+\)"""
+)
+_LABEL = re.compile(r"\[[^\[\]]*+\]")
+_TICKS = re.compile(r"`+")
+_STOPS = re.compile(r"[.!?…。！？；｡।॥؟۔]")
+_OPENED = re.compile(r"\A(?:`+|.?\[)")
+_STOPPED_LABEL = re.compile(r"[.!?…。！？।][*_\"'”’」』)]*\s*\]")
+_NEUTRAL = "\u00a4"  # neither a letter nor a stop
+
+
+@dataclass(frozen=True, slots=True)
+class InlineSpan:
+    """A span that nothing may split. Offsets are into the text that was read."""
+
+    kind: SpanKind
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class InlineReading:
+    """The spans of a paragraph, ordered and disjoint, and where something begins that is not closed yet, or None."""
+
+    spans: list[InlineSpan] = field(default_factory=list)
+    unclosed: int | None = None
+
+    def leave_open(self, at: int) -> None:
+        self.unclosed = at if self.unclosed is None else min(at, self.unclosed)
+
+
+def read_inline(text: str) -> InlineReading:
+    """Return the inline spans of a paragraph, in time linear in its length."""
+    if not _ANY_SIGN.search(text):
+        return InlineReading()
+    reader = _InlineReader(text)
+    reader.read()
+    return reader.reading
+
+
+def mask(text: str, spans: list[InlineSpan]) -> str:
+    """Return a text of the same length in which no sentence ends within a span, and no line.
+
+    A link whose label ends with a stop counts as ending with it. What looks like a mark may close a sentence.
+    """
+    parts: list[str] = []
+    done = 0
+    for span in spans:
+        inside = text[span.start : span.end]
+        neutral = _STOPS.sub(_NEUTRAL, inside).replace("\n", " ")
+        if span.kind != "mark":  # its first sign would close the sentence before it
+            neutral = _OPENED.sub(lambda signs: _NEUTRAL * len(signs[0]), neutral, count=1)
+        if span.kind == "link" and _STOPPED_LABEL.search(inside):
+            neutral = neutral[:-1] + "."
+        parts += [text[done : span.start], neutral]
+        done = span.end
+    return "".join(parts) + text[done:]
+
+
+class _InlineReader:
+    def __init__(self, text: str) -> None:
+        self.reading = InlineReading()
+        self._text = text
+        self._opened: list[int] = []
+        self._ticks: dict[int, list[int]] = {}
+        for run in _TICKS.finditer(text):
+            self._ticks.setdefault(len(run[0]), []).append(run.start())
+        self._last_comment_end = text.rfind("-->")
+
+    def read(self) -> None:
+        at = 0
+        while sign := _SIGN.search(self._text, at):
+            at = self._read_sign(sign)
+        for opened in self._opened[:1]:
+            self.reading.leave_open(opened)
+
+    def _read_sign(self, sign: re.Match[str]) -> int:
+        """Read a sign, and return where to go on."""
+        if sign["ticks"]:
+            return self._read_code(sign.start(), len(sign[0]))
+        if sign["comment"]:
+            return self._read_comment(sign.start())
+        if sign["tag"]:
+            return self._read_tag(sign)
+        if sign["open"]:
+            self._opened.append(sign.start())
+        elif sign[0] == "]" and self._opened:
+            return self._close(self._opened.pop(), sign.end())
+        return sign.end()
+
+    def _read_code(self, start: int, length: int) -> int:
+        runs = self._ticks.get(length, [])
+        later = bisect_left(runs, start + length)
+        if later == len(runs):
+            self.reading.leave_open(start)
+            return start + length
+        end = runs[later] + length
+        if end == len(self._text):  # one more backtick would make another run of it
+            self.reading.leave_open(start)
+        return self._add("code", start, end)
+
+    def _read_comment(self, start: int) -> int:
+        if self._last_comment_end < start:
+            self.reading.leave_open(start)
+            return start + 4
+        return self._add("tag", start, self._text.index("-->", start) + 3)
+
+    def _read_tag(self, sign: re.Match[str]) -> int:
+        if sign[0].endswith(">"):
+            return self._add("tag", sign.start(), sign.end())
+        if sign.end() == len(self._text):
+            self.reading.leave_open(sign.start())
+        return sign.start() + 1
+
+    def _close(self, start: int, end: int) -> int:
+        """Read what a pair of brackets is by what follows it."""
+        following = self._text[end : end + 1]
+        if following in ("(", "["):
+            found = (_DESTINATION if following == "(" else _LABEL).match(self._text, end)
+            if found:
+                return self._add("link", start, found.end())
+            self.reading.leave_open(start)
+        elif not following:
+            self.reading.leave_open(start)
+        if LOOKS_LIKE_A_MARK.fullmatch(self._text, start, end):
+            return self._add("mark", start, end)
+        return end
+
+    def _add(self, kind: SpanKind, start: int, end: int) -> int:
+        while self.reading.spans and self.reading.spans[-1].start >= start:
+            self.reading.spans.pop()
+        while self._opened and self._opened[-1] >= start:
+            self._opened.pop()
+        self.reading.spans.append(InlineSpan(kind, start, end))
+        return end

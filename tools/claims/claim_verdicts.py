@@ -1,0 +1,195 @@
+"""Decide by code on one claim: whether its sources say it word for word, contradict it, or leave it open."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graph.evidence import Verdict
+from text.language import language
+from tools.claims.answer_leads import agreement, answer_lead
+from tools.claims.cited_sources import Sources
+from tools.claims.claim_tokens import Token
+from tools.claims.hard_conflicts import Comparison, Surroundings, compare
+from tools.claims.roughly import rounds
+from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
+from tools.claims.source_sentences import SourceSentence, lookup_keys, quantities_of, terms_of
+from tools.claims.verbatim import SentencePlace, find_verbatim
+
+CLOSEST = 4  # sentences that a claim is compared with
+LEVEL = 0.02  # share of a claim's content by which two sentences are about as near
+OWN_WORDS = 0.5  # share of a claim's terms that tells that it is in its sources' language
+ELSEWHERE = 0.4  # share of a claim's content in another sentence, which may say what this one contradicts
+FEWEST_TERMS = 2  # of a claim that says something by itself, rather than "It does."
+PART = "it is a part of a longer source sentence"
+ORDER = "the same words stand in another order in the source"
+UNSAID = "no sentence of the cited sources says this"
+UNCITED = "the section cites no source"
+DENIED = "the text around this sentence denies it or sets a condition"
+FOREIGN = "it is in another language than its sources"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimJudgement:
+    """A verdict with its reasons and the source sentences it rests on, the closest first.
+
+    ``places`` are in the segments of ``sources``, which are the section's own but for a claim that repeats another.
+    """
+
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    places: tuple[SentencePlace, ...] = ()
+    near: float = 0.0
+    sources: Sources | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    comparison: Comparison
+    sentence: SourceSentence
+    place: SentencePlace
+
+
+def judge_claim(claim: str, sources: Sources, others: Sources | None = None, question: str = "") -> ClaimJudgement:
+    """Decide on one claim by the sources it cites, or by the sentence of another source that it repeats.
+
+    A "Yes," or "No," before it is read against the question. Takes time linear in the claim, and a fixed number of
+    sentence comparisons, once the sources are indexed.
+    """
+    lead = answer_lead(claim)
+    rest = claim[lead.end :] if lead else claim
+    if not rest.strip() and sources.segments:
+        return ClaimJudgement("unverified", (f'"{claim}" alone says nothing that the sources could say',))
+    judgement = _verbatim(rest, sources, others) or _compared(rest, sources, question)
+    if lead is None or judgement.verdict != "supported":
+        return judgement
+    agreed = agreement(lead, rest, question)
+    if agreed == "agrees":
+        return judgement
+    if agreed == "conflicts":
+        reason = f'the answer says "{lead.said}", and goes on to say the opposite, as the source does'
+        return replace(judgement, verdict="contradicted", reasons=(reason,))
+    return replace(judgement, verdict="unverified", reasons=(f'whether "{lead.said}" answers the question is open',))
+
+
+def _verbatim(claim: str, sources: Sources, others: Sources | None) -> ClaimJudgement | None:
+    for each in (sources, others):
+        if each is not None and (exact := find_verbatim(claim, each)):
+            verdict: Verdict = "unverified" if exact.denied else "supported"
+            return ClaimJudgement(verdict, (DENIED,) if exact.denied else (), exact.places, 1.0, each)
+    return None
+
+
+def _compared(claim: str, sources: Sources, question: str) -> ClaimJudgement:
+    """Decide on a claim that no sentence says word for word."""
+    if not sources.places:
+        return ClaimJudgement("unsupported", (UNCITED,))
+    reading = parse_sentence(claim)
+    terms = terms_of(reading)
+    around = Surroundings(sources.known, sources.named_above.union(parse_sentence(question).keys))
+    found = [
+        _Match(compare(reading, sentence.reading, around), sentence, (at, sentence.start, sentence.end))
+        for _, at, sentence in sources.closest(terms, CLOSEST)
+    ]
+    best = _nearest(found)
+    if best is not None and (reasons := _sure_conflicts(best, found, sources)):
+        return ClaimJudgement("contradicted", reasons, (best.place,), best.comparison.near, sources)
+    if best is None and (place := _place_of_foreign(claim, sources)):
+        return ClaimJudgement("unverified", (FOREIGN,), (place,), 0.0, sources)
+    if best is None:
+        return _unrelated(reading, terms, sources)
+    why = _missing_numbers(reading, sources) or (_why_open(best.comparison),)
+    if sources.cover(terms) < OWN_WORDS and _foreign(claim, sources):
+        why = (FOREIGN,)
+    return ClaimJudgement("unverified", why, (best.place,), best.comparison.near, sources)
+
+
+def _unrelated(reading: ParsedSentence, terms: frozenset[str], sources: Sources) -> ClaimJudgement:
+    """Decide on a claim that shares nothing with any sentence: one that says something by itself has no support."""
+    if len(terms) < FEWEST_TERMS or terms & sources.terms or _shares_numbers(reading, sources):
+        return ClaimJudgement("unverified", (UNSAID,), (), 0.0, sources)
+    return ClaimJudgement("unsupported", (UNSAID,))
+
+
+def _shares_numbers(reading: ParsedSentence, sources: Sources) -> bool:
+    return any(
+        lookup_keys(token.key) & sources.quantities for token in reading.tokens if token.kind in ("number", "date")
+    )
+
+
+def _nearest(found: Sequence[_Match]) -> _Match | None:
+    """Choose the nearest sentence; of several about as near one that is no conflict, and the one that says all."""
+    if not found:
+        return None
+    nearest = max(one.comparison.near for one in found)
+    level = [one for one in found if one.comparison.near >= nearest - LEVEL]
+    return min(level, key=lambda one: (_FINDINGS.index(one.comparison.finding), -one.comparison.near))
+
+
+_FINDINGS = ("same", "part", "order", "differs", "conflict")
+
+
+def _sure_conflicts(best: _Match, found: Sequence[_Match], sources: Sources) -> tuple[str, ...]:
+    """Return the reasons of the conflicts with the nearest sentence that no other place in the sources explains.
+
+    A number or name that the claim has and the sentence has not may be that of another sentence on the same thing; one
+    that is not the only difference must stand nowhere in the sources.
+    """
+    if not best.comparison.conflicts:
+        return ()
+    readings = [one.sentence.reading for one in found if one is not best and one.comparison.near >= ELSEWHERE]
+    if best.comparison.alone:
+        said = frozenset[str]().union(*(each.keys for each in readings), *map(quantities_of, readings))
+    else:
+        said = sources.keys | sources.quantities
+    return tuple(each.reason for each in best.comparison.conflicts if not each.keys or not _all_said(each.keys, said))
+
+
+def _all_said(keys: Sequence[str], said: frozenset[str]) -> bool:
+    return all(key in said or (key[0] in "#@" and lookup_keys(key) & said) for key in keys)
+
+
+def _why_open(comparison: Comparison) -> str:
+    reasons = {"part": PART, "order": ORDER}
+    return reasons.get(comparison.finding, f"the closest source sentence has {comparison.near:.0%} of its words")
+
+
+def _missing_numbers(claim: ParsedSentence, sources: Sources) -> tuple[str, ...]:
+    """List the numbers of a claim, in digits or above ten, that occur nowhere in its sources, not even rounded."""
+    return tuple(
+        f"{claim.said(at, at + 1)} stands nowhere in the sources"
+        for at, token in enumerate(claim.tokens)
+        if token.kind in ("number", "date")
+        and not lookup_keys(token.key) & sources.quantities
+        and not _is_small_word(token, claim.said(at, at + 1))
+        and not _is_rounded(token.value, sources.values)
+    )
+
+
+_MOST_VALUES = 32  # numbers of the sources that one number may round
+
+
+def _is_rounded(value: float | None, values: Sequence[float]) -> bool:
+    if not value:
+        return False
+    low, high = sorted((value * 0.9, value * 1.1))
+    near = values[bisect_left(values, low) : bisect_right(values, high)]
+    return any(rounds(each, value) for each in near[:_MOST_VALUES])
+
+
+def _is_small_word(token: Token, said: str) -> bool:
+    """Whether a number is small and in words: it may be counted from what the sources list."""
+    return token.value is not None and token.value <= 10 and not any(sign.isdigit() for sign in said)
+
+
+def _place_of_foreign(claim: str, sources: Sources) -> SentencePlace | None:
+    """Return the first sentence of sources in another language, None where one is in the claim's."""
+    if not _foreign(claim, sources):
+        return None
+    at, sentence = sources.places[0]
+    return at, sentence.start, sentence.end
+
+
+def _foreign(claim: str, sources: Sources) -> bool:
+    """Whether none of the sources is in the claim's language."""
+    spoken = language(claim, default="")
+    return bool(spoken) and all(language(segment.text[:2000], default=spoken) != spoken for segment in sources.segments)

@@ -1,0 +1,129 @@
+"""The exact form of a sentence: the same for two notations of it, and for nothing else.
+
+Notation is the kind of quotes and dashes, white space, the capital of the first word, the last stop, contractions, and
+numbers below a thousand in words. A sign, a comma, a unit's case, a separator within a number or a character that can't
+be seen is none.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from text.normal_forms import unify_signs
+from text.numbers import (
+    BEGINS_ENGLISH,
+    BEGINS_VIETNAMESE,
+    EN_SCALES,
+    EN_TENS,
+    EN_UNITS,
+    VI_SCALES,
+    read_chinese,
+    read_english,
+    read_vietnamese,
+    spell,
+)
+from tools.claims.claim_tokens import COUNTED, LETTER, NO_NUMBER, UNSPACED
+
+ExactForm = tuple[str, ...]
+
+_WIDE: Mapping[int, int] = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_EMPHASIS = re.compile(r"`|(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
+_HYPHENED = re.compile(rf"\b({'|'.join(EN_TENS)})-(?=(?:{'|'.join(EN_UNITS)})\b)", re.IGNORECASE)
+_NUMERAL = "零〇一二三四五六七八九十百千两"
+_GROUPED = re.compile(r"\d{1,3}(?:(?:,\d{3}){2,}|(?:\.\d{3}){2,})(?![\d.,]*\d)")
+_PIECE = rf"{_GROUPED.pattern}|\d+(?:st|nd|rd|th)\b|\d+(?:[.,]\d+)*|{LETTER}+(?:'{LETTER}+)*|[{UNSPACED}]|\S"
+_PLAIN = re.compile(_PIECE)
+_NUMBERED = re.compile(rf"百分之(?P<share>[{_NUMERAL}\d.]+)|(?P<numerals>[{_NUMERAL}]+)|{_PIECE}")
+_HAS_NUMERAL = re.compile(f"[{_NUMERAL}]")
+_BIG = frozenset(word for word, value in (*EN_SCALES.items(), *VI_SCALES.items()) if value >= 1000)
+_PERCENT = (("percent",), ("per", "cent"), ("phần", "trăm"))
+_BEGINS = BEGINS_ENGLISH | BEGINS_VIETNAMESE | {form[0] for form in _PERCENT}
+_OPENED = {"can't": ("cannot",), "won't": ("will", "not"), "shan't": ("shall", "not")}
+
+
+@lru_cache(maxsize=16384)
+def exact_form(text: str) -> ExactForm:
+    """Return the tokens of a sentence, the same for two notations of it and for nothing else."""
+    text = _EMPHASIS.sub("", unify_signs(text).translate(_WIDE)).strip()
+    if "-" in text:
+        text = _HYPHENED.sub(lambda found: f"{found[1]} ", text)
+    if _HAS_NUMERAL.search(text):
+        keys = [key for match in _NUMBERED.finditer(text) for key in _keys(match, text)]
+    else:
+        keys = [key for piece in _PLAIN.findall(text) for key in _plain_keys(piece)]
+    keys = _with_numbers(keys)
+    if keys and (len(keys[0]) == 1 or keys[0][1:].islower()):
+        keys[0] = keys[0].casefold()
+    return tuple(keys[:-1] if len(keys) > 1 and keys[-1] in (".", "。") else keys)
+
+
+def _keys(match: re.Match[str], text: str) -> tuple[str, ...]:
+    if match["share"] is not None:
+        return (_chinese(match["share"]) or match["share"], "%")
+    if match["numerals"] is not None:
+        return _numerals(match, text)
+    return _plain_keys(match[0])
+
+
+def _plain_keys(piece: str) -> tuple[str, ...]:
+    if piece[0].isdecimal():
+        if piece[-1].isalpha():
+            return (piece[:-2] + "th",)
+        return (re.sub("[.,]", "", piece) if _GROUPED.fullmatch(piece) else piece,)
+    return _word(piece) if "'" in piece else (piece,)
+
+
+def _word(word: str) -> tuple[str, ...]:
+    lower = word.casefold()
+    if lower in _OPENED:
+        return (word[0] + _OPENED[lower][0][1:], *_OPENED[lower][1:])
+    return (word[:-3], "not") if lower.endswith("n't") and len(word) > 3 else (word,)
+
+
+def _numerals(match: re.Match[str], text: str) -> tuple[str, ...]:
+    """Read Chinese numerals where they count something; others are letters of a word."""
+    piece, after = match[0], text[match.end() : match.end() + 2].lstrip()
+    counts = len(piece) > 1 or after[:1] in (*COUNTED, "万", "亿") or text[match.start() - 1 : match.start()] == "第"
+    value = _chinese(piece) if counts and not (piece + after).startswith(NO_NUMBER) else None
+    return tuple(piece) if value is None else (value,)
+
+
+def _chinese(piece: str) -> str | None:
+    """Read a number; digits without a scale only where four make a year, since 七八 is seven or eight."""
+    bare = not set(piece) & set("十百千")
+    if any(sign not in _NUMERAL for sign in piece) or (bare and 1 < len(piece) < 4) or _approximate(piece):
+        return None
+    value = read_chinese(piece)
+    return None if value is None else spell(value)
+
+
+def _approximate(piece: str) -> bool:
+    """Whether two digits precede a scale, which means an approximate number: 三五百."""
+    digits = [sign in "一二三四五六七八九两" for sign in piece]
+    return not set(piece).isdisjoint("十百千") and any(a and b for a, b in pairwise(digits))
+
+
+def _with_numbers(keys: list[str]) -> list[str]:
+    if not keys or (_BEGINS.isdisjoint(keys) and keys[0].casefold() not in _BEGINS):
+        return keys
+    words = [key.casefold() if at == 0 or key.islower() else "" for at, key in enumerate(keys)]
+    words = ["" if word in _BIG else word for word in words]
+    found: list[str] = []
+    at = 0
+    while at < len(keys):
+        number, length = _number(words, at) if words[at] in _BEGINS else (None, 1)
+        found.append(keys[at] if number is None else number)
+        at += length
+    return found
+
+
+def _number(words: Sequence[str], at: int) -> tuple[str | None, int]:
+    """Read the number or percent sign in words that begins at a word: its digits, if any, and how many words."""
+    if length := next((len(form) for form in _PERCENT if tuple(words[at : at + len(form)]) == form), 0):
+        return "%", length
+    if found := read_vietnamese(words, at):
+        return spell(found[0]), found[1]
+    if words[at] != "one" and (read := read_english(words, at)) is not None:
+        return spell(read[0]) + ("th" if read[2] else ""), read[1]
+    return None, 1

@@ -1,0 +1,79 @@
+"""Whether one number may be meant by another that rounds or bounds it: "some 1.3 million" for 1,345,595."""
+
+import re
+from functools import cache
+from math import floor, log10
+
+from text.numbers import spell
+from tools.claims.claim_tokens import Token
+from tools.claims.lexicon import lists
+from tools.claims.sentence_parsing import ParsedSentence
+
+ROUNDING = 0.02  # how far a rounded number may be from the one it rounds
+FINE_ROUNDING = 0.05  # the same where it keeps two digits or more
+ROUGHLY = 0.11  # the same where the claim says that it is rough
+HALF_A_DAY = 12 * 60  # minutes; clocks of twelve hours leave open which half
+_BEFORE = 24  # characters before a number in which a word such as "about" stands, and behind it half as many
+_CLOCK = re.compile(r"#(\d{1,2}):(\d{2})(?::\d{2})?\Z")
+
+
+def may_mean(source: ParsedSentence, at: int, claim: ParsedSentence, to: int) -> bool:
+    """Whether the number of a claim may stand for that of its source."""
+    a, b = source.tokens[at], claim.tokens[to]
+    if a.value is None or b.value is None:
+        return _same_time(a, b)
+    said = _around(claim, to)
+    if b.value % 10 == 0 and 1000 <= b.value < 2200 and (b.key.endswith("s") or _says("years", said)):
+        return 0 <= a.value - b.value < (100 if b.value % 100 == 0 else 10)
+    if rounds(a.value, b.value):
+        return True
+    in_source = _around(source, at)  # what bounds both numbers excuses no other one
+    bound = "less" if b.value >= a.value else "more"
+    if _says(bound, said) and not _says(bound, in_source):
+        return True
+    about = _says("about", said) and not _says("about", in_source)
+    return about and abs(a.value - b.value) <= ROUGHLY * abs(a.value)
+
+
+def rounds(one: float | None, other: float | None) -> bool:
+    """Whether the second number is the first with fewer digits; a year is never rounded."""
+    if not one or not other or one * other < 0:
+        return False
+    if all(value == int(value) and 1000 <= value <= 2200 for value in (one, other)):
+        return False
+    digits = len(_digits(other))
+    if digits >= len(_digits(one)) or abs(one - other) > (FINE_ROUNDING if digits > 1 else ROUNDING) * abs(one):
+        return False
+    step = 10.0 ** (floor(log10(abs(one))) + 1 - digits)
+    return spell(abs(other)) in (spell(round(abs(one) / step) * step), spell(floor(abs(one) / step) * step))
+
+
+def _digits(value: float) -> str:
+    return f"{abs(value):.10g}".replace(".", "").strip("0")
+
+
+def _same_time(one: Token, other: Token) -> bool:
+    """Whether two times of day may be one; a number that is none may be what a time of day says otherwise."""
+    a, b = _CLOCK.match(one.key), _CLOCK.match(other.key)
+    if a is None or b is None:
+        return one.kind == other.kind == "number" and (a is not None or b is not None)
+    minutes = [60 * int(each[1]) + int(each[2]) for each in (a, b)]
+    return (minutes[0] - minutes[1]) % HALF_A_DAY == 0
+
+
+def _around(reading: ParsedSentence, place: int) -> str:
+    token = reading.tokens[place]
+    before, after = reading.folded[max(0, token.start - _BEFORE) : token.start], reading.folded[token.end :]
+    return f" {before.casefold()} # {after[: _BEFORE // 2].casefold()} "
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    before, after = (phrases.strip().split(", ") for phrases in lists()["bounds"][name].strip().split("\n"))
+    spaced = "|".join(rf"\b{re.escape(each)}\b" if each[0] < "\u2e80" else re.escape(each) for each in before)
+    behind = "|".join(map(re.escape, after))
+    return re.compile(rf"(?:{spaced})[^#,.;，。；]{{0,12}}#|#[^,.;，。；]{{0,8}}?(?:{behind})")
+
+
+def _says(name: str, around: str) -> bool:
+    return _pattern(name).search(around) is not None

@@ -1,0 +1,1 @@
+"""Judges: models that say whether entries bear out a claim, and the exam that decides whether their word counts."""

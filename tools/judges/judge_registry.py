@@ -1,0 +1,93 @@
+"""The judge of a deployment: the model that writes, one at an endpoint of its own, or an installed one.
+
+Other distributions add judges under the entry point ``citewell.judges``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from graph.errors import ConfigurationError
+from graph.ports import Judge
+from tools.plugins.entry_points import JUDGES, Names, Plugin, load_plugins
+from tools.settings import JUDGE_KINDS, JudgeSettings, ModelSettings, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeKind:
+    """A kind of judge that a distribution adds; ``kind`` is the name that ``judge.kind`` selects it by.
+
+    ``open`` is called with the judge's settings and the model that writes, None for the extractive family. It returns
+    None where it has no judge for that model, and raises ConfigurationError for settings that can't work.
+    """
+
+    kind: str
+    open: Callable[[JudgeSettings, ModelSettings | None], Judge | None]
+
+    def __post_init__(self) -> None:
+        if not self.kind.strip() or not callable(self.open):
+            raise TypeError("a JudgeKind needs a name and a callable that opens its Judge")
+
+
+@cache
+def installed_judges() -> Mapping[str, Plugin[JudgeKind]]:
+    """Return the judges of other distributions by kind, loaded at the first call.
+
+    Raises ConfigurationError if one is broken or its kind is taken.
+    """
+    names = Names("kind of judge", JUDGE_KINDS)
+    plugins = load_plugins(JUDGES, JudgeKind)
+    for plugin in plugins:
+        names.take(plugin.value.kind, plugin)
+    return {plugin.value.kind: plugin for plugin in plugins}
+
+
+def check_judge(settings: Settings) -> None:
+    """Check that the judge's kind exists. Raises ConfigurationError, also where an installed judge is broken."""
+    kind, installed = settings.judge.kind, installed_judges()
+    if kind not in JUDGE_KINDS and kind not in installed:
+        known = ", ".join([*JUDGE_KINDS, *installed])
+        raise ConfigurationError(
+            f"judge.kind: there is no kind {kind!r} of judge; there are: {known}.",
+            suggestion="Set CITEWELL_JUDGE__KIND to one of them, or install the distribution that adds it.",
+        )
+
+
+def configured_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
+    """Return the judge for answers of ``model``, None for the extractive family's; keep it for the process.
+
+    It is None where judging is off, and where nothing could judge: without a model, and without an endpoint of its own.
+    Nothing is opened or requested before its first claim. Raises ConfigurationError where the kind does not exist.
+    """
+    judge = settings.judge
+    check_judge(settings)
+    if judge.kind not in JUDGE_KINDS:
+        return installed_judges()[judge.kind].value.open(judge, model)
+    if judge.kind == "entailment":
+        from tools.judges.entailment import EntailmentJudge
+
+        return EntailmentJudge(judge)
+    judging = _judging_model(judge, model)
+    if judging is None or judge.kind == "off":
+        return None
+    if judge.kind == "minicheck":
+        from tools.judges.minicheck import MiniCheckJudge
+
+        return MiniCheckJudge(judging, instruction=judge.instruction)
+    from tools.llm.chat_judge import ChatJudge
+
+    return ChatJudge(judging)
+
+
+def _judging_model(judge: JudgeSettings, model: ModelSettings | None) -> ModelSettings | None:
+    """Return the chat model that judges: at the judge's endpoint, else at that of the model that writes."""
+    if judge.base_url is not None:
+        return ModelSettings(
+            name="judge",
+            base_url=judge.base_url,
+            api_key=judge.api_key,
+            model=judge.model,
+            timeout_seconds=judge.timeout_seconds,
+            context_tokens=judge.context_tokens,
+        )
+    return model.model_copy(update={"model": judge.model}) if model is not None and judge.model else model

@@ -1,0 +1,124 @@
+"""A judge that answers MiniCheck's document-and-claim prompt with yes or no, as Ollama and vLLM serve it.
+
+MiniCheck (Tang, Laban and Durrett, 2024) is trained on one document and one claim. Neither the question nor the
+sentence before the claim has a place in its prompt: a claim that needs them to be understood is judged without them.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from graph.errors import ModelReplyInvalid
+from graph.ports import Judgement, OpenClaim
+from graph.usage import Meter
+from tools.judges.judge_batches import (
+    NOTHING_CITED,
+    TOO_LONG,
+    Batch,
+    can_be_judged,
+    judge_batches,
+    judge_version,
+    passage,
+    plain_text,
+)
+from tools.llm.model_endpoint import ALTERNATIVES, Endpoint, RetryPolicy
+from tools.llm.model_reply import ReplyText, ReplyTokens
+from tools.llm.prompting import cut_to_tokens, estimate_tokens, sanitize
+from tools.llm.token_odds import TokenOdds, joined_bytes, word_probability
+from tools.settings import ModelSettings
+
+PROMPT = "Document: {document}\nClaim: {claim}"
+WORDS = ("yes", "no")
+REPLY_CHARACTERS = 200
+CLAIM_TOKENS = 600
+_FRAME = re.compile(r"\b(document|claim)([ \t*_]*)[:：]", re.IGNORECASE)
+_ANSWER = re.compile(r"[\s*\"'`]*(yes|no)\b", re.IGNORECASE)
+
+
+class MiniCheckJudge:
+    """A Judge with one request for each claim. Keep it for the life of the process, as a ChatJudge.
+
+    ``instruction`` is the system message that the model was trained with, "" where its server adds it (Ollama).
+    """
+
+    def __init__(self, model: ModelSettings, *, instruction: str = "", retry: RetryPolicy | None = None) -> None:
+        self._endpoint = Endpoint(model, model.model, temperature=0.0, retry=retry)
+        self._model = model.model
+        self._instruction = instruction
+        self._room = model.context_tokens * 3 // 4 - estimate_tokens(PROMPT + instruction)
+        self._version = judge_version(
+            kind="minicheck",
+            model=model.model,
+            prompt=[instruction, PROMPT],
+            schema=WORDS,
+            parameters={"temperature": 0.0, "alternatives": ALTERNATIVES},
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name at its endpoint."""
+        return self._model
+
+    @property
+    def version(self) -> str:
+        """The digest of model, prompt and parameters."""
+        return self._version
+
+    async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        """Judge each claim alone: yes is ``supported``, no is ``unsupported``; it can't say ``contradicted``.
+
+        A claim without an entry, or too long to be shown whole, is not asked about. Entries that don't fit are cut.
+        Raises DependencyFailed or BudgetExhausted where no claim could be judged.
+        """
+        skipped: dict[int, str] = {}
+        batches: list[Batch[OpenClaim]] = []
+        for index, claim in enumerate(claims):
+            if not can_be_judged(claim):
+                skipped[index] = NOTHING_CITED
+            elif estimate_tokens(claim.claim) > min(CLAIM_TOKENS, self._room // 2):
+                skipped[index] = TOO_LONG
+            else:
+                batches.append([(index, claim)])
+
+        async def ask(batch: Batch[OpenClaim]) -> list[Judgement]:
+            return [await self._ask(claim, meter) for _, claim in batch]
+
+        return await judge_batches(len(claims), batches, ask, skipped)
+
+    async def _ask(self, claim: OpenClaim, meter: Meter) -> Judgement:
+        words = _material(" ".join(claim.claim.split()))
+        document = _material("\n\n".join(map(passage, claim.entries)))
+        shown = cut_to_tokens(document, self._room - estimate_tokens(words))
+        system = [("system", self._instruction)] if self._instruction else []
+        asked = [*system, ("user", PROMPT.format(document=shown, claim=words))]
+        texts: list[str] = []
+        tokens: list[TokenOdds] = []
+        # A reply that goes on after its first word is cut by the bound, and read all the same.
+        parts = self._endpoint.reply(asked, schema=None, max_characters=REPLY_CHARACTERS, meter=meter, logprobs=True)
+        async with aclosing(parts):
+            async for part in parts:
+                match part:
+                    case ReplyText(text):
+                        texts.append(text)
+                    case ReplyTokens(more):
+                        tokens.extend(more)
+        answer = _ANSWER.match("".join(texts))
+        if answer is None:
+            raise ModelReplyInvalid("The judge's reply is neither yes nor no.")
+        word = answer[1].lower()
+        return Judgement("supported" if word == "yes" else "unsupported", _probability(tokens, word))
+
+
+def _material(text: str) -> str:
+    return _FRAME.sub(r"\1\2 -", sanitize(plain_text(text)))
+
+
+def _probability(tokens: Sequence[TokenOdds], word: str) -> float | None:
+    """Return P(yes) at the token that begins the answer; None where the tokens don't spell it."""
+    spelled = joined_bytes(tokens)
+    thought = spelled.rfind("</think>")
+    begin = thought + len("</think>") if thought >= 0 else 0
+    answer = _ANSWER.match(spelled, begin)
+    if answer is None or answer[1].lower() != word:
+        return None
+    return word_probability(tokens, begin, answer.start(1), WORDS)

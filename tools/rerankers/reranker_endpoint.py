@@ -1,0 +1,152 @@
+"""A reranker endpoint: one relevance score in [0, 1] for each text, by a cross-encoder over HTTP.
+
+Requests and replies follow Text Embeddings Inference (``/rerank``), Cohere (``/v2/rerank``) and Jina (``/v1/rerank``,
+which vLLM, llama.cpp and others serve too).
+"""
+
+import asyncio
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import httpx2
+
+from graph.errors import RerankerRefused, RerankerUnavailable
+from tools.settings import RerankerSettings
+from tools.web.retry_after import retry_after
+
+BATCH_TEXTS = {"tei": 32, "cohere": 100, "jina": 100}  # 32: what a TEI server takes by default
+AT_ONCE = 4  # concurrent requests
+MOST_RETRIES = 2
+BACKOFF_SECONDS = 0.2  # before the first retry; doubled before the second
+LONGEST_QUERY = 4000  # characters
+LONGEST_TEXT = 8000
+MOST_BYTES = 1_000_000
+UNREADABLE = "The reranker's reply cannot be read: it does not score each text once."
+
+
+class Reranker:
+    """A client of one endpoint. No connection is opened before the first request, or kept between requests."""
+
+    def __init__(self, settings: RerankerSettings, *, backoff: float = BACKOFF_SECONDS) -> None:
+        self._settings = settings
+        self._url = settings.url
+        self._backoff = backoff
+        self._client: httpx2.AsyncClient | None = None
+
+    async def score(self, query: str, texts: Sequence[str], *, seconds: float | None = None) -> list[float]:
+        """Score each text's relevance to a query, in order; long queries and texts are cut.
+
+        Takes as long as the settings' timeout, or ``seconds`` if that is less, retries included. Where an endpoint
+        returns scores outside [0, 1], they are log odds and mapped by the logistic function. Raises
+        RerankerUnavailable, or RerankerRefused for a request that would be refused again.
+        """
+        timeout = self._settings.timeout_seconds
+        timeout = timeout if seconds is None else min(timeout, seconds)
+        size = BATCH_TEXTS[self._settings.kind]
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        turns = asyncio.Semaphore(AT_ONCE)
+        try:
+            async with asyncio.timeout(timeout), asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._score_batch(query, batch, turns)) for batch in batches]
+        except TimeoutError as error:
+            raise RerankerUnavailable(f"The reranker did not answer within {timeout:.3g} seconds.") from error
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return probabilities([score for task in tasks for score in task.result()])
+
+    async def _score_batch(self, query: str, texts: Sequence[str], turns: asyncio.Semaphore) -> list[float]:
+        body = self._body(query[:LONGEST_QUERY], [text[:LONGEST_TEXT] for text in texts])
+        async with turns:
+            reply = await self._request(body)
+        return _scores(reply, len(texts))
+
+    def _body(self, query: str, texts: list[str]) -> dict[str, Any]:
+        if self._settings.kind == "tei":
+            return {"query": query, "texts": texts, "truncate": True}
+        return {"model": self._settings.model, "query": query, "documents": texts, "top_n": len(texts)}
+
+    async def _request(self, body: dict[str, Any]) -> Any:
+        """Send a request, with up to two retries on transient failures."""
+        for retry in range(MOST_RETRIES + 1):
+            wait = self._backoff * 2**retry
+            try:
+                async with self._opened().stream("POST", self._url, json=body, headers=self._headers()) as response:
+                    if response.status_code == 200:
+                        return _parsed(await _read(response))
+                    failure = _failure(response.status_code)
+                    if not failure.retryable:
+                        raise failure
+                    asked = retry_after(response.headers)
+                    wait = wait if asked is None else asked
+            except httpx2.HTTPError as error:
+                failure = RerankerUnavailable("The reranker could not be reached, or broke the connection.")
+                failure.__cause__ = error
+            if retry < MOST_RETRIES:
+                await asyncio.sleep(wait)  # a wait beyond the timeout is ended by it
+        raise failure
+
+    def _headers(self) -> dict[str, str]:
+        key = self._settings.api_key.get_secret_value()
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _opened(self) -> httpx2.AsyncClient:
+        if self._client is None:
+            self._client = httpx2.AsyncClient(
+                timeout=httpx2.Timeout(self._settings.timeout_seconds),
+                limits=httpx2.Limits(max_keepalive_connections=0),
+                headers={"Accept-Encoding": "identity", "User-Agent": "Citewell"},
+                trust_env=False,
+            )
+        return self._client
+
+
+def probabilities(scores: Sequence[float]) -> list[float]:
+    """Map scores to [0, 1]: as they are if all lie within, else by the logistic function."""
+    if all(0.0 <= score <= 1.0 for score in scores):
+        return list(scores)
+    return [1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, score)))) for score in scores]
+
+
+def _failure(status: int) -> RerankerUnavailable:
+    match status:
+        case 401 | 403:
+            return RerankerRefused("The reranker refuses the key.", suggestion="Set CITEWELL_RERANKER__API_KEY.")
+        case 404 | 405:
+            advice = "Check CITEWELL_RERANKER__BASE_URL and CITEWELL_RERANKER__KIND."
+            return RerankerRefused("The reranker is not at this address.", suggestion=advice)
+        case 429:
+            return RerankerUnavailable("The reranker is rate limited.")
+        case code if code < 500:
+            return RerankerRefused(f"The reranker refuses the request with HTTP {status}.")
+        case _:
+            return RerankerUnavailable(f"The reranker answers with HTTP {status}.")
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    body = bytearray()
+    async for data in response.aiter_bytes():
+        body += data
+        if len(body) > MOST_BYTES:
+            raise RerankerUnavailable(UNREADABLE)
+    return bytes(body)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise RerankerUnavailable(UNREADABLE) from error
+
+
+def _scores(reply: Any, count: int) -> list[float]:
+    """Return the scores by the index of their text, from a list of rows or from ``results`` that holds one."""
+    rows: Any = reply.get("results") if isinstance(reply, dict) else reply
+    try:
+        scores = {row["index"]: float(row.get("relevance_score", row.get("score"))) for row in rows}
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise RerankerUnavailable(UNREADABLE) from error
+    if scores.keys() != set(range(count)) or len(rows) != count or not all(map(math.isfinite, scores.values())):
+        raise RerankerUnavailable(UNREADABLE)
+    return [scores[index] for index in range(count)]
