@@ -25,7 +25,6 @@ from graph.state import (
     answer_text,
 )
 from graph.usage import Meter
-from tools.rules.question_rules import RulePreparer
 
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
 MODEL_ALONE = "the model is to answer from its own knowledge"
@@ -84,7 +83,7 @@ async def decide_retrieval(
     requested = runtime.context.answer_from
     answer_from: AnswerFrom = requested if family == "llm" else "library"
     planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
-    preparation = await (RulePreparer() if answer_from == "model" else preparer).prepare(
+    preparation = await preparer.prepare(
         state.question,
         turns,
         search="off" if answer_from == "model" else search_mode(planned, runtime.context),

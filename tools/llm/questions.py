@@ -65,8 +65,9 @@ class LlmPreparer:
         by_rule = await RulePreparer().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
         if not standalone(question, turns).changed:
             by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
+        nowhere = search == "off" and not has_pages
         nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
-        if nothing_open or not self._asks(turns, search):
+        if nowhere or nothing_open or not self._asks(turns, search):
             return by_rule
         try:
             reply = await self._ask(question, turns, has_pages=has_pages, general=general_knowledge, meter=meter)
