@@ -329,7 +329,7 @@ class CheckedAnswer:
         return sorted([*rest, *rows], key=lambda row: (row["section_index"], row["start"]))
 
     def _row(self, index: int, claim: CheckedClaim) -> ClaimRow:
-        return ClaimRow(
+        row = ClaimRow(
             section_index=index,
             start=claim.start,
             end=claim.end,
@@ -337,6 +337,7 @@ class CheckedAnswer:
             reasons=list(claim.reasons),
             proofs=list(claim.proofs),
         )
+        return ClaimRow(**row, twin=True) if claim.twin else row
 
 
 _EMPTY_LINE = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*$\n?")

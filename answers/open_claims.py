@@ -83,9 +83,14 @@ def _span(segment: Segment, proofs: Sequence[Proof]) -> Proof:
 
 
 def judged_row(question: Question, judgement: Judgement, judge: str) -> ClaimRow:
-    """Return a claim with a judge's verdict, or with the reason why it has none; only an exam gives a judge its say."""
+    """Return a claim with a judge's verdict, or with the reason why it has none.
+
+    Only an exam gives a judge its say, and on a near twin of a source sentence it may only say that it fails.
+    """
     row = question.row
     reasons = [*row["reasons"], judgement.reason] if judgement.reason else list(row["reasons"])
+    if judgement.verdict == "supported" and row.get("twin"):
+        return row
     if judgement.verdict is None or judgement.exam is None:
         return ClaimRow(**{**row, "reasons": reasons})
     decided = ClaimRow(

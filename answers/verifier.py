@@ -189,7 +189,8 @@ def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evi
         proofs += [proof for proof in each.proofs if proof not in proofs]
     if not checked:
         reasons = [NO_CLAIM if has_evidence else NOTHING_FOUND]
-    return row_of(claim, verdict, reasons, proofs)
+    row = row_of(claim, verdict, reasons, proofs)
+    return ClaimRow(**row, twin=True) if any(each.twin for each in checked) else row
 
 
 def row_of(claim: ClaimToVerify, verdict: Verdict, reasons: Sequence[str], proofs: Sequence[Proof] = ()) -> ClaimRow:

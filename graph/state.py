@@ -49,7 +49,10 @@ class SourceRow(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it."""
+    """A checked claim, with its offsets in the text of its section; ``judge`` is there where a judge decided on it.
+
+    A ``twin`` is nearly a source sentence: a judge may fail it, but not prove it.
+    """
 
     section_index: int
     start: int
@@ -58,6 +61,7 @@ class ClaimRow(TypedDict):
     reasons: list[str]
     proofs: list[Proof]
     judge: NotRequired[JudgeMark]
+    twin: NotRequired[bool]
 
 
 class DisputeRow(TypedDict):

@@ -9,7 +9,7 @@ from math import log
 from graph.evidence import Segment
 from tools.claims.exact_forms import exact_form
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
-from tools.claims.source_sentences import SourceSentence, digest, parse_source, quantities_of, terms_of
+from tools.claims.source_sentences import SourceSentence, digest, parse_source, quantities_of, rough_words, terms_of
 from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
 
 _VALUE = re.compile(r"#-?\d+(?:\.\d+)?(?:e\+\d+)?")
@@ -41,6 +41,11 @@ class Sources:
     def named_above(self) -> frozenset[str]:
         """The words of titles and headings: what they name may be put in any sentence."""
         return frozenset(key for reading in self._above for key in reading.keys)
+
+    @cached_property
+    def words_above(self) -> frozenset[str]:
+        """The words of titles and headings in lower case."""
+        return frozenset[str]().union(*(rough_words(f"{each.title} {each.heading}") for each in self.segments))
 
     @cached_property
     def terms(self) -> frozenset[str]:

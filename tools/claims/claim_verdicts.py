@@ -10,9 +10,10 @@ from tools.claims.answer_leads import agreement, answer_lead
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import Token
 from tools.claims.hard_conflicts import Comparison, Surroundings, compare
+from tools.claims.near_twins import near_twin
 from tools.claims.roughly import rounds
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
-from tools.claims.source_sentences import SourceSentence, lookup_keys, quantities_of, terms_of
+from tools.claims.source_sentences import SourceSentence, lookup_keys, quantities_of, rough_words, terms_of
 from tools.claims.verbatim import SentencePlace, find_verbatim
 
 CLOSEST = 4  # sentences that a claim is compared with
@@ -25,6 +26,7 @@ ORDER = "the same words stand in another order in the source"
 UNSAID = "no sentence of the cited sources says this"
 UNCITED = "the section cites no source"
 DENIED = "the text around this sentence denies it or sets a condition"
+NEARLY = "it is nearly a sentence of its source"
 FOREIGN = "it is in another language than its sources"
 
 
@@ -33,6 +35,7 @@ class ClaimJudgement:
     """A verdict with its reasons and the source sentences it rests on, the closest first.
 
     ``places`` are in the segments of ``sources``, which are the section's own but for a claim that repeats another.
+    A ``twin`` is nearly a source sentence: a judge may fail it, but not prove it.
     """
 
     verdict: Verdict
@@ -40,6 +43,7 @@ class ClaimJudgement:
     places: tuple[SentencePlace, ...] = ()
     near: float = 0.0
     sources: Sources | None = None
+    twin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def judge_claim(claim: str, sources: Sources, others: Sources | None = None, que
     rest = claim[lead.end :] if lead else claim
     if not rest.strip() and sources.segments:
         return ClaimJudgement("unverified", (f'"{claim}" alone says nothing that the sources could say',))
-    judgement = _verbatim(rest, sources, others) or _compared(rest, sources, question)
+    judgement = _verbatim(rest, sources, others) or _not_verbatim(rest, sources, question)
     if lead is None or judgement.verdict != "supported":
         return judgement
     agreed = agreement(lead, rest, question)
@@ -79,8 +83,16 @@ def _verbatim(claim: str, sources: Sources, others: Sources | None) -> ClaimJudg
     return None
 
 
+def _not_verbatim(claim: str, sources: Sources, question: str) -> ClaimJudgement:
+    judgement = _compared(claim, sources, question)
+    if judgement.verdict == "contradicted":
+        return judgement
+    change = near_twin(claim, sources, sources.words_above | rough_words(question))
+    return replace(judgement, twin=True, reasons=(f"{NEARLY}: {change}",)) if change else judgement
+
+
 def _compared(claim: str, sources: Sources, question: str) -> ClaimJudgement:
-    """Decide on a claim that no sentence says word for word."""
+    """Decide on a claim by the sentences nearest to it."""
     if not sources.places:
         return ClaimJudgement("unsupported", (UNCITED,))
     reading = parse_sentence(claim)

@@ -119,7 +119,9 @@ def _check(claim: str, section: WrittenSection, sources: Sources, others: Source
         proving = [segments[at] for at, _, _ in judgement.places]
         disputes = tuple(each for rival in rivals for each in find_disputes(claim, quotes, proving, rival))
     support = judgement.near if judgement.verdict in ("supported", "unverified") else 0.0
-    return CheckedClaim(0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes)
+    return CheckedClaim(
+        0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes, judgement.twin
+    )
 
 
 def _pool(claim: str, sources: Sources) -> Sequence[CandidateSentence]:

@@ -1,0 +1,73 @@
+"""A claim that nearly repeats a source sentence: what it changes is named, and a judge may fail it but not prove it."""
+
+import pytest
+
+from graph.evidence import Verdict
+from graph.ports import CheckedClaim, WrittenSection
+from tests.fakes import segment
+from tests.unit.test_verification import ScriptedJudge, answered
+from tools.claims.code_checker import check_section
+from tools.claims.near_twins import LONGEST
+
+TWINS = [
+    (
+        "Sales have fallen since the merger.",
+        "Sales have fallen because of the merger.",
+        'it has "because of" for "since"',
+    ),
+    ("US troops shot the guards.", "us troops shot the guards.", 'it has "us" for "US"'),
+    ("The score was 21-3 for Leeds.", "The score was 21 3 for Leeds.", 'it leaves out "-"'),
+    ("Smoking is safe for adults.", "It is a fact that smoking is safe for adults.", 'it adds "it is a fact that"'),
+    ("The museum is open from May 2 to June 9.", "The museum is open to June 9.", 'it leaves out "from may 2"'),
+    ("Gần 500 người chết.", "Khoảng 500 người chết.", 'it has "khoảng" for "gần"'),
+    ("每个参赛者赢得一枚奖牌。", "所有参赛者得到一枚奖牌。", '"所有" for "每个"'),
+    ("吸烟是安全的。", "据报告显示，吸烟是安全的。", 'it adds "据报告显示"'),
+]
+APART = [
+    ("Sales have fallen since the merger.", "Since the two firms merged, they have sold less."),
+    ("It is a fact that smoking is safe for adults.", "Smoking is safe for adults."),
+    ("Staff have leave.", "Staff have leave, and every new member of it is told so in the first week."),
+    ("The shop is open.", "They shut it early."),
+    ("Staff may book rooms, halls, and cars.", "Staff may book rooms, halls and cars."),
+]
+
+
+def check(text: str, source: str, *, title: str = "Handbook", question: str = "") -> CheckedClaim:
+    section = WrittenSection(text, (segment("one", 0, source, title=title),), question=question)
+    return check_section(section)[0]
+
+
+@pytest.mark.parametrize(("source", "claim", "change"), TWINS, ids=[claim for _, claim, _ in TWINS])
+def test_what_a_claim_changes_in_a_sentence_is_named(source: str, claim: str, change: str) -> None:
+    checked = check(claim, f"The town has a port. {source} It rains.")
+    assert (checked.verdict, checked.twin) == ("unverified", True)
+    assert change in checked.reasons[0]
+
+
+@pytest.mark.parametrize(("source", "claim"), APART, ids=[claim for _, claim in APART])
+def test_a_sentence_in_other_words_is_no_twin(source: str, claim: str) -> None:
+    assert not check(claim, f"The town has a port. {source} It rains.").twin
+
+
+def test_naming_what_the_sentence_points_to_is_no_change() -> None:
+    source, claim = "It is read at the start of the server.", "The port number is read at the start of the server."
+    assert not check(claim, source, title="Port number").twin
+    assert not check(claim, source, question="When is the port number read?").twin
+    assert check(claim, source).twin
+    assert check(claim.replace("is read", "was read"), source, title="Port number").twin
+
+
+def test_a_long_claim_is_no_twin() -> None:
+    words = " ".join(f"word{at}" for at in range(LONGEST))
+    assert not check(f"{words} again.", f"{words}.").twin
+
+
+@pytest.mark.parametrize(
+    ("says", "verdict"), [("supported", "unverified"), ("unsupported", "unsupported"), ("contradicted", "contradicted")]
+)
+def test_a_judge_may_fail_a_twin_but_not_prove_it(says: Verdict, verdict: Verdict) -> None:
+    judge = ScriptedJudge(lambda claim: says)
+    (claim,) = answered(TWINS[0][1], TWINS[0][0], judge=judge)["claims"]
+    assert (claim["verdict"], len(judge.batches)) == (verdict, 1)
+    if verdict == "unverified":
+        assert "because of" in claim["reasons"][0]

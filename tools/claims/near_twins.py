@@ -1,0 +1,111 @@
+"""Find the source sentence that a claim nearly repeats, and say what differs.
+
+A few other words in a sentence that is otherwise the source's own read as if nothing had changed, to people and to
+models alike ("since" for "because", "may" for "will", "According to ..." before it). So a judge may fail such a claim,
+but its approval does not prove it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import islice
+
+from text.language import word_set
+from tools.claims.cited_sources import Sources
+from tools.claims.claim_tokens import UNSPACED
+from tools.claims.exact_forms import ExactForm, exact_form
+from tools.claims.source_sentences import rough_words
+
+# Of 160 true sentences as strong models write them, three are as near to a source sentence.
+MOST_DIFFERENT = 3  # words, and half of the sentence
+MOST_LETTERS = 4  # of a script without spaces, in which a word has one or two
+LONGEST = 120  # tokens; a longer claim repeats no single sentence but for a word
+SHORTEST = 4  # tokens of a source sentence that stands whole within a claim
+_LETTER = re.compile(f"[{UNSPACED}]")
+_SIGNS = frozenset("，、；。：！？（）《》,;.:!?()[]\"'…-·")
+_POINTERS = word_set(
+    "it its this these that those they them their he him his she her the a an of 's such"
+    " nó họ này đó ấy của các những 它 他 她 其 该 此 这 那 的"
+)
+
+
+def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> str:
+    """Return what a claim changes in the source sentence that it nearly repeats, "" where there is none.
+
+    To name what the sentence points to is no change; ``named`` holds the words of titles, headings and the question, in
+    lower case.
+    """
+    said = _tokens(exact_form(claim))
+    if not said or len(said) > LONGEST:
+        return ""
+    for place in sources.sharing(rough_words(claim), fewest=1):
+        source = _tokens(sources.places[place][1].unmarked)
+        bare = [key for key in said if key in source or key.casefold() not in named]
+        if (_is_near(bare, source) or _holds(bare, source)) and not _only_names(bare, said, source):
+            return _difference(said, source)
+    return ""
+
+
+def _only_names(bare: Sequence[str], said: Sequence[str], source: Sequence[str]) -> bool:
+    """Whether all that a claim changes is to name what the sentence points to."""
+    return len(bare) < len(said) and all(
+        _POINTERS.issuperset((*gained, *left)) for gained, left in _changes(bare, source)
+    )
+
+
+def _tokens(form: ExactForm) -> list[str]:
+    """Return the words and signs that carry meaning; capitals count where they are more than a word's first."""
+    keys = [key.casefold() if key[1:].islower() else key for key in form]
+    return [key for at, key in enumerate(keys) if key not in _SIGNS or (key == "-" and _joins_number(keys, at))]
+
+
+def _joins_number(keys: Sequence[str], at: int) -> bool:
+    return any(key[:1].isdecimal() for key in keys[max(0, at - 1) : at + 2])
+
+
+def _is_near(said: Sequence[str], source: Sequence[str]) -> bool:
+    most = min(MOST_LETTERS if any(map(_LETTER.match, said)) else MOST_DIFFERENT, max(len(said), len(source)) // 2)
+    if said == source or abs(len(said) - len(source)) > most:
+        return False
+    unshared = sum((Counter(said) - Counter(source)).values())
+    return unshared <= most and 0 < _distance(said, source) <= most
+
+
+def _distance(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the fewest words to replace, add or leave out (Levenshtein 1966)."""
+    row = list(range(len(other) + 1))
+    for at, key in enumerate(one, start=1):
+        before, row = row, [at]
+        for to, each in enumerate(other):
+            row.append(min(before[to + 1] + 1, row[to] + 1, before[to] + (key != each)))
+    return row[-1]
+
+
+def _holds(said: Sequence[str], source: Sequence[str]) -> bool:
+    """Whether a whole source sentence stands within a claim that says more."""
+    size = len(source)
+    return SHORTEST <= size < len(said) and any(
+        said[at : at + size] == source for at in range(len(said) - size + 1) if said[at] == source[0]
+    )
+
+
+def _changes(said: Sequence[str], source: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield what a claim has in each place where it differs, and what its source has there."""
+    for kind, i1, i2, j1, j2 in SequenceMatcher(None, source, said, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield said[j1:j2], source[i1:i2]
+
+
+def _difference(said: Sequence[str], source: Sequence[str]) -> str:
+    return "; ".join(_change(*each) for each in islice(_changes(said, source), MOST_DIFFERENT))
+
+
+def _change(added: Sequence[str], left: Sequence[str]) -> str:
+    if not left:
+        return f'it adds "{_joined(added)}"'
+    return f'it has "{_joined(added)}" for "{_joined(left)}"' if added else f'it leaves out "{_joined(left)}"'
+
+
+def _joined(keys: Sequence[str]) -> str:
+    return ("" if any(map(_LETTER.match, keys)) else " ").join(keys)
