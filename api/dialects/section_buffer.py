@@ -120,13 +120,14 @@ class SectionBuffer:
         sent = self._sent.get(event.section_index)
         if sent is None or not sent.changed:
             return []
-        sent.corrected = True
-        self._positions += 1
         if any(claim["end"] <= len(sent.text) for claim in event.claims):
+            sent.corrected = True
+            self._positions += 1
             return [FinalSection(self._positions - 1, event.text, [], [])]
         # What has left of the section was right, so that nothing has to be taken back: its new version follows.
-        new = self._view.sections[event.section_index]
-        return [FinalSection(self._positions - 1, new.text, new.cited_ids, new.claims)] if new.text else []
+        del self._sent[event.section_index]
+        self._first_open = min(self._first_open, event.section_index)
+        return []
 
     def _ready(self) -> list[FinalSection]:
         ready: list[FinalSection] = []

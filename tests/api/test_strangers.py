@@ -1,6 +1,7 @@
 """What belongs to another user or workspace is not there: an attempt on every route, with every id that it takes."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from api.app import create_app
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import new_session, with_model
+from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI

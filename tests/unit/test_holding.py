@@ -105,7 +105,9 @@ def test_a_failed_section_is_not_told_before_repair_is_over(verdict: Verdict) ->
 def test_a_repaired_section_is_told_with_its_new_verdicts() -> None:
     held = SectionBuffer()
     hear(held, [*written(0, "Wrong."), checked(0, "Wrong.", "contradicted")])
-    assert held.feed(revised(0, "Right.")) == [FinalSection(0, "Right.", ["d:1"], judged("Right.", "supported", 1))]
+    assert held.feed(revised(0, "Right.")) == [
+        FinalSection(0, "Right.", ["d:1", source(1)["segment_id"]], judged("Right.", "supported", 1))
+    ]
 
 
 def test_a_withdrawn_section_is_never_told_and_leaves_no_gap() -> None:

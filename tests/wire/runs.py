@@ -247,9 +247,16 @@ def finish(run: Telling, outcome: str, stop_reason: str) -> None:
     run.tell(told.RunFinished(outcome=outcome, stop_reason=stop_reason, message=message, spent=SPENT))
 
 
-def logged(events: Sequence[AnyEvent]) -> list[Envelope]:
+class Log(list[Envelope]):
+    """A run's log, shown a line an event: hypothesis warns of examples whose text is very long."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{envelope.seq} {envelope.event!r}"[:400] for envelope in self)
+
+
+def logged(events: Sequence[AnyEvent]) -> Log:
     """Number events as a run's log."""
-    return [Envelope(RUN_ID, SESSION_ID, seq, AT, event) for seq, event in enumerate(events, start=1)]
+    return Log(Envelope(RUN_ID, SESSION_ID, seq, AT, event) for seq, event in enumerate(events, start=1))
 
 
 Kind = Callable[[Telling], None]
