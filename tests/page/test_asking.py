@@ -270,7 +270,7 @@ async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(
     sections = ran.json()["message"]["sections"]
     assert [section["grounded"] for section in sections] == [False] * len(sections)
     page = await chromium_page(f"{model_site.url}/#/sessions/{session}", faults=["404 .*/api/documents/"])
-    shown = page.get_by_role("group", name="Answer")
+    shown = page.get_by_role("group", name="Answer", exact=True)
     await expect(shown.get_by_text("From the model's own knowledge, not from your documents")).to_have_count(1)
     await expect(shown.locator(".ungrounded")).to_have_count(len(sections))
     await expect(shown.locator(".marker")).to_have_count(0)
