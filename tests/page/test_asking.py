@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from playwright.async_api import Locator, Page, Route, expect
 
-from tests.api.conftest import HANDBOOK
+from tests.api.conftest import HANDBOOK, new_session
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
-from tests.scripted_openai import Hold, Reply, Say, answer, status
+from tests.scripted_openai import Hold, Reply, Say, answer, say, status
 
 LEAVE = "Every employee gets 25 days of annual leave a year."
 LAPSE = "Unused leave lapses in March."
@@ -258,6 +258,27 @@ async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, m
     asked = await ask(page, ASKED)
     await answered(asked)
     await expect(asked.get_by_text("The limit on model calls was reached, so steps were left out.")).to_be_visible()
+
+
+async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    session = await new_session(model_site.client)
+    asked = {"question": UNKNOWN, "answer_from": "library_then_model", "web": "fallback", "page_ids": [str(uuid4())]}
+    model_site.server.script(*[say('{"sections": []}')] * 3, to="generate_answer")
+    ran = await model_site.client.post(f"/api/sessions/{session}/runs", json={**asked, "stream": False})
+    sections = ran.json()["message"]["sections"]
+    assert [section["grounded"] for section in sections] == [False] * len(sections)
+    page = await chromium_page(f"{model_site.url}/#/sessions/{session}", faults=["404 .*/api/documents/"])
+    shown = page.get_by_role("group", name="Answer", exact=True)
+    await expect(shown.get_by_text("From the model's own knowledge, not from your documents")).to_have_count(1)
+    await expect(shown.locator(".ungrounded")).to_have_count(len(sections))
+    await expect(shown.locator(".marker")).to_have_count(0)
+    await expect(shown.locator(".limit")).to_have_count(0)  # its steps are not read yet
+    await page.locator("details.run summary").first.click()
+    await expect(shown.locator(".limit")).to_have_text(
+        ["1 selected page was not read: not found, or no room was left.", "The web could not be searched."]
+    )
 
 
 async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(

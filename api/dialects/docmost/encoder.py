@@ -17,6 +17,8 @@ from graph.events import (
     AnswerAssessed,
     AnyEvent,
     Envelope,
+    PagesLoaded,
+    PageUse,
     Queued,
     RetrievalDecided,
     RunFailed,
@@ -47,6 +49,20 @@ class RagSource(TypedDict):
     freshness: NotRequired[Freshness]
 
 
+class CutPage(TypedDict):
+    """A selected page that was read in part: ``segments`` of ``of``."""
+
+    pageId: str
+    title: str
+    segments: int
+    of: int
+
+
+def cut_page(use: PageUse) -> CutPage:
+    """Convert a page's use for Docmost's client."""
+    return CutPage(pageId=use["document_id"], title=use["title"], segments=use["segments"], of=use["of"])
+
+
 def rag_source(source: Source) -> RagSource:
     """Convert a source for Docmost's client; ``url`` is set only if the document has one, as web pages do."""
     space = source["space"]
@@ -71,7 +87,7 @@ class DocmostEncoder:
     resumable = False
     ignored = (
         DRAFT_EVENTS
-        | INTERNAL_EVENTS
+        | (INTERNAL_EVENTS - {PagesLoaded})
         | {Queued, RunStarted, StepStarted, RetrievalDecided, SearchFailed, AnswerAssessed}
     )
 
@@ -80,6 +96,7 @@ class DocmostEncoder:
         self._sources: list[Source] = []
         self._listed: list[Source] | None = None
         self._has_marks = False
+        self._pages: dict[str, list[CutPage] | list[str]] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after those of the sections that it makes final."""
@@ -98,12 +115,20 @@ class DocmostEncoder:
         if self._listed == self._sources:
             return b""
         first, self._listed = self._listed is None, self._sources
-        sources = frame({"type": "sources", "data": [rag_source(source) for source in self._sources]})
+        sources = frame({"type": "sources", "data": [rag_source(source) for source in self._sources], **self._pages})
         return sources + (frame({"type": "memory", "data": NO_MEMORY}) if first else b"")
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
         """Return the frames of an event, by its class; none for a class without a handler."""
+        return b""
+
+    @_encode.register
+    def _pages_loaded(self, event: PagesLoaded) -> bytes:
+        if event.cut:
+            self._pages["cutPages"] = [cut_page(use) for use in event.cut]
+        if event.unused:
+            self._pages["unreadPages"] = event.unused
         return b""
 
     @_encode.register

@@ -221,9 +221,9 @@ function finished(run, event) {
  * @returns {Answer}
  */
 export function answerOf(message, seen = []) {
-  const sections = message.sections.map(({ text, source_ids: sourceIds }, index) => {
+  const sections = message.sections.map(({ text, source_ids: sourceIds, grounded = true }, index) => {
     const claims = (message.claims ?? []).filter((claim) => claim.section_index === index);
-    return { text, sourceIds, claims: claims.length ? claims : null, done: true, before: null, removed: [] };
+    return { text, sourceIds, claims: claims.length ? claims : null, grounded, done: true, before: null, removed: [] };
   });
   return {
     sections: asSeen(sections, seen),

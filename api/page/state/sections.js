@@ -7,6 +7,7 @@
  * @property {string} text Empty where nothing is written yet, or where the section was withdrawn.
  * @property {string[]} sourceIds
  * @property {import("../api/types.js").Claim[] | null} claims Null until they are checked.
+ * @property {boolean} grounded False where the model wrote what it knows itself.
  * @property {boolean} done Whether its text is whole.
  * @property {string | null} before How it read before it was revised.
  * @property {{kind: string, target: string}[]} removed Links and images that no source holds.
@@ -18,6 +19,7 @@ export function noSections(count = 0) {
     text: "",
     sourceIds: [],
     claims: null,
+    grounded: true,
     done: false,
     before: null,
     removed: [],
@@ -32,8 +34,10 @@ export function noSections(count = 0) {
  */
 export function foldSection(sections, event) {
   switch (event.type) {
-    case "section_started":
-      return put(sections, event.section_index, (section) => ({ ...section, text: "", claims: null, done: false }));
+    case "section_started": {
+      const { grounded } = event;
+      return put(sections, event.section_index, (section) => ({ ...section, text: "", claims: null, grounded, done: false }));
+    }
     case "text_delta":
       return put(sections, event.section_index, (section) => ({ ...section, text: section.text + event.delta }));
     case "section_finished": {

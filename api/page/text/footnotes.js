@@ -10,12 +10,13 @@ import { codePointIndex } from "./offsets.js";
  * @typedef {object} Wording
  * @property {string} home The address below which this server's documents are.
  * @property {(number: number) => string} page Writes a page's number, counted from 1.
+ * @property {string} ungrounded What stands before text from the model's own knowledge.
  * @property {Record<"unverified" | "contradicted" | "unsupported", string>} marks What stands behind a claim that is not proven.
  */
 
 /**
  * Write an answer as Markdown with footnotes.
- * @param {{sections: {text: string, claims: Claim[] | null}[], sources: Source[]}} answer
+ * @param {{sections: {text: string, claims: Claim[] | null, grounded?: boolean}[], sources: Source[]}} answer
  * @param {Wording} wording
  * @returns {string}
  */
@@ -41,7 +42,10 @@ export function footnoted({ sections, sources }, wording) {
     return verdict === "supported" ? cited : `${cited} (${wording.marks[verdict]})`;
   }
 
-  const paragraphs = sections.filter(({ text }) => text).map(({ text, claims }) => marked(text, claims ?? [], marksOf));
+  const paragraphs = sections.filter(({ text }) => text).flatMap(({ text, claims, grounded }, index, shown) => {
+    const begins = grounded === false && shown[index - 1]?.grounded !== false;
+    return [...(begins ? [`*${wording.ungrounded}*`] : []), marked(text, claims ?? [], marksOf)];
+  });
   return [...paragraphs, ...(notes.length ? [notes.join("\n")] : [])].join("\n\n") + "\n";
 }
 

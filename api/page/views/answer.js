@@ -5,6 +5,7 @@ import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { nearestList, sourceList } from "./answer_sources.js";
+import { limitsView } from "./answer_limits.js";
 import { changesSince, disagreements, verdictLine } from "./answer_summary.js";
 import { outcomeView } from "./answer_outcome.js";
 import { sectionView } from "./section.js";
@@ -17,6 +18,7 @@ export function answerView(app) {
   let shown = null;
   const sections = h("div", { class: "sections" });
   const outcome = outcomeView(app);
+  const limits = limitsView();
   const [above, below] = [h("div", { class: "above" }), h("div", { class: "below" })];
   const actions = answerActions(app);
   const element = h(
@@ -24,6 +26,7 @@ export function answerView(app) {
     { class: "answer", role: "group", "aria-label": words.answer.label },
     above,
     outcome.element,
+    limits.element,
     sections,
     below,
     actions.element,
@@ -58,6 +61,7 @@ export function answerView(app) {
       const { answer, run } = turn;
       if (answer !== shown || answer === null) showAnswer(answer);
       outcome.show(turn, answering);
+      limits.show(turn);
       actions.show(turn, answering);
       element.classList.toggle("abstained", answer?.outcome === "abstained");
       element.setAttribute("aria-busy", String(isLive(run)));

@@ -47,6 +47,7 @@ export function answerActions(app) {
     const text = loaded.footnoted(answer, {
       home: app.client.home.href,
       page: (number) => words.answer.page(String(number)),
+      ungrounded: words.answer.ungrounded,
       marks: words.run.told.verdicts,
     });
     try {

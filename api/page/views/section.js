@@ -1,9 +1,11 @@
-/** A section of an answer: its text, its claims with their verdicts, and a marker for each source of a claim. */
+/** A section of an answer: its text, its claims with their verdicts, a marker for each source of a claim, and its origin. */
 
 import { fill, h } from "../dom.js";
 import { render } from "../text/markup.js";
 import { dressOf, traitsOf } from "./claims.js";
 import { popoverOf } from "./popover.js";
+import { words } from "../words/index.js";
+import { icon } from "./icons.js";
 import { sectionNotes } from "./section_notes.js";
 
 /** @typedef {import("../api/types.js").Claim} Claim */
@@ -20,7 +22,8 @@ export function sectionView(app) {
   const popover = popoverOf(app);
   const text = h("div", { class: "text" });
   const notes = h("div", { class: "notes" });
-  const element = h("div", { class: "section" }, text, notes);
+  const origin = h("div", { class: "origin" });
+  const element = h("div", { class: "section" }, origin, text, notes);
   /** @type {Section | null} */
   let section = null;
   /** @type {Answer | null} */
@@ -51,6 +54,8 @@ export function sectionView(app) {
       answer = nextAnswer;
       growing = !section.done && answer.outcome === null;
       checking = isBeingChecked(section, answer);
+      element.classList.toggle("ungrounded", !section.grounded);
+      showOrigin(origin, opensOwnKnowledge(section, answer));
       const alike = last !== null && looksAs(section, last);
       if (!alike || checking !== wasChecking) fill(notes, sectionNotes(app, section, checking));
       if (alike && section.text === last.text && growing === wasGrowing) return;
@@ -62,8 +67,19 @@ export function sectionView(app) {
 }
 
 /** @param {Section} section @param {Answer} answer */
-function isBeingChecked({ text, done, claims }, { outcome, sources }) {
-  return done && text !== "" && claims === null && outcome === null && sources.length > 0;
+function isBeingChecked({ text, done, claims, grounded }, { outcome, sources }) {
+  return done && grounded && text !== "" && claims === null && outcome === null && sources.length > 0;
+}
+
+/** Tell whether a section is the first of those in a row that are the model's own. @param {Section} section @param {Answer} answer */
+function opensOwnKnowledge(section, { sections }) {
+  return !section.grounded && sections[sections.indexOf(section) - 1]?.grounded !== false;
+}
+
+/** @param {HTMLElement} origin @param {boolean} own Whether the model's own knowledge begins here. */
+function showOrigin(origin, own) {
+  if (own === (origin.childElementCount > 0)) return;
+  fill(origin, own ? h("p", { class: "own-knowledge" }, icon("unsure"), words.answer.ungrounded) : null);
 }
 
 /**

@@ -99,6 +99,18 @@ export const en = {
       unsupported: (/** @type {number} */ count) => `${count} unsupported`,
     },
     extractive: "Quotes from your documents, no model",
+    ungrounded: "From the model's own knowledge, not from your documents",
+    limits: {
+      failed: {
+        page: "The selected pages could not be searched.",
+        search: "Your library could not be searched.",
+        web: "The web could not be searched.",
+      },
+      part: (/** @type {string} */ title, /** @type {number} */ read, /** @type {number} */ of) =>
+        `“${title}” was read only in part: ${read} of ${n(of, "segment", "segments")}.`,
+      unread: (/** @type {number} */ count) =>
+        `${n(count, "selected page was", "selected pages were")} not read: not found, or no room was left.`,
+    },
     since: "Since this answer was given:",
     changes: {
       moved: (/** @type {number} */ count) => n(count, "quote has moved", "quotes have moved"),

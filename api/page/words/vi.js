@@ -97,6 +97,16 @@ export const vi = {
       unsupported: (count) => `${count} không có căn cứ`,
     },
     extractive: "Trích từ tài liệu của bạn, không dùng mô hình",
+    ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
+    limits: {
+      failed: {
+        page: "Không tìm kiếm được trong các trang đã chọn.",
+        search: "Không tìm kiếm được trong thư viện của bạn.",
+        web: "Không tìm kiếm được trên web.",
+      },
+      part: (title, read, of) => `“${title}” chỉ được đọc một phần: ${read}/${of} đoạn.`,
+      unread: (count) => `${count} trang đã chọn không được đọc: không tìm thấy, hoặc không còn đủ chỗ.`,
+    },
     since: "Kể từ khi có câu trả lời này:",
     changes: {
       moved: (count) => `${count} trích dẫn đã đổi vị trí`,

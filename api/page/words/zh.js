@@ -97,6 +97,16 @@ export const zh = {
       unsupported: (count) => `${count} 条无依据`,
     },
     extractive: "摘自您的文档，未使用模型",
+    ungrounded: "出自模型自身的知识，而非您的文档",
+    limits: {
+      failed: {
+        page: "未能在所选页面中搜索。",
+        search: "未能搜索您的资料库。",
+        web: "未能搜索网络。",
+      },
+      part: (title, read, of) => `“${title}”只读了一部分：${of} 段中的 ${read} 段。`,
+      unread: (count) => `${count} 个所选页面没有读取：未找到，或已超出篇幅。`,
+    },
     since: "自回答以来：",
     changes: {
       moved: (count) => `${count} 条引文换了位置`,

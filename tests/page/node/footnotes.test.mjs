@@ -9,6 +9,7 @@ const DOCUMENT = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01";
 const WORDING = {
   home: "http://127.0.0.1:8400/wells/",
   page: (number) => `p. ${number}`,
+  ungrounded: "The model's own knowledge",
   marks: { unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
 };
 const SOURCE = { index: 1, segment_id: `${DOCUMENT}:2`, document_id: DOCUMENT, title: "Staff handbook", heading: "Leave > Annual", url: null };
@@ -96,4 +97,14 @@ test("what an answer says is neither a footnote of its own nor an element, but f
 
 test("a citation whose source is not listed still names its document", () => {
   assert.match(written("A.", [claim("A.", "A.", [citation("x")])], []), /\n\[\^1\]: "x" — <http:.*#segment-2>\n$/);
+});
+
+test("text from the model's own knowledge is told apart, once for sections in a row", () => {
+  const sections = [
+    { text: "Not found.", claims: null, grounded: false },
+    { text: "Paris.", claims: null, grounded: false },
+    { text: "Staff get 25 days.", claims: null, grounded: true },
+  ];
+  const markdown = footnoted({ sections, sources: [] }, WORDING);
+  assert.equal(markdown, "*The model's own knowledge*\n\nNot found.\n\nParis.\n\nStaff get 25 days.\n");
 });

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asSeen, isWithdrawn } from "../../../api/page/state/sections.js";
+import { asSeen, foldSection, isWithdrawn } from "../../../api/page/state/sections.js";
 
-const section = (text, before = null) => ({ text, sourceIds: [], claims: null, done: true, before, removed: [] });
+const section = (text, before = null) => ({ text, sourceIds: [], claims: null, grounded: true, done: true, before, removed: [] });
 
 test("what was withdrawn keeps its place, and what was revised what it said before", () => {
   const seen = [section("", "No."), section("Yes.", "Perhaps."), section("", "Never."), section("Always.")];
@@ -17,4 +17,10 @@ test("what was cut off is left out, and what the run did not tell is taken as it
   const cut = { ...section("Hal"), done: false };
   assert.deepEqual(asSeen([section("One.")], [section("One."), cut]), [section("One.")]);
   assert.deepEqual(asSeen([section("One."), section("Two.")], []), [section("One."), section("Two.")]);
+});
+
+test("what the model wrote of its own knowledge is told apart", () => {
+  const started = (index, grounded) => ({ type: "section_started", section_index: index, fallback: null, grounded });
+  const sections = [started(0, true), started(1, false)].reduce(foldSection, []);
+  assert.deepEqual(sections.map((each) => each.grounded), [true, false]);
 });
