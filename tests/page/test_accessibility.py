@@ -11,7 +11,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, WIDE, Visits
+from tests.page.browsing import NARROW, WIDE, Visits, asking_with
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say, status
 
@@ -85,6 +85,7 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page
 
 async def test_answers_that_are_none(chromium_page: Visits, model_site: Site) -> None:
     page = await chromium_page(model_site.url, reduced_motion="reduce", faults=["Failed to load", "net::ERR"])
+    await asking_with(page, effort="thorough")  # a model grades in no other
     model_site.server.script(*[say(json.dumps({"relevant": []}))] * 4, to="grade_segments")
     await ask(page, LEAVE)
     await expect(page.get_by_text("No answer in your sources")).to_be_visible()

@@ -15,9 +15,12 @@ from tests.api.conftest import new_session
 from tests.page.browsing import NARROW, Visits
 from tests.page.sites import Site
 from tests.scripted_openai import Reply, answer, say
-from tools.claims.claim_verdicts import DENIED, FOREIGN, ORDER, PART, UNSAID
+from tools.claims.claim_verdicts import DENIED, FOREIGN, NEARLY, ORDER, PART, UNCITED, UNSAID
+from tools.judges.entailment import UNREADABLE as NO_SCORES
+from tools.judges.judge_batches import NOTHING_CITED, TOO_LONG
 from tools.library.ingestion import NewDocument
-from tools.llm.judging import JUDGED
+from tools.llm.verdict_reading import LEFT_OUT, TWICE
+from tools.llm.verdict_reading import UNREADABLE as NO_VERDICT
 
 _numbers = count(1)
 LEAVE = "Every employee gets 25 days of annual leave a year."
@@ -383,6 +386,7 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
 
 def test_every_fixed_reason_is_known_to_the_page() -> None:
     known = (PAGE_FOLDER / "text" / "reasons.js").read_text("utf-8")
-    judged = [reason for _, reason in JUDGED.values()]
-    fixed = [PART, ORDER, UNSAID, FOREIGN, DENIED, SOURCE_CHANGED, BOTH_QUOTED, *judged]
+    by_code = [PART, ORDER, UNSAID, UNCITED, FOREIGN, DENIED, SOURCE_CHANGED, BOTH_QUOTED]
+    by_judges = [NOTHING_CITED, TOO_LONG, LEFT_OUT, TWICE, NO_VERDICT, NO_SCORES]
+    fixed = [*by_code, f"{NEARLY}: ", *by_judges]
     assert [reason for reason in fixed if f'"{reason}"' not in known] == []

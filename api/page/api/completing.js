@@ -15,6 +15,8 @@ const numbered = (value) => (Number.isFinite(value) ? value : null);
 const named = (value) => (typeof value === "string" ? value : null);
 /** @type {Whole} */
 const flag = (value) => value === true;
+/** @type {Whole} */
+const unlessDenied = (value) => value !== false;
 
 /** @param {Whole} each @returns {Whole} */
 function list(each) {
@@ -89,7 +91,9 @@ function claims(value) {
 /** @type {Record<string, Whole>} */
 const EVENTS = {
   queued: object({ position: number }),
-  run_started: object({ question: text, message_id: text, family: text, model: text, budget: maybe(object({ model_calls: number, tokens: numbered })) }),
+  run_started: object({
+    question: text, message_id: text, family: text, model: text, budget: maybe(object({ model_calls: number, tokens: numbered })), fallback,
+  }),
   run_resumed: object({ attempt: number, sections: list(number) }),
   step_started: object({ step: text }),
   step_finished: object({ step: text, ms: number }),
@@ -101,7 +105,7 @@ const EVENTS = {
   sources_disagree: object(disagreement),
   query_rewritten: object({ query: text, reason: text, attempt: number, fallback }),
   thinking_delta: object({ delta: text }),
-  section_started: object({ section_index: number, fallback }),
+  section_started: object({ section_index: number, fallback, grounded: unlessDenied }),
   text_delta: object({ section_index: number, delta: text }),
   section_finished: object({ section_index: number, text, source_ids: list(text), unknown_ids: number }),
   claim_checked: object({ section_index: number, claim }),

@@ -98,7 +98,8 @@
 /**
  * @typedef {Envelope & (
  *   | {type: "queued", position: number}
- *   | {type: "run_started", question: string, message_id: string, family: string, model: string, budget: Budget}
+ *   | {type: "run_started", question: string, message_id: string, family: string, model: string, budget: Budget,
+ *      release: "checked" | "judged", fallback: Fallback | null}
  *   | {type: "run_resumed", attempt: number, sections: number[]}
  *   | {type: "step_started", step: string}
  *   | {type: "step_finished", step: string, ms: number}
@@ -111,7 +112,7 @@
  *   | {type: "sources_disagree", segment_ids: string[], reason: string}
  *   | {type: "query_rewritten", query: string, reason: string, attempt: number, fallback: Fallback | null}
  *   | {type: "thinking_delta", delta: string}
- *   | {type: "section_started", section_index: number, fallback: Fallback | null}
+ *   | {type: "section_started", section_index: number, fallback: Fallback | null, grounded: boolean}
  *   | {type: "text_delta", section_index: number, delta: string}
  *   | {type: "section_finished", section_index: number, text: string, source_ids: string[], unknown_ids: number}
  *   | {type: "claim_checked", section_index: number, claim: Claim}
