@@ -182,7 +182,8 @@ async def test_a_run_in_progress_is_nobody_elses_to_follow_stop_or_get_in_the_wa
         assert "Zelda" not in own.text
         hold.release()
         told = (await asking).text
-    assert "it is." in told
+    frames = [json.loads(frame["data"]) for frame in parse_frames(told) if frame["data"] != "[DONE]"]
+    assert "".join(frame["delta"] for frame in frames if frame["type"] == "text-delta") == "Zelda it is."
     assert '"finishReason":"stop"' in told
 
 

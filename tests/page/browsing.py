@@ -1,5 +1,6 @@
 """Pages in the machine's own Chromium, whose every fault fails the test that opened them."""
 
+import json
 import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -8,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Route
 from playwright.async_api import Error as BrowserError
 
 from bench import browser as browser_module
@@ -119,6 +120,17 @@ class Visits:
         faults = [fault for visit in self._visits for fault in visit.unexpected()]
         if faults:
             pytest.fail("The page did what it must not:\n" + "\n".join(faults), pytrace=False)
+
+
+async def asking_with(page: Page, **fields: Any) -> None:
+    """Add fields to the body of every question that the page asks from now on."""
+
+    async def filled_in(route: Route) -> None:
+        if route.request.method != "POST":
+            return await route.continue_()
+        await route.continue_(post_data=json.dumps({**route.request.post_data_json, **fields}))
+
+    await page.route(re.compile("/api/sessions/.*/runs$"), filled_in)
 
 
 def _origin(url: str) -> str:

@@ -11,7 +11,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, WIDE, Visits
+from tests.page.browsing import NARROW, WIDE, Visits, asking_with
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say, status
 
@@ -28,15 +28,18 @@ def section(text: str) -> dict[str, Any]:
     return {"text": text, "source_ids": CITED}
 
 
-def script_every_verdict(site: Site, hold: Hold) -> None:
-    """Script an answer with a claim of each verdict, and a section that is repaired; held in the midst of its text."""
-    kept = [f"{SUPPORTED} {CONTRADICTED}", f"{SUPPORTED} {UNSUPPORTED}"]  # in part, so that they are not withdrawn
+def script_every_verdict(site: Site, hold: Hold, repairing: Hold) -> None:
+    """Script an answer with a claim of each verdict, and a section that is repaired; held in the midst of its text.
+
+    It is held in its first repair too, after which the claims that failed are withdrawn.
+    """
+    kept = [f"{SUPPORTED} {CONTRADICTED}", f"{SUPPORTED} {UNSUPPORTED}"]
     written = answer(*(section(text) for text in [WRONG, UNVERIFIED, *kept]), cut=20)
     steps = [Think("They ask about leave."), *written.steps[:6], hold, *written.steps[6:]]
     site.server.script(replace(written, steps=steps), to="generate_answer")
     revised = [{"section": number, **section(text)} for number, text in enumerate([SUPPORTED, *kept], 1)]
-    site.server.script(say(json.dumps({"sections": revised})), to="revise_sections")
-    site.server.script(*[status(500)] * 6, to="check_claims")
+    repair = say(json.dumps({"sections": revised}))
+    site.server.script(replace(repair, steps=[repairing, *repair.steps]), to="revise_sections")
 
 
 async def ask(page: Page, question: str) -> None:
@@ -49,8 +52,8 @@ def marker(page: Page) -> Locator:
 
 
 async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page: Visits, model_site: Site) -> None:
-    hold = Hold()
-    script_every_verdict(model_site, hold)
+    hold, repairing = Hold(), Hold()
+    script_every_verdict(model_site, hold, repairing)
     page = await chromium_page(model_site.url, reduced_motion="reduce", permissions=[])
     await expect(page.get_by_role("button", name="Staff handbook")).to_be_visible()
     await accessible(page, "before the first question")
@@ -59,7 +62,11 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page
     await expect(page.get_by_role("article").get_by_text("Every employee gets 30")).to_be_visible()
     await accessible(page, "while it is written")
     hold.release()
-    await expect(page.get_by_role("article").locator(".sections").get_by_text(CONTRADICTED)).to_be_visible()
+    await asyncio.to_thread(repairing.wait_reached)
+    for verdict in ("supported", "unverified", "contradicted", "unsupported"):
+        await expect(page.locator(f".sections .claim.{verdict}").first).to_be_visible()
+    await accessible(page, "every verdict, while failed claims are repaired")
+    repairing.release()
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     for made in (page.locator("ins"), page.get_by_role("list", name="Steps"), page.get_by_role("table")):
         await page.evaluate("for (const each of document.querySelectorAll('article details')) each.open = true")
@@ -85,6 +92,7 @@ async def test_an_answer_while_it_is_written_and_when_it_is_proven(chromium_page
 
 async def test_answers_that_are_none(chromium_page: Visits, model_site: Site) -> None:
     page = await chromium_page(model_site.url, reduced_motion="reduce", faults=["Failed to load", "net::ERR"])
+    await asking_with(page, effort="thorough")  # a model grades in no other
     model_site.server.script(*[say(json.dumps({"relevant": []}))] * 4, to="grade_segments")
     await ask(page, LEAVE)
     await expect(page.get_by_text("No answer in your sources")).to_be_visible()

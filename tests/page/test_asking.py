@@ -10,7 +10,7 @@ from uuid import uuid4
 from playwright.async_api import Locator, Page, Route, expect
 
 from tests.api.conftest import HANDBOOK, new_session
-from tests.page.browsing import NARROW, Visits
+from tests.page.browsing import NARROW, Visits, asking_with
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, answer, say, status
 
@@ -133,7 +133,7 @@ async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
     page = await chromium_page(model_site.url)
     first = await ask(page, ASKED)
     await asyncio.to_thread(hold.wait_reached)
-    await expect(first.get_by_text("Every employee gets 25 days")).to_be_visible()
+    await expect(first.locator(".claim.supported")).to_have_text(LEAVE)
     await expect(first.get_by_role("button", name="Answer again")).to_be_hidden()
     stop = page.locator("form").get_by_role("button", name="Stop")
     await expect(stop).to_be_visible()
@@ -145,8 +145,10 @@ async def test_an_answer_streams_is_stopped_and_another_waits_behind_it(
     await expect(field(page)).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(first.get_by_text("Stopped by you.")).to_be_visible()
-    await expect(first.get_by_text("None of it was checked")).to_be_visible()
-    await expect(first.get_by_text("Every employee gets 25 days")).to_be_visible()
+    await expect(first.get_by_text("What was already written and checked is kept.")).to_be_visible()
+    await expect(first.locator(".section .text")).to_have_count(1)
+    await expect(first.locator(".claim.supported")).to_have_text(LEAVE)
+    await expect(first.get_by_role("button", name="Source 1, Staff handbook: Supported")).to_be_visible()
     await answered(second)
     await expect(second.get_by_text(LAPSE)).to_be_visible()
     await expect(stop).to_be_hidden()
@@ -247,16 +249,13 @@ async def test_a_question_that_could_not_be_asked_is_not_lost(chromium_page: Vis
 
 
 async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, model_site: Site) -> None:
+    model_site.server.script(answer(section(LEAVE, "Unused leave lapses in June.")), to="generate_answer")
     page = await chromium_page(model_site.url)
-
-    async def thrifty(route: Route) -> None:
-        if route.request.method != "POST":
-            return await route.continue_()
-        await route.continue_(post_data=json.dumps({**route.request.post_data_json, "budget": {"model_calls": 1}}))
-
-    await page.route(re.compile("/api/sessions/.*/runs$"), thrifty)
+    await asking_with(page, budget={"model_calls": 1})  # the writing takes it, and leaves none for a repair
     asked = await ask(page, ASKED)
     await answered(asked)
+    await expect(asked.locator(".sections")).to_contain_text(LEAVE)
+    await expect(asked.locator(".section .text")).not_to_contain_text("June")
     await expect(asked.get_by_text("The limit on model calls was reached, so steps were left out.")).to_be_visible()
 
 

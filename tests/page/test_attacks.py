@@ -15,7 +15,7 @@ from playwright.async_api import Locator, Page, expect
 from graph.evidence import Identity
 from tests.api.conftest import new_session
 from tests.page.attacks import EVERY, KEYS, MARKUP, corpus, deep, marked
-from tests.page.browsing import Visits
+from tests.page.browsing import Visits, asking_with
 from tests.page.forged import SESSION, Forgery
 from tests.page.sites import Site, site_of
 from tests.page.tampering import Watch, watched
@@ -155,7 +155,9 @@ async def test_what_the_model_says_of_its_steps_is_text(chromium_page: Visits, s
     site.server.script(*[say(json.dumps({"relevant": []}))] * 4, to="grade_segments")
     for query, reason in ((said[2], said[3]), (said[4], said[5])):
         site.server.script(say(json.dumps({"query": query, "reason": reason})), to="rewrite_query")
-    watch = await watched(await chromium_page(site.url, go=False), site.url)
+    page = await chromium_page(site.url, go=False)
+    await asking_with(page, effort="thorough")  # a model decides on a first question, and grades, in no other
+    watch = await watched(page, site.url)
     await asked(watch, "How long is the notice period?")
     await expect(watch.page.get_by_text("No answer in your sources")).to_be_visible()
     await watch.unfold()

@@ -17,7 +17,7 @@ from tests.api.conftest import HANDBOOK, new_session
 from tests.api.reading import events_of
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 from tests.page.axe import COLOURS, EVERYTHING, SOURCE, violations
-from tests.page.browsing import NARROW, Visits
+from tests.page.browsing import NARROW, Visits, asking_with
 from tests.page.sites import Site
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say
 from tests.wire.node_clients import SKIPPED
@@ -223,6 +223,7 @@ async def test_a_repair_is_a_loop_in_the_drawing(chromium_page: Visits, model_si
 async def test_another_wording_and_a_refusal_are_told_and_drawn(chromium_page: Visits, model_site: Site) -> None:
     model_site.server.script(*[say('{"relevant": []}')] * 3, to="grade_segments")
     page = await chromium_page(model_site.url)
+    await asking_with(page, effort="thorough")  # a model grades in no other
     await ask(page)
     await finished(page, model_site)
     panel = await opened(panel_of(page))
@@ -239,6 +240,7 @@ async def test_another_wording_and_a_refusal_are_told_and_drawn(chromium_page: V
 async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_page: Visits, model_site: Site) -> None:
     model_site.server.script(*[say("neither this nor that")] * 3, to="grade_segments")
     page = await chromium_page(model_site.url)
+    await asking_with(page, effort="thorough")  # a model grades in no other
     await ask(page)
     events = await finished(page, model_site)
     (fallback,) = {json.dumps(e["fallback"]) for e in events if e.get("fallback")}

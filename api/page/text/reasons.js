@@ -13,6 +13,17 @@ const PATTERNS = /** @type {const} */ ({
   foreign: ["it is in another language than its sources"],
   denied: ["the text around this sentence denies it or sets a condition"],
   uncited: ["the section cites no source"],
+  alone: ["", " alone says nothing that the sources could say"],
+  opposite: ["the answer says ", ", and goes on to say the opposite, as the source does"],
+  lead: ["whether ", " answers the question is open"],
+  nearly: ["it is nearly a sentence of its source: ", ""],
+  sourceless: ["It cites nothing that it could be judged by."],
+  long: ["It is too long for the judge."],
+  skipped: ["The judge's reply leaves it out."],
+  twice: ["The judge's reply has more than one verdict on it."],
+  unreadable: ["The judge's reply has no verdict on it that can be read."],
+  unscored: ["The judge's reply has no scores for it that can be read."],
+  // Of answers that were stored before judges took an exam.
   same: ["a model judged that the cited sentences state it"],
   other: ["a model judged that the cited sentences contradict it"],
   open: ["a model judged that the cited sentences do not state it"],
@@ -29,6 +40,12 @@ const PATTERNS = /** @type {const} */ ({
 });
 const NAMES = /** @type {(keyof typeof PATTERNS)[]} */ (Object.keys(PATTERNS));
 const QUOTED = /^"(.+)"$/s;
+/** What is changed in a sentence, in signs that need no translation. @type {[RegExp, string][]} */
+const CHANGES = [
+  [/^it adds "(.+)"$/s, "+“$1”"],
+  [/^it leaves out "(.+)"$/s, "−“$1”"],
+  [/^it has "(.+?)" for "(.+)"$/s, "“$2” → “$1”"],
+];
 
 /**
  * Tell what a reason means; null where it is not one that is known.
@@ -38,9 +55,19 @@ const QUOTED = /^"(.+)"$/s;
 export function reasonOf(reason) {
   for (const name of NAMES) {
     const parts = partsOf(reason, PATTERNS[name]);
+    if (parts && name === "nearly") return { name, parts: parts.map(changesOf) };
     if (parts) return { name, parts: parts.map((part) => QUOTED.exec(part)?.[1] ?? part) };
   }
   return null;
+}
+
+/** Write what is changed in a sentence in signs; what is not known stays as it is. @param {string} said */
+function changesOf(said) {
+  const written = said.split(/(?<="); (?=it )/).map((each) => {
+    const [known, signs] = CHANGES.find(([pattern]) => pattern.test(each)) ?? [];
+    return known && signs ? each.replace(known, signs) : each;
+  });
+  return written.join(", ");
 }
 
 /**

@@ -31,7 +31,7 @@ export function layersOf({ nodes, edges }) {
   const routes = edges.map((edge) => routeOf(edge, !forward.includes(edge), rank));
   const pieces = piecesOf(routes);
   const layers = filled([...depth.keys()], routes, rank);
-  const spine = spineOf(layers, pieces, new Set(ids));
+  const spine = spineOf(layers, pieces, depth);
   return { layers: ordered(layers, pieces, spine), routes, pieces, spine };
 }
 
@@ -113,14 +113,15 @@ function filled(ids, routes, rank) {
 }
 
 /**
- * Find the spine, which is drawn straight: up from the last layer, by nodes before waypoints, and by those with most edges.
+ * Find the spine, which is drawn straight: up from the last layer, by nodes before waypoints, by those that take the most
+ * steps to reach, since what can be reached by a shorter way leaves the main one, and by those with most edges.
  * @param {string[][]} layers
  * @param {Piece[]} pieces
- * @param {Set<string>} ids Of nodes.
+ * @param {Numbers} depth Of nodes.
  */
-function spineOf(layers, pieces, ids) {
-  const weight = (/** @type {string} */ id) =>
-    (ids.has(id) ? pieces.length : 0) + pieces.filter(({ upper, lower }) => id === upper || id === lower).length;
+function spineOf(layers, pieces, depth) {
+  const degree = (/** @type {string} */ id) => pieces.filter(({ upper, lower }) => id === upper || id === lower).length;
+  const weight = (/** @type {string} */ id) => ((depth.get(id) ?? -1) + 1) * (pieces.length + 1) + degree(id);
   /** @type {Set<string>} */
   const spine = new Set();
   let below = "";

@@ -78,7 +78,7 @@ export const en = {
       library_not_allowed: "The question needs your library, but searching it is switched off.",
       insufficient_evidence: "Related passages were found, but none of them answers the question.",
       claims_not_supported: "An answer was written, but nothing in it held up against its sources.",
-      repairs_used_up: "Some claims failed the check and could not be repaired. Their verdicts say so.",
+      repairs_used_up: "Some claims failed the check and could not be repaired, so they were taken out.",
       budget_model_calls: "The limit on model calls was reached, so steps were left out.",
       budget_seconds: "The time limit was reached, so steps were left out.",
       budget_tokens: "The limit on tokens was reached, so steps were left out.",

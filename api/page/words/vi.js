@@ -76,7 +76,7 @@ export const vi = {
       library_not_allowed: "Câu hỏi cần đến thư viện, nhưng việc tìm trong thư viện đang tắt.",
       insufficient_evidence: "Có tìm thấy đoạn liên quan, nhưng không đoạn nào trả lời câu hỏi.",
       claims_not_supported: "Đã viết câu trả lời, nhưng không khẳng định nào có căn cứ trong nguồn.",
-      repairs_used_up: "Một số khẳng định không qua được kiểm chứng và không sửa được. Kết luận của từng khẳng định nêu rõ điều đó.",
+      repairs_used_up: "Một số khẳng định không qua được kiểm chứng và không sửa được, nên đã bị lược bỏ.",
       budget_model_calls: "Đã hết số lần gọi mô hình, nên một số bước bị bỏ qua.",
       budget_seconds: "Đã hết thời gian, nên một số bước bị bỏ qua.",
       budget_tokens: "Đã hết số token, nên một số bước bị bỏ qua.",

@@ -76,7 +76,7 @@ export const zh = {
       library_not_allowed: "这个问题需要资料库，而搜索资料库已关闭。",
       insufficient_evidence: "找到了相关段落，但都没有回答这个问题。",
       claims_not_supported: "写出了回答，但没有一条论断经得起与来源核对。",
-      repairs_used_up: "有些论断没有通过核查，也无法修正，其判定中已说明。",
+      repairs_used_up: "有些论断没有通过核查，也无法修正，因此已被删去。",
       budget_model_calls: "已达到模型调用次数上限，因此省略了一些步骤。",
       budget_seconds: "已达到时间上限，因此省略了一些步骤。",
       budget_tokens: "已达到词元上限，因此省略了一些步骤。",

@@ -18,6 +18,14 @@ const CASES = {
   'the answer says "never lapses", the source does not': ["adds", "never lapses"],
   "another source says 2, this one 4": ["rival", "2", "4"],
   "the answer says sold where the source says bought": ["swaps", "sold", "bought"],
+  '"It does." alone says nothing that the sources could say': ["alone", "It does."],
+  'the answer says "No", and goes on to say the opposite, as the source does': ["opposite", "No"],
+  'whether "Yes" answers the question is open': ["lead", "Yes"],
+  'it is nearly a sentence of its source: it has "may" for "will"': ["nearly", "“will” → “may”"],
+  'it is nearly a sentence of its source: it adds "so far"; it leaves out "not"': ["nearly", "+“so far”, −“not”"],
+  "it is nearly a sentence of its source: something else": ["nearly", "something else"],
+  "The judge's reply leaves it out.": ["skipped"],
+  "a model judged that the cited sentences state it": ["same"],
 };
 for (const [reason, [name, ...parts]] of Object.entries(CASES)) {
   test(reason, () => assert.deepEqual(reasonOf(reason), { name, parts }));
