@@ -58,6 +58,7 @@ class BufferedEncoding:
         self._cut_short_fails = cut_short_fails
         self._rewritten = replace(ANSWER_REWRITTEN, suggestion=advice) if advice else ANSWER_REWRITTEN
         self._over = False
+        self._has_cited = False
 
     def encode(self, event: AnyEvent) -> bytes:
         """Return the frames of an event; none after the end."""
@@ -66,11 +67,17 @@ class BufferedEncoding:
         if self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":
             return self._end(cancelled_as_failure(event))
         try:
-            frames = self._encode_sections(self._buffer.feed(event)) + self._encode_event(event)
+            sections = self._buffer.feed(event)
+            self._has_cited = self._has_cited or any(section.source_ids for section in sections)
+            frames = self._encode_sections(sections) + self._encode_event(event)
         except Retracted:
             return self._end(self._rewritten)
         self._over = isinstance(event, TERMINAL)
         return frames
+
+    def rests_on_sources(self, end: RunFinished) -> bool:
+        """Whether the answer or text that left before it cites sources; a refusal and what a model knows cite none."""
+        return self._has_cited or bool(end.message["sources"])
 
     def latest(self, claim: Claim) -> Claim:
         """Return a claim with its latest verdict, which may have come after its text was sent."""

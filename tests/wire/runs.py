@@ -259,6 +259,11 @@ def logged(events: Sequence[AnyEvent]) -> Log:
     return Log(Envelope(RUN_ID, SESSION_ID, seq, AT, event) for seq, event in enumerate(events, start=1))
 
 
+def is_revised(log: Sequence[Envelope]) -> bool:
+    """Whether text changed after its check: formats that can't take it back then tell the new version beside it."""
+    return any(isinstance(envelope.event, told.SectionRevised) for envelope in log)
+
+
 Kind = Callable[[Telling], None]
 
 

@@ -12,12 +12,22 @@ from hypothesis import strategies as st
 
 from api.dialects.registry import DIALECTS
 from api.stream import encode_run
-from graph.events import Correction, Envelope, RunFinished
+from graph.events import Envelope, RunFinished
 from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.wire.adapters import ADAPTERS
 from tests.wire.adapters.adapter import Heard
-from tests.wire.runs import FAILURE, MESSAGE_ID, RUN_ID, SESSION_ID, broken_runs, cancelled_runs, rewritten_runs, runs
+from tests.wire.runs import (
+    FAILURE,
+    MESSAGE_ID,
+    RUN_ID,
+    SESSION_ID,
+    broken_runs,
+    cancelled_runs,
+    is_revised,
+    rewritten_runs,
+    runs,
+)
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 RETRACTING = {"native", "id_citations"}  # what was revised is told anew; others are followed by a correction
@@ -75,9 +85,8 @@ def message_of(log: Sequence[Envelope]) -> Message:
 
 
 def exact(log: Sequence[Envelope]) -> list[str]:
-    """Name the dialects that end in the answer's own words: where text was corrected, those that can take it back."""
-    corrected = any(isinstance(envelope.event, Correction) for envelope in log)
-    return sorted(RETRACTING if corrected else DIALECTS)
+    """Name the dialects that end in the answer's own words: where text was revised, those that can take it back."""
+    return sorted(RETRACTING if is_revised(log) else DIALECTS)
 
 
 def test_every_dialect_has_an_adapter_for_the_kit() -> None:

@@ -95,7 +95,6 @@ class DocmostEncoder:
         self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._sources: list[Source] = []
         self._listed: list[Source] | None = None
-        self._has_marks = False
         self._pages: dict[str, list[CutPage] | list[str]] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
@@ -106,7 +105,6 @@ class DocmostEncoder:
         return b"".join(map(self._section, settled))
 
     def _section(self, section: FinalSection) -> bytes:
-        self._has_marks = self._has_marks or bool(section.source_ids)
         marked = marked_pieces(section, by_position(footnote, self._sources))
         return self._context() + b"".join(frame({"type": "chunk", "data": piece}) for piece in marked)
 
@@ -142,8 +140,7 @@ class DocmostEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        if not event.message["sources"] and not self._has_marks:
-            # A refusal rests on no source, nor does what the model knows; marks that have left keep theirs.
+        if not self._buffered.rests_on_sources(event):
             self._sources = []
         return self._context() + DONE
 

@@ -143,7 +143,7 @@ class DocsChatbotEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        if not event.message["sources"]:  # a refusal rests on no source, nor does what the model knows
+        if not self._buffered.rests_on_sources(event):
             self._sources = []
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)
