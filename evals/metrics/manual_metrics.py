@@ -1,8 +1,8 @@
 """Metrics of questions over manuals, whose gold evidence is passages: right answers, and quotes that hit a passage.
 
 An answer is right if it was given, contains one of the answers and one of every group that the question asks for, and
-at least one of its quotes hits a passage (``evals.gold_passages.quote_hits``). Only answerable questions are measured; one
-that was refused or failed counts 0, unless a measure says otherwise.
+at least one of its quotes hits a passage (``evals.gold_passages.quote_hits``). Only answerable questions are measured;
+one that was refused or failed counts 0, unless a measure says otherwise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

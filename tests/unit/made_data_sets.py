@@ -131,7 +131,10 @@ def write_manuals(folder: Path) -> Path:
     write(folder / "kiln" / "firing.html", page)
     write(folder / "glaze" / "index.rst", f"Glaze\n=====\n\n{glaze} Glazes are stirred daily.\n")
     write(folder / "kiln" / "style.css", "p { margin: 0 }")
-    first = "How long does the kiln cool?"
+    for name in ("Bakery", "Ferry", "Museum", "Orchard", "Tannery", "Quarry"):
+        text = f"The {name.lower()} opens on weekdays. Visitors of the {name.lower()} are asked to ring the bell."
+        write(folder / "town" / f"{name.lower()}.html", f"<html><head><title>{name}</title></head><p>{text}</p></html>")
+    first = "For how many hours does the kiln cool before its door is opened?"
     alternative = {"file": "glaze/index.rst", "text": glaze, "alternative": True}
     rows: list[dict[str, Any]] = [
         {"question": first, "kind": "value", "answers": ["nine"], "evidence": [
