@@ -5,11 +5,10 @@ The writer knows nothing of it: the sentence is planted in its reply, and everyt
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from typing_extensions import TypedDict
 
 from evals.cases import Case, DataSet
@@ -23,9 +22,9 @@ from evals.run_folder import RunOptions
 from evals.sets.set_files import rows_of_lines
 from graph.entrypoint import open_citewell
 from graph.errors import CitewellError, InvalidRequest
-from research.planting_proxy import Planter, planting_proxy
+from research.planting_proxy import planting_proxy
 from tools.judges.examiner import without_background_exam
-from tools.settings import ModelSettings, Settings
+from tools.settings import EXTRACTIVE, ModelSettings, Settings
 
 PLANTS = Path(__file__).parent / "data" / "plants.manuals.jsonl"
 PLANTED_SHARE = 3  # one of so many questions gets a sentence
@@ -91,6 +90,25 @@ def chosen_plants(cases: Sequence[Case], plants: Mapping[str, str]) -> dict[str,
     return {having[place]: plants[having[place]] for place in (index * len(having) // most for index in range(most))}
 
 
+def writing_model(settings: Settings, name: str | None, base_url: str | None) -> ModelSettings:
+    """Return the model that writes: a configured one, at ``base_url`` if that is given, or else one of that endpoint.
+
+    Raises InvalidRequest where there is no such model, or the URL is none.
+    """
+    wanted = name or settings.default_model
+    known = next((each.model_dump() for each in settings.models if each.name == wanted), None)
+    if known is None and (base_url is None or wanted == EXTRACTIVE):
+        raise InvalidRequest(
+            f"--model: no model is named {wanted!r}.",
+            suggestion="Name one of CITEWELL_MODELS, or add --base-url and name a model of that endpoint.",
+        )
+    at = {} if base_url is None else {"base_url": base_url}
+    try:
+        return ModelSettings(**{**(known or {"name": wanted, "model": wanted}), **at})
+    except ValidationError as error:
+        raise InvalidRequest(f"--base-url: {error.errors()[0]['msg']}.") from error
+
+
 async def run_planted(
     settings: Settings,
     data: DataSet,
@@ -116,17 +134,13 @@ async def run_planted(
             open_citewell(without_background_exam(settings).model_copy(update=changes), durability="exit") as citewell,
             stored_data_set(citewell.library, data) as (stored, identity),
         ):
-            context = replace(RunOptions(model=model.name).context(identity), max_seconds=None)
-            recorder = Recorder(citewell, stored, context)
+            recorder = Recorder(citewell, stored, RunOptions(model=model.name).context(identity))
             for case in data.cases:
-                records.append(await _asked(recorder, case, planter, chosen.get(case.case_id)))
+                planting = planter.planting(chosen.get(case.case_id))
+                records.append(await recorder.ask(case, under=planting))
                 if progress is not None:
                     progress(len(records), len(data.cases))
     return planted_report(records, chosen, model.name)
-
-
-async def _asked(recorder: Recorder, case: Case, planter: Planter, sentence: str | None) -> Record:
-    return await recorder.ask(case, under=planter.planting(sentence))
 
 
 def planted_report(records: Sequence[Record], chosen: Mapping[str, str], model: str) -> PlantedReport:
@@ -137,7 +151,7 @@ def planted_report(records: Sequence[Record], chosen: Mapping[str, str], model: 
     due = [record for record in ended if record["case_id"] in chosen]
     planted = {each["case_id"]: each for each in due if plain(chosen[each["case_id"]]) in plain(written_text(each))}
     fates = {name: fate_of(record, chosen[name]) for name, record in planted.items()}
-    first = Counter(
+    first: Counter[str] = Counter(
         claim["verdict"]
         for name, record in planted.items()
         for claim in claims_of(chosen[name], record["first_claims"])

@@ -15,6 +15,7 @@ from tools.settings import ModelSettings
 
 PIECE = 7  # characters of a planted reply that are streamed at once
 _BLOCK_STARTS = ("|", "-", "*", "+", "`", "~", "#", ">")
+_KEPT_HEADERS = ("Content-Type", "Retry-After")
 _CHINESE_ENDS = ("。", "！", "？")
 
 
@@ -48,9 +49,7 @@ class Planter:
             return status(502, f"The model behind the proxy cannot be reached: {error}")
         as_it_came = Reply(
             status=response.status_code,
-            headers={
-                name: value for name, value in response.headers.items() if name in ("content-type", "retry-after")
-            },
+            headers={name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers},
             body=response.content,
         )
         if self._sentence is None or response.status_code != 200 or not _is_answer(request):

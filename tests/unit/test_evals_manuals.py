@@ -18,6 +18,7 @@ from evals.metrics.manual_metrics import (
     written_quotes,
 )
 from evals.records import GoldPassage, Record
+from evals.report.report_failures import expected
 from evals.run_folder import RunOptions
 from evals.sets import load_data_set
 from graph.entrypoint import open_citewell
@@ -129,6 +130,12 @@ def test_the_measures_count_refused_and_failed_questions_and_leave_out_others() 
     assert all(not metric.observe(record()) for metric in MANUALS)
 
 
+def test_the_report_shows_the_passages_and_those_that_may_stand_for_them() -> None:
+    markup = str(expected(asked(passage(), passage("Left.", "bakery", alternative=True))))
+    assert markup.index("Gold passages") < markup.index(PASSAGE) < markup.index("alternatives") < markup.index("Left.")
+    assert "Gold passages" not in str(expected(record()))
+
+
 @pytest.fixture
 def manuals(tmp_path: Path) -> DataSet:
     return load_data_set("manuals", write_manuals(tmp_path))
@@ -151,7 +158,7 @@ def test_questions_keep_their_history_groups_and_alternatives(manuals: DataSet) 
         ("glaze/index.rst", True),
     ]
     assert (second.before, second.all_of) == (
-        ("For how many hours does the kiln cool before its door is opened?",),
+        (first.question,),
         (("left",), ("door", "gate")),
     )
     assert (third.expected, third.passages) == ("abstained", ())
