@@ -46,7 +46,8 @@ DataSetName = Annotated[
     str,
     typer.Argument(
         metavar="SET",
-        help="golden, own, or a public set: clapnq, clapnq-open, financebench, hotpotqa, rgb, union, wice, xquad.",
+        help="golden, own, or a set read from --path: clapnq, clapnq-open, financebench, hotpotqa, manuals, rgb, "
+        "union, wice, xquad.",
     ),
 ]
 DataSetPath = Annotated[

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from evals.gold_passages import Passage
 from graph.errors import InvalidRequest
 from text.sentences import sentences
 
@@ -106,7 +107,8 @@ class Case:
     """One question of a data set, with the description of a right answer.
 
     ``evidence`` lists alternative sets of sentences: citing all sentences of any one set is right. ``accepted``
-    sentences may be cited too, but need not be. ``answers`` are strings any of which makes an answer right.
+    sentences may be cited too, but need not be. ``passages`` are evidence where sentences are not annotated.
+    ``answers`` are strings any of which makes an answer right, if it also has one of each group of ``all_of``.
     ``before`` lists questions asked first, in the same session. ``pages`` names the selected documents. ``removal``
     names the documents without which the question can't be answered; if it is empty, the question has no unanswerable
     twin. ``tags`` group figures, such as ``language`` and ``kind``.
@@ -116,8 +118,10 @@ class Case:
     question: str
     expected: Expected = "answered"
     answers: tuple[str, ...] = ()
+    all_of: tuple[tuple[str, ...], ...] = ()
     evidence: tuple[frozenset[Sentence], ...] = ()
     accepted: frozenset[Sentence] = frozenset()
+    passages: tuple[Passage, ...] = ()
     before: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     only_selected_pages: bool = False
@@ -132,11 +136,15 @@ class Case:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Documents, and the questions asked of them as one library. Raises InvalidRequest if names clash."""
+    """Documents, and the questions asked of them as one library. Raises InvalidRequest if names clash.
+
+    A ``lasting`` set is large: its library is kept from run to run, and no question of it may have a ``removal``.
+    """
 
     name: str
     documents: tuple[Document, ...]
     cases: tuple[Case, ...]
+    lasting: bool = False
 
     def __post_init__(self) -> None:
         for what, names in (
@@ -147,7 +155,8 @@ class DataSet:
                 raise InvalidRequest(f"{self.name}: two {what} are called {twice!r}; names must be unique.")
         known = {document.name for document in self.documents}
         for case in self.cases:
-            named = {*case.pages, *case.removal, *(s.document for chosen in case.evidence for s in chosen)}
+            gold = {s.document for chosen in case.evidence for s in chosen} | {each.document for each in case.passages}
+            named = {*case.pages, *case.removal, *gold}
             if missing := sorted(named - known):
                 raise InvalidRequest(
                     f"{self.name}: question {case.case_id} names {missing[0]!r}, which is not a document."

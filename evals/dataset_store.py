@@ -1,8 +1,11 @@
-"""A data set ingested into a temporary workspace, under document ids that depend only on names.
+"""A data set ingested into a workspace of its own, under document ids that depend only on names.
+
+The workspace is temporary, unless the set is large enough to keep it from run to run.
 
 Documents can be removed temporarily, so that an unanswerable question is asked of a library that never had them.
 """
 
+import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +29,20 @@ async def throwaway_workspace(library: Library, name: str) -> AsyncIterator[Iden
         yield identity
     finally:
         await library.workspaces.delete(identity.workspace)
+
+
+@asynccontextmanager
+async def lasting_workspace(library: Library, data: DataSet) -> AsyncIterator[Identity]:
+    """Open the workspace of a set's documents, which stays; ingestion then writes only what changed since.
+
+    It is named by the documents, so that another version of the set has a workspace of its own.
+    """
+    digest = hashlib.sha256()
+    for document in data.documents:
+        digest.update(f"{document.name}\0{document.title}\0{document.text}\0".encode())
+    identity = Identity(workspace=f"eval-{data.name}-{digest.hexdigest()[:12]}", user="eval")
+    await library.workspaces.ensure(identity.workspace)
+    yield identity
 
 
 async def ingest_texts(library: Library, identity: Identity, texts: Sequence[str], titles: Sequence[str]) -> list[str]:
@@ -84,11 +101,12 @@ class StoredDataSet:
 
 @asynccontextmanager
 async def stored_data_set(library: Library, data: DataSet) -> AsyncIterator[tuple[StoredDataSet, Identity]]:
-    """Ingest a data set's documents into a temporary workspace.
+    """Ingest a data set's documents into a workspace, which is deleted on exit unless the set is lasting.
 
     Raises InvalidRequest if a document is refused, or its stored text differs from the data set's.
     """
-    async with throwaway_workspace(library, data.name) as identity:
+    workspace = lasting_workspace(library, data) if data.lasting else throwaway_workspace(library, data.name)
+    async with workspace as identity:
         stored = StoredDataSet(data, document_ids(data))
         await ingest(library, identity, stored.to_store(stored.ids))
         pages = await library.reader.read_pages(list(stored.ids.values()), identity)

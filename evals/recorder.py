@@ -1,6 +1,7 @@
 """Recorder of cases run through the real graph, with the data set's own document names."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 
 from answers.standing import RunView, SectionView
 from evals.case_run import FollowedRun, ask_case, context_of
@@ -9,6 +10,7 @@ from evals.dataset_store import StoredDataSet
 from evals.records import (
     CitationRecord,
     ClaimRecord,
+    GoldPassage,
     GoldSentence,
     PageRecord,
     Record,
@@ -34,11 +36,16 @@ class Recorder:
         self._context = context
         self._documents = {stored.ids[name]: document for name, document in stored.data.by_name.items()}
 
-    async def ask(self, case: Case, variant: Variant = "asked") -> Record:
-        """Ask a case, its earlier questions first; the record of a failed run holds the error."""
+    async def ask(
+        self, case: Case, variant: Variant = "asked", *, under: AbstractContextManager[None] | None = None
+    ) -> Record:
+        """Ask a case, its earlier questions first; the record of a failed run holds the error.
+
+        ``under`` is a context manager around the case's own run, not around the earlier ones.
+        """
         context = context_of(case, self._context)
         try:
-            followed = await ask_case(self._citewell, self._stored, case, context)
+            followed = await ask_case(self._citewell, self._stored, case, context, under=under)
         except CitewellError as error:
             failure = RunFailed(
                 code=error.code, message=error.message, suggestion=error.advice, retryable=type(error).retryable
@@ -84,6 +91,7 @@ class Recorder:
             first_text_ms=None if followed.first_text_ms is None else round(followed.first_text_ms, 2),
             spent={},
         )
+        _add_passages(record, case)
         end = followed.view.end
         if isinstance(end, RunFinished):
             await self._take_message(record, context, followed.view, end)
@@ -181,6 +189,15 @@ def _gold_sentence(document: Document, sentence: Sentence) -> GoldSentence:
     return GoldSentence(
         document=document.name, index=sentence.index, start=start, end=end, text=document.sentence_text(sentence)
     )
+
+
+def _add_passages(record: Record, case: Case) -> None:
+    if case.passages:
+        record["passages"] = [
+            GoldPassage(document=each.document, text=each.text, alternative=each.alternative) for each in case.passages
+        ]
+    if case.all_of:
+        record["all_of"] = [list(group) for group in case.all_of]
 
 
 def _indices(document: Document | None, start: int, end: int) -> list[int]:

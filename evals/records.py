@@ -5,7 +5,7 @@ records, not the data set or the library.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -23,6 +23,14 @@ class GoldSentence(TypedDict):
     start: int
     end: int
     text: str
+
+
+class GoldPassage(TypedDict):
+    """A passage of the gold evidence; see ``evals.gold_passages``."""
+
+    document: str
+    text: str
+    alternative: bool
 
 
 class RetrievedSegment(TypedDict):
@@ -102,8 +110,8 @@ class Record(TypedDict):
     and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
     ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
     ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
-    ``error`` and neither text nor citations. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the
-    first text of the answer.
+    ``error`` and neither text nor citations. ``all_of`` and ``passages`` are there where the case has them. ``ms`` is
+    the time of the whole run, ``first_text_ms`` the time to the first text of the answer.
     """
 
     case_id: str
@@ -116,6 +124,8 @@ class Record(TypedDict):
     answers: list[str]
     evidence: list[list[GoldSentence]]
     accepted: list[GoldSentence]
+    all_of: NotRequired[list[list[str]]]
+    passages: NotRequired[list[GoldPassage]]
 
     outcome: Literal["answered", "abstained", "failed", "cancelled"]
     stop_reason: str

@@ -195,11 +195,11 @@ class ModelRequest:
         return self.left.result(_HOLD_SECONDS)
 
 
-Respond = Callable[[ModelRequest], Reply]
+Respond = Callable[[ModelRequest], Reply | Awaitable[Reply]]
 
 
 class ScriptedEndpoint:
-    """A server that calls ``respond`` for the reply to each request.
+    """A server that calls ``respond`` for the reply to each request, and awaits it where it takes a while.
 
     Connections are closed after a reply, unless ``keep_alive`` is set.
     """
@@ -255,8 +255,8 @@ class ScriptedEndpoint:
             return b"" if self._keep_alive else None
         request = ModelRequest(json.loads(raw), headers, path)
         self.requests.append(request)
-        reply = self.respond(request)
-        rest = await _send_until_disconnected(_send(reply, request, writer, connection), reader, request.left)
+        sending = _reply(self.respond(request), request, writer, connection)
+        rest = await _send_until_disconnected(sending, reader, request.left)
         return rest if self._keep_alive and not request.left.result() else None
 
 
@@ -294,6 +294,12 @@ async def _send_until_disconnected(
             task.cancel()
         await asyncio.gather(sent, leaving, return_exceptions=True)
     return b"" if leaving.cancelled() else leaving.result()
+
+
+async def _reply(
+    reply: Reply | Awaitable[Reply], request: ModelRequest, writer: asyncio.StreamWriter, connection: Mapping[str, str]
+) -> None:
+    await _send(reply if isinstance(reply, Reply) else await reply, request, writer, connection)
 
 
 async def _send(

@@ -1,4 +1,4 @@
-"""Command line: ``python -m research`` claims, wice, rgb, injection, repair, small-talk or probe."""
+"""Command line: ``python -m research`` claims, wice, rgb, injection, repair, planted, small-talk or probe."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -115,6 +115,60 @@ async def _injection(path: Path, most: int | None, as_json: bool) -> Exit:
     return Exit.OK
 
 
+def planted(
+    path: Annotated[Path, typer.Option("--path", help="The manuals' folder or questions.", show_default=False)],
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", help="The model's endpoint.", show_default="as configured"),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="A configured model's name, or one of --base-url.", show_default="default_model"),
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="The data folder to use.", show_default="as configured")
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option("--sample", min=1, help="Ask at most this many questions, spread evenly.", show_default=False),
+    ] = None,
+    plants: Annotated[
+        Path | None,
+        typer.Option("--plants", help="The sentences to plant, as JSON lines.", show_default="research/data"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Plant false sentences in a model's answers about manuals, and count those that are caught."""
+    run(_planted(path, base_url, model, data_dir, sample, plants, as_json), as_json=as_json)
+
+
+async def _planted(
+    path: Path,
+    base_url: str | None,
+    model: str | None,
+    data_dir: Path | None,
+    sample: int | None,
+    plants: Path | None,
+    as_json: bool,
+) -> Exit:
+    from evals.pacing import with_long_pool_timeout
+    from evals.sets.manuals import manuals_set
+    from research.planted import PLANTS, load_plants, run_planted, writing_model
+
+    settings = with_long_pool_timeout(settings_for())
+    if data_dir is not None:
+        settings = settings.model_copy(update={"data_dir": data_dir})
+    writer = writing_model(settings, model, base_url)
+    sentences = load_plants(plants or PLANTS)
+    data = manuals_set(path)
+    if sample is not None:
+        data = data.sample(sample)
+    with progress_bar() as progress:
+        report = await run_planted(settings, data, writer, sentences, progress=progress)
+    show_report(report, as_json=as_json)
+    return Exit.OK
+
+
 def small_talk(as_json: AsJson = False) -> None:
     """Measure how well 100 questions are separated from 100 lines of small talk."""
     run(_small_talk(as_json), as_json=as_json)
@@ -225,7 +279,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for measurement in (claims, wice, rgb, injection, repair, small_talk, probe):
+for measurement in (claims, wice, rgb, injection, repair, planted, small_talk, probe):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ from evals.metrics.alce import ALCE
 from evals.metrics.answer_metrics import ABSTENTION, ANSWERS
 from evals.metrics.citation_metrics import EVIDENCE, PROOF, VERDICTS
 from evals.metrics.cost_metrics import COST
+from evals.metrics.manual_metrics import MANUALS
 from evals.metrics.retrieval_metrics import PAGES, RETRIEVAL
 
 GROUPS: Mapping[str, tuple[Metric, ...]] = {
     "Citations against gold evidence": EVIDENCE,
     "Proof": PROOF,
+    "Manuals": MANUALS,
     "Citations by support (ALCE)": ALCE.metrics,
     "Refusals": ABSTENTION,
     "Verdicts of claims": VERDICTS,

@@ -20,6 +20,7 @@ def expected(record: Record) -> Markup:
         element("h4", "Expected"),
         element("p", _expectation(record)),
         *(_alternative(place, chosen, record) for place, chosen in enumerate(record["evidence"])),
+        *_passages(record),
         *_ranking(record),
     )
 
@@ -53,6 +54,16 @@ def _alternative(place: int, chosen: list[GoldSentence], record: Record) -> Mark
     else:
         title = f"Gold evidence, alternative {place + 1}"
     return element("div", element("h4", title), *(_quoted(s["text"], s["document"], gold=True) for s in chosen))
+
+
+def _passages(record: Record) -> list[Markup]:
+    parts = []
+    for alternative, title in ((False, "Gold passages"), (True, "Gold passages, alternatives")):
+        chosen = [each for each in record.get("passages", []) if each["alternative"] is alternative]
+        if chosen:
+            quoted = [_quoted(each["text"], each["document"], gold=True) for each in chosen]
+            parts.append(element("div", element("h4", title), *quoted))
+    return parts
 
 
 def _ranking(record: Record) -> list[Markup]:

@@ -11,6 +11,7 @@ from evals.cases import Case, DataSet, Document, Sentence
 from evals.sets.clapnq import clapnq_open_set, clapnq_set
 from evals.sets.financebench import financebench_set
 from evals.sets.hotpotqa import hotpotqa_set
+from evals.sets.manuals import manuals_set
 from evals.sets.own import load_own
 from evals.sets.rgb import rgb_set
 from evals.sets.wice import wice_set
@@ -70,6 +71,7 @@ LOADERS: Mapping[str, Loader] = {
     "clapnq-open": clapnq_open_set,
     "financebench": financebench_set,
     "hotpotqa": hotpotqa_set,
+    "manuals": manuals_set,
     "own": load_own,
     "rgb": rgb_set,
     "union": union_set,

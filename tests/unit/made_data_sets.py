@@ -118,3 +118,31 @@ def write_all(folder: Path) -> Path:
     for write_set in (write_xquad, write_clapnq, write_wice, write_rgb, write_hotpotqa, write_financebench):
         write_set(folder / write_set.__name__.removeprefix("write_"))
     return folder
+
+
+KILN = "The kiln cools for nine hours before its door is opened."
+
+
+def write_manuals(folder: Path) -> Path:
+    """Two manuals of a page each, and three questions: one with an alternative, a follow-up, and an unanswerable."""
+    left = "The door of the kiln opens to the left."
+    glaze = "Wait nine hours until the kiln is cold."
+    page = f"<html><head><title>Firing</title></head><body><h1>Firing</h1><p>{KILN}</p><p>{left}</p></body></html>"
+    write(folder / "kiln" / "firing.html", page)
+    write(folder / "glaze" / "index.rst", f"Glaze\n=====\n\n{glaze} Glazes are stirred daily.\n")
+    write(folder / "kiln" / "style.css", "p { margin: 0 }")
+    for name in ("Bakery", "Ferry", "Museum", "Orchard", "Tannery", "Quarry"):
+        text = f"The {name.lower()} opens on weekdays. Visitors of the {name.lower()} are asked to ring the bell."
+        write(folder / "town" / f"{name.lower()}.html", f"<html><head><title>{name}</title></head><p>{text}</p></html>")
+    first = "For how many hours does the kiln cool before its door is opened?"
+    alternative = {"file": "glaze/index.rst", "text": glaze, "alternative": True}
+    rows: list[dict[str, Any]] = [
+        {"question": first, "kind": "value", "answers": ["nine"], "evidence": [
+            {"file": "kiln/firing.html", "text": KILN}, alternative,
+        ]},
+        {"question": "To which side does its door open?", "kind": "followup", "answers": ["left"], "history": [first],
+         "all_of": [["left"], ["door", "gate"]], "evidence": [{"file": "kiln/firing.html", "text": left}]},
+        {"question": "What does a kiln cost?", "kind": "unanswerable", "answers": [], "evidence": []},
+    ]  # fmt: skip
+    write_lines(folder / "questions.jsonl", [{"id": f"q{n}", "lang": "en", **row} for n, row in enumerate(rows, 1)])
+    return folder

@@ -1,0 +1,55 @@
+"""Gold passages: evidence as an exact text of a file, and the rule by which a quote hits one.
+
+A passage need not be whole sentences: it may be a row, an item or a heading with what stands below it. It is compared
+as words are read, since a parser sets its own spaces: notation, width, case, entities and white space are folded.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+
+from text.normal_forms import fold, fold_case
+from text.scripts import HAN_AND_KANA
+
+MOST = 0.5  # a quote inside a passage hits if it is more than this share of it
+ENOUGH_WORDS = 0.75
+_UNIT = re.compile(rf"[{HAN_AND_KANA}]+|[^\W{HAN_AND_KANA}]+")
+_HAN = re.compile(rf"[{HAN_AND_KANA}]")
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Passage:
+    """A text of a document that bears an answer; an ``alternative`` one may be cited in place of another."""
+
+    document: str
+    text: str
+    alternative: bool = False
+
+
+@lru_cache(maxsize=4096)
+def plain(text: str) -> str:
+    """Return a text without white space, with notation, width, case and entities folded."""
+    return "".join(fold_case(fold(unescape(text))).split())
+
+
+@lru_cache(maxsize=4096)
+def units(text: str) -> Counter[str]:
+    """Count a text's words; a run of Chinese or Japanese characters counts by its pairs, a single one by itself."""
+    counted: Counter[str] = Counter()
+    for found in _UNIT.findall(fold_case(fold(unescape(text)))):
+        paired = len(found) > 1 and _HAN.match(found) is not None
+        counted.update([found[at : at + 2] for at in range(len(found) - 1)] if paired else [found])
+    return counted
+
+
+def quote_hits(quote: str, passage: str) -> bool:
+    """Return whether a quote of the passage's file holds it, is most of it, or holds three quarters of its words."""
+    shown, wanted = plain(quote), plain(passage)
+    if not shown or not wanted:
+        return False
+    if wanted in shown or (shown in wanted and len(shown) > MOST * len(wanted)):
+        return True
+    words = units(passage)
+    return words.total() > 0 and (units(quote) & words).total() >= ENOUGH_WORDS * words.total()
