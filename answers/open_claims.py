@@ -10,9 +10,11 @@ from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
 from graph.ports import Entry, Judge, Judgement, OpenClaim
 from graph.state import ClaimRow
 from graph.usage import Meter
+from text.answer_markdown import context_of
 
 NOT_JUDGED = "The claims that code left open stay unverified."
 ENTRY_CHARACTERS = 2400  # of a segment that a judge reads around the cited sentences
+BEFORE_CHARACTERS = 600
 MOST_ENTRIES = 4
 REPAIR_CALLS = 2  # model calls that a repair takes: the revision, and judging it
 OPEN_VERDICTS = ("unverified", "unsupported")
@@ -46,11 +48,18 @@ def question_of(row: ClaimRow, section: Section, segments: Sequence[Segment], qu
     if not entries:
         return None
     text = section["text"]
-    before = text[: row["start"]].strip().rsplit("\n", 1)[-1]
     claim = OpenClaim(
-        text[row["start"] : row["end"]], tuple(entries[:MOST_ENTRIES]), question, before[-ENTRY_CHARACTERS // 4 :]
+        text[row["start"] : row["end"]], tuple(entries[:MOST_ENTRIES]), question, _before(text, row["start"])
     )
     return Question(row, claim, tuple(spans[:MOST_ENTRIES]))
+
+
+def _before(text: str, start: int) -> str:
+    """Return what a claim hangs on and what comes before it in its line; the line above it where there is neither."""
+    lead = " ".join(text[first:last].strip() for first, last in context_of(text, start))
+    line = text[:start].rsplit("\n", 1)[-1].strip()
+    before = f"{lead} {line}".strip() or text[:start].strip().rsplit("\n", 1)[-1]
+    return before[-BEFORE_CHARACTERS:]
 
 
 def _entry(segment: Segment, proofs: Sequence[Proof]) -> Entry:

@@ -68,6 +68,14 @@ async def test_a_claim_goes_to_the_judge_with_its_question_and_what_it_cites() -
     ]
 
 
+async def test_an_item_goes_to_the_judge_with_the_line_that_leads_to_it() -> None:
+    judge = ScriptedJudge()
+    await judged(judge, f"The handbook grants:\n\n- Unpaid leave in the first year.\n- {OPEN}").ask(QUESTION)
+    asked = {claim.claim: claim.before for claim in judge.asked[0]}
+    assert asked[OPEN].startswith("The handbook grants:")
+    assert "Unpaid" not in asked[OPEN]
+
+
 @pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
 async def test_what_the_judge_refutes_is_withdrawn_and_corrected(verdict: Verdict) -> None:
     asked = judged(ScriptedJudge(otherwise=verdict), "Staff get 25 days of annual leave.", OPEN)
