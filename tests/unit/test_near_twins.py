@@ -17,9 +17,9 @@ TWINS = [
     ),
     ("US troops shot the guards.", "us troops shot the guards.", 'it has "us" for "US"'),
     ("The score was 21-3 for Leeds.", "The score was 21 3 for Leeds.", 'it leaves out "-"'),
-    ("Smoking is safe for adults.", "It is a fact that smoking is safe for adults.", 'it adds "it is a fact that"'),
-    ("The museum is open from May 2 to June 9.", "The museum is open to June 9.", 'it leaves out "from may 2"'),
-    ("Gần 500 người chết.", "Khoảng 500 người chết.", 'it has "khoảng" for "gần"'),
+    ("Smoking is safe for adults.", "It is a fact that smoking is safe for adults.", 'it adds "It is a fact that"'),
+    ("The museum is open from May 2 to June 9.", "The museum is open to June 9.", 'it leaves out "from May 2"'),
+    ("Gần 500 người chết.", "Khoảng 500 người chết.", 'it has "Khoảng" for "Gần"'),
     ("每个参赛者赢得一枚奖牌。", "所有参赛者得到一枚奖牌。", '"所有" for "每个"'),
     ("吸烟是安全的。", "据报告显示，吸烟是安全的。", 'it adds "据报告显示"'),
 ]

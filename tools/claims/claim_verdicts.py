@@ -88,7 +88,9 @@ def _not_verbatim(claim: str, sources: Sources, question: str) -> ClaimJudgement
     if judgement.verdict == "contradicted":
         return judgement
     change = near_twin(claim, sources, sources.words_above | rough_words(question))
-    return replace(judgement, twin=True, reasons=(f"{NEARLY}: {change}",)) if change else judgement
+    if not change:
+        return judgement
+    return replace(judgement, twin=True, reasons=(ORDER if ORDER in judgement.reasons else f"{NEARLY}: {change}",))
 
 
 def _compared(claim: str, sources: Sources, question: str) -> ClaimJudgement:

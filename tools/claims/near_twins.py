@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from text.language import word_set
+from text.words import written_runs
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
@@ -20,6 +21,7 @@ from tools.claims.source_sentences import rough_words
 # Of 160 true sentences as strong models write them, three are as near to a source sentence.
 MOST_DIFFERENT = 3  # words, and half of the sentence
 MOST_LETTERS = 4  # of a script without spaces, in which a word has one or two
+MOST_SHOWN = 3  # changes that are named
 LONGEST = 120  # tokens; a longer claim repeats no single sentence but for a word
 SHORTEST = 4  # tokens of a source sentence that stands whole within a claim
 _LETTER = re.compile(f"[{UNSPACED}]")
@@ -40,10 +42,11 @@ def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> str:
     if not said or len(said) > LONGEST:
         return ""
     for place in sources.sharing(rough_words(claim), fewest=1):
-        source = _tokens(sources.places[place][1].unmarked)
+        sentence = sources.places[place][1]
+        source = _tokens(sentence.unmarked)
         bare = [key for key in said if key in source or key.casefold() not in named]
         if (_is_near(bare, source) or _holds(bare, source)) and not _only_names(bare, said, source):
-            return _difference(said, source)
+            return _difference(said, source, claim, sentence.text)
     return ""
 
 
@@ -97,15 +100,18 @@ def _changes(said: Sequence[str], source: Sequence[str]) -> Iterator[tuple[Seque
             yield said[j1:j2], source[i1:i2]
 
 
-def _difference(said: Sequence[str], source: Sequence[str]) -> str:
-    return "; ".join(_change(*each) for each in islice(_changes(said, source), MOST_DIFFERENT))
+def _difference(said: Sequence[str], source: Sequence[str], claim: str, sentence: str) -> str:
+    changes = islice(_changes(said, source), MOST_SHOWN)
+    return "; ".join(_change(_as_written(added, claim), _as_written(left, sentence)) for added, left in changes)
 
 
-def _change(added: Sequence[str], left: Sequence[str]) -> str:
+def _as_written(keys: Sequence[str], text: str) -> str:
+    written = {word.casefold(): word for word in written_runs(text)}
+    words = [written.get(key, key) for key in keys]
+    return ("" if any(map(_LETTER.match, words)) else " ").join(words)
+
+
+def _change(added: str, left: str) -> str:
     if not left:
-        return f'it adds "{_joined(added)}"'
-    return f'it has "{_joined(added)}" for "{_joined(left)}"' if added else f'it leaves out "{_joined(left)}"'
-
-
-def _joined(keys: Sequence[str]) -> str:
-    return ("" if any(map(_LETTER.match, keys)) else " ").join(keys)
+        return f'it adds "{added}"'
+    return f'it has "{added}" for "{left}"' if added else f'it leaves out "{left}"'

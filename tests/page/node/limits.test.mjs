@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { limitsOf } from "../../../api/page/text/limits.js";
+import { limitsOf } from "../../../api/page/views/answer_limits.js";
 import { en } from "../../../api/page/words/en.js";
 
 const step = (name, ...told) => ({ name, ms: 5, told });
