@@ -15,8 +15,9 @@ from graph.usage import Meter
 from text.normal_forms import flatten
 from text.words import question_terms, terms_of
 
-# The source contains an unverified claim's words and does not conflict with it: half proven.
+# An unverified claim may be true: half proven.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}
+WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 FAILED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
 
 
@@ -145,13 +146,18 @@ class CheckedAnswer:
                 self._endings = sum(ending > each.end for ending in endings)
 
     async def close_section(self, section: Section) -> None:
-        """Add a finished section and check the rest of it; one that cites no source waits for the whole answer."""
+        """Add a finished section and check the rest of it.
+
+        Until a section cites a source, those that cite none wait: the whole answer may name none.
+        """
         early, self._early, self._endings = self._early, [], 0
         self.sections.append(section)
         if section["source_ids"] and section.get("grounded", True):
             start = early[-1].end if early else 0
             claims = [*early, *await self._check(section, start=start)]
             self._take(len(self.sections) - 1, claims)
+        if any(each["source_ids"] and each.get("grounded", True) for each in self.sections):
+            await self.check_rest()
 
     async def check_rest(self) -> None:
         """Check the sections that are unchecked or were edited; if none cites a source, match them against all."""
@@ -381,9 +387,10 @@ def _removed_span(text: str, start: int, end: int) -> tuple[int, int]:
 def correction(failed: Sequence[Claim], before: str, claims: Sequence[Claim], language: str) -> str:
     """Return what a reader who has seen failed claims must be told: that they don't hold, and what does instead.
 
-    ``before`` is the text of the section as it was shown, ``claims`` are those it has now.
+    ``before`` is the text of the section as it was shown, ``claims`` are those it has now; only supported ones
+    are put in the place of what failed.
     """
     lines = prompts.lines(language)
     quoted = "”, “".join(" ".join(claim["text"].split()) for claim in failed)
-    new = [claim["text"] for claim in claims if claim["text"] not in before]
+    new = [claim["text"] for claim in claims if claim["verdict"] == "supported" and claim["text"] not in before]
     return lines.corrected.format(claims=quoted, text=" ".join(new)) if new else lines.withdrawn.format(claims=quoted)

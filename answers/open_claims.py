@@ -1,6 +1,7 @@
 """Ask a judge about the claims that code left open, while the answer is still being written."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from graph.ports import Entry, Judge, Judgement, OpenClaim
 from graph.state import ClaimRow
 from graph.usage import Meter
 from text.answer_markdown import context_of
+
+log = logging.getLogger(__name__)
 
 NOT_JUDGED = "The claims that code left open stay unverified."
 ENTRY_CHARACTERS = 2400  # of a segment that a judge reads around the cited sentences
@@ -37,21 +40,20 @@ class Question:
 def question_of(row: ClaimRow, section: Section, segments: Sequence[Segment], question: str) -> Question | None:
     """Return an open claim with the entries that it cites; None where its section cites nothing that can be read.
 
-    Where code found no sentence near the claim, the cited segments as a whole are its entries.
+    The sentences that code found near the claim come first, then the other cited segments as a whole: what bears a
+    claim out may share no word with it.
     """
-    entries, spans = [], []
-    for segment in segments:
-        proofs = [proof for proof in row["proofs"] if proof["segment_id"] == segment.segment_id]
-        if proofs or not row["proofs"]:
-            entries.append(_entry(segment, proofs))
-            spans.append(_span(segment, proofs))
-    if not entries:
+    found = [
+        (segment, [proof for proof in row["proofs"] if proof["segment_id"] == segment.segment_id])
+        for segment in segments
+    ]
+    shown = sorted(found, key=lambda each: not each[1])[:MOST_ENTRIES]
+    if not shown:
         return None
     text = section["text"]
-    claim = OpenClaim(
-        text[row["start"] : row["end"]], tuple(entries[:MOST_ENTRIES]), question, _before(text, row["start"])
-    )
-    return Question(row, claim, tuple(spans[:MOST_ENTRIES]))
+    entries = tuple(_entry(*each) for each in shown)
+    claim = OpenClaim(text[row["start"] : row["end"]], entries, question, _before(text, row["start"]))
+    return Question(row, claim, tuple(_span(*each) for each in shown))
 
 
 def _before(text: str, start: int) -> str:
@@ -107,7 +109,7 @@ def judged_row(question: Question, judgement: Judgement, judge: str) -> ClaimRow
     )
     decided["judge"] = JudgeMark(model=judge, exam=judgement.exam)
     if judgement.verdict != "unsupported" and not row["proofs"]:
-        decided["proofs"] = list(question.spans[:1])
+        decided["proofs"] = list(question.spans)  # a judge does not say which of them it read
     return decided
 
 
@@ -179,4 +181,7 @@ class JudgeQueue:
                 return await self._judge.judge(claims, meter=self._meter)
             except (BudgetExhausted, DependencyFailed) as error:
                 self.failure = fallback_failure(error, NOT_JUDGED)
+            except Exception:  # an installed judge may raise anything, and no run ends by it
+                log.exception("The judge %s failed.", self._judge.name)
+                self.failure = Failure(code="judge_failed", message=f"The judge failed. {NOT_JUDGED}")
         return [Judgement(None)] * len(claims)

@@ -7,10 +7,11 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from answers.checking import WORST_FIRST
 from answers.citations import build_claim
 from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
-from answers.verifier import WORST_FIRST, ClaimToVerify, Verifier, merged_row, row_of
+from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
 from graph.errors import InvalidRequest
 from graph.evidence import Failure, JudgeMark, Section, Segment, Spent, Verdict, VerdictSource
 

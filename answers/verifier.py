@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from answers.checking import WORST_FIRST
 from answers.claim_evidence import Evidence
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
 from graph.evidence import Failure, Proof, Section, Segment, Spent, Verdict
@@ -13,7 +14,6 @@ from graph.state import ClaimRow
 from graph.usage import Meter
 
 MOST_JUDGED = 3  # segments of which a judge reads a part for one claim
-WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 BETWEEN = "\n\n"
 NOTHING_FOUND = "nothing was found that says anything of this"
 NO_CLAIM = "it states nothing that can be checked"

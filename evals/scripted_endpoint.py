@@ -210,9 +210,9 @@ class ScriptedEndpoint:
         self._keep_alive = keep_alive
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def start(self) -> None:
-        """Listen on a free port of loopback."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+    async def start(self, port: int = 0) -> None:
+        """Listen on a port of loopback; 0 means a free one."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:

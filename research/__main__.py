@@ -1,4 +1,4 @@
-"""Command line: ``python -m research`` claims, wice, rgb, injection, repair, planted, small-talk or probe."""
+"""Command line: ``python -m research`` claims, wice, rgb, injection, repair, planted, recorded, small-talk or probe."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -169,6 +169,25 @@ async def _planted(
     return Exit.OK
 
 
+def recorded(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port on loopback.")] = 18777,
+    replies: Annotated[
+        Path | None, typer.Option("--replies", help="The replies, as JSON lines.", show_default="research/data")
+    ] = None,
+) -> None:
+    """Serve the recorded replies of a strong model on loopback, until interrupted."""
+    run(_recorded(port, replies), as_json=False)
+
+
+async def _recorded(port: int, replies: Path | None) -> Exit:
+    from research.recorded import REPLIES, load_recorded, serve_recorded
+
+    known = load_recorded(replies or REPLIES)
+    progress_console().print(f"{len(known)} replies at http://127.0.0.1:{port}/v1")
+    await serve_recorded(known, port)
+    return Exit.OK
+
+
 def small_talk(as_json: AsJson = False) -> None:
     """Measure how well 100 questions are separated from 100 lines of small talk."""
     run(_small_talk(as_json), as_json=as_json)
@@ -279,7 +298,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for measurement in (claims, wice, rgb, injection, repair, planted, small_talk, probe):
+for measurement in (claims, wice, rgb, injection, repair, planted, recorded, small_talk, probe):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

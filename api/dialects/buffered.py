@@ -64,14 +64,17 @@ class BufferedEncoding:
         """Return the frames of an event; none after the end."""
         if self._over:
             return b""
-        if self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":
-            return self._end(cancelled_as_failure(event))
+        stopped = self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled"
         try:
             sections = self._buffer.feed(event)
             self._has_cited = self._has_cited or any(section.source_ids for section in sections)
-            frames = self._encode_sections(sections) + self._encode_event(event)
+            frames = self._encode_sections(sections)
+            if not stopped:
+                frames += self._encode_event(event)
         except Retracted:
             return self._end(self._rewritten)
+        if isinstance(event, RunFinished) and stopped:
+            return frames + self._end(cancelled_as_failure(event))
         self._over = isinstance(event, TERMINAL)
         return frames
 

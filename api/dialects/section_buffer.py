@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answers.checking import has_failed_claim
+from answers.checking import WORST_FIRST, correction, has_failed_claim
 from answers.standing import RunView, SectionView
 from graph.events import (
     AnyEvent,
@@ -18,11 +18,12 @@ from graph.events import (
     TextDelta,
 )
 from graph.evidence import Claim, Message
+from text.language import language
 from text.mark_places import settled_end
 
 
 class Retracted(Exception):
-    """Text that was already sent has changed, and no correction says so: it was written again after a crash."""
+    """Text that was already sent has changed, and no correction says so, as when it was written again after a crash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ class _Sent:
     corrected: bool = False
 
 
+def _has_left(claim: Claim, sent: _Sent) -> bool:
+    return sent.text[claim["start"] : claim["end"]] == claim["text"]
+
+
 def _is_uncorrected(sent: _Sent) -> bool:
     return sent.changed and not sent.corrected
 
@@ -75,11 +80,16 @@ class SectionBuffer:
         self._sent: dict[int, _Sent] = {}  # by section index
         self._first_open = 0  # index of the first section that has not left as a whole
         self._positions = 0
-        self._latest: dict[str, Claim] = {}  # by text
+        self._latest: dict[str, dict[int, Claim]] = {}  # by text, and by section index
+        self._language = ""
 
     def latest(self, claim: Claim) -> Claim:
-        """Return a claim with its latest verdict, which may have come after its text has left."""
-        return self._latest.get(claim["text"], claim)
+        """Return a claim with its latest verdict, which may have come after its text has left.
+
+        Of the same words in several sections it is the worst verdict.
+        """
+        known = self._latest.get(claim["text"], {})
+        return min(known.values(), key=lambda each: WORST_FIRST.index(each["verdict"]), default=claim)
 
     def feed(self, event: AnyEvent) -> list[FinalSection]:
         """Read an event, and return what it releases.
@@ -88,10 +98,12 @@ class SectionBuffer:
         """
         self._view.feed(event)
         if isinstance(event, SectionChecked | SectionRevised):
-            self._latest.update({claim["text"]: claim for claim in event.claims})
+            for claim in event.claims:
+                self._latest.setdefault(claim["text"], {})[event.section_index] = claim
         match event:
             case RunStarted():
                 self._waits_for_judge = event.release == "judged"
+                self._language = language(event.question)
             case RunResumed():
                 self._first_open = 0
             case RunFinished():
@@ -120,7 +132,7 @@ class SectionBuffer:
         sent = self._sent.get(event.section_index)
         if sent is None or not sent.changed:
             return []
-        if any(claim["end"] <= len(sent.text) for claim in event.claims):
+        if sent.corrected or any(_has_left(claim, sent) for claim in event.claims):
             sent.corrected = True
             self._positions += 1
             return [FinalSection(self._positions - 1, event.text, [], [])]
@@ -175,7 +187,27 @@ class SectionBuffer:
         within = [claim for claim in claims if claim["end"] <= len(text)]
         return [FinalSection(sent.position, text, source_ids, within, start, grounded)]
 
+    def _stopped(self) -> list[FinalSection]:
+        """Return what stands and has not left yet, and a correction of what has left and failed since."""
+        ready: list[FinalSection] = []
+        for index, section in sorted(self._view.sections.items()):
+            sent, text = self._sent.get(index), section.standing_text
+            if sent is None or text.startswith(sent.text):
+                ready += self._part(index, text, section.cited_ids, section.claims, section.grounded)
+                continue
+            failed = [claim for claim in section.claims if has_failed_claim(claim) and _has_left(claim, sent)]
+            if failed and not sent.corrected:
+                self._positions += 1
+                ready.append(
+                    FinalSection(self._positions - 1, correction(failed, sent.text, [], self._language), [], [])
+                )
+            elif not sent.changed:
+                raise Retracted
+        return ready
+
     def _rest(self, end: RunFinished) -> list[FinalSection]:
+        if end.outcome == "cancelled":
+            return self._stopped()
         # The message is authoritative: it omits withdrawn sections and renumbers the others.
         sections = final_sections(end.message)
         standing = [index for index, section in sorted(self._view.sections.items()) if section.standing_text]

@@ -29,15 +29,15 @@ def shown_quotes(record: Record) -> list[Quote]:
 def written_quotes(record: Record) -> list[Quote]:
     """Return what the answer rested on as first checked.
 
-    These are the quotes of each section's claims; where none of a section's claims got a quote, as when all of them
-    were called unsupported, the segments that the section cites.
+    These are the quotes of each section's claims; where a section has claims and none got a quote, as when all of them
+    were called unsupported, the segments that it cites.
     """
     texts = {source["segment_id"]: Quote(source["document"], source["text"]) for source in record["sources"]}
     found: list[Quote] = []
     for place, section in enumerate(_first_sections(record)):
         claims = [claim for claim in first_claims_by_writer(record) if claim["section"] == place]
         quotes = [Quote(each["document"], each["quote"]) for claim in claims for each in claim["citations"]]
-        found += quotes or [texts[cited] for cited in section["source_ids"] if cited in texts]
+        found += quotes or [texts[cited] for cited in section["source_ids"] if claims and cited in texts]
     return found
 
 

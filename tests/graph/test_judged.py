@@ -76,6 +76,30 @@ async def test_an_item_goes_to_the_judge_with_the_line_that_leads_to_it() -> Non
     assert "Unpaid" not in asked[OPEN]
 
 
+async def test_what_a_section_cites_goes_to_the_judge_whatever_words_it_shares() -> None:
+    judge = ScriptedJudge()
+    drafts = quote(OPEN, "kitchen:0", "handbook:0")
+    asked = Asked(family=ScriptedFamily(drafts=[drafts]), ports={"judge": judge})
+    await asked.ask(f"{QUESTION} when the kitchen closes at nine")
+    ((claim,),) = judge.asked
+    assert [entry.title for entry in claim.entries] == ["handbook", "kitchen"]
+
+
+async def test_a_section_without_sources_is_checked_before_the_answer_ends() -> None:
+    asked = Asked(family=Unhurried(drafts=[[*GOOD, *quote("Whales sing at night."), *GOOD]]))
+    await asked.ask(QUESTION)
+    kinds = ("section_finished", "section_checked")
+    order = [(event.type, event.section_index) for event in asked.events if event.type in kinds]
+    assert order.index(("section_checked", 1)) < order.index(("section_finished", 2))
+
+
+async def test_a_judge_that_breaks_leaves_claims_open_and_the_run_whole() -> None:
+    asked = judged(ScriptedJudge(failures=[ValueError("no such head")]), OPEN)
+    state = await asked.ask(QUESTION)
+    assert state.stop_reason == "answer_complete"
+    assert checks(asked)[-1].claims[0]["verdict"] == "unverified"
+
+
 @pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
 async def test_what_the_judge_refutes_is_withdrawn_and_corrected(verdict: Verdict) -> None:
     asked = judged(ScriptedJudge(otherwise=verdict), "Staff get 25 days of annual leave.", OPEN)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -213,6 +214,23 @@ def test_from_a_failed_claim_on_a_section_waits() -> None:
     assert hear(held, [cut]) == ["Right. Right again."]
     untold = Correction(section_index=0, claims=[claims[1]], text="“Wrong.” does not hold.")
     assert hear(held, [untold, finished("Right. Right again.")]) == []  # nobody has read it
+
+
+def test_a_run_that_is_stopped_corrects_what_has_failed_since_it_left() -> None:
+    held = SectionBuffer()
+    open_claims, failed = judged("Wrong.", "unverified"), judged("Wrong.", "unsupported")
+    hear(held, [*written(0, "Wrong."), SectionChecked(section_index=0, claims=open_claims, judging=True)])
+    hear(held, [SectionChecked(section_index=0, claims=failed)])
+    [told] = held.feed(replace(finished(), outcome="cancelled", stop_reason="cancel_requested"))
+    assert (told.position, "Wrong." in told.text, told.text != "Wrong.") == (1, True, True)
+
+
+def test_the_same_words_of_two_sections_have_the_worse_verdict() -> None:
+    held = SectionBuffer()
+    open_claims = judged("It lasts 10 years.", "unverified")
+    hear(held, [*written(0, "It lasts 10 years."), SectionChecked(section_index=0, claims=open_claims)])
+    hear(held, [*written(1, "It lasts 10 years."), checked(1, "It lasts 10 years.", "supported", 1)])
+    assert held.latest(open_claims[0])["verdict"] == "unverified"
 
 
 def test_what_has_left_and_fails_is_followed_by_a_correction() -> None:

@@ -46,7 +46,7 @@ def _content(reading: ParsedSentence) -> list[str]:
     return [token.key for token in reading.tokens if is_content(token)]
 
 
-SMALL = 16_000  # characters of new text that are checked at once, since a thread would take longer
+SMALL = 2_000  # characters of new text that are checked at once, since a thread would take longer
 _KEPT = 16  # sets of sources that are kept indexed
 _WORKERS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="check")
 

@@ -10,6 +10,8 @@ from text.language import language
 from tools.judges.exam_marking import LanguageResult, accepts
 from tools.judges.examiner import Examiner, Standing
 
+NO_PROBABILITY = "The judge reported no probability of support, which its exam asks for."
+
 
 @dataclass(frozen=True, slots=True)
 class ExaminedJudge:
@@ -73,6 +75,8 @@ def _examined(judgement: Judgement, result: LanguageResult) -> Judgement:
         return judgement
     if judgement.verdict != "supported" or accepts(judgement, result.threshold):
         return replace(judgement, exam=result.figure)
-    reported = f"{judgement.probability:.2f}" if judgement.probability is not None else "none"
-    reason = f"Its probability of support, {reported}, is below the {result.threshold:.2f} that its exam asks for."
+    if judgement.probability is None:
+        return Judgement(None, reason=NO_PROBABILITY)
+    least = f"the {result.threshold:.2f} that its exam asks for"
+    reason = f"Its probability of support, {judgement.probability:.2f}, is below {least}."
     return replace(judgement, verdict="unsupported", reason=reason, exam=result.figure)

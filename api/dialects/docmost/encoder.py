@@ -1,6 +1,6 @@
 """The docmost dialect: data-only frames of sources, memory, thinking and chunks of text with footnote marks.
 
-Its clients can't retract text, so a section is sent when it is final. Docs: dialect-docmost.md.
+Its clients can't retract text, so text is sent once it may leave, and corrected in words. Docs: dialect-docmost.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,9 @@
 """The openai dialect: a run as the chunks of a streamed chat completion, with Open WebUI's events on request.
 
-Chunks can't be retracted, so sections are buffered until their verdicts. What OpenAI has no chunk for is sent as a
-well-formed chunk without choices, since clients fail on anything else. Open WebUI lists sources in the order in which
-they arrive, one for each ``metadata.source``, and links ``[n]`` to the n-th of them; so they are sent by index, before
-the text. Its direct connections from the browser ignore events.
+Chunks can't be retracted, so text is sent once it may leave, and corrected in words. What OpenAI has no chunk for is
+sent as a well-formed chunk without choices, since clients fail on anything else. Open WebUI lists sources in the order
+in which they arrive, one for each ``metadata.source``, and links ``[n]`` to the n-th of them; so they are sent by
+index, before the text. Its direct connections from the browser ignore events.
 """
 
 from collections.abc import Mapping, Sequence
