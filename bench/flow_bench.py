@@ -61,7 +61,11 @@ async def run(folder: Path) -> list[Figure]:
     return [
         *_figures("first sentence", {name: each.first for name, each in lags.items()}, floor.first, FIRST_MS),
         *_figures("last text", {name: each.last for name, each in lags.items()}, floor.last, LAST_MS),
-        *_figures("first word", {"native": native.word}, floor.word, None),
+        compared(
+            figure("first word p50, native", percentile(native.word, 0.5), "ms"),
+            {"p95": percentile(native.word, 0.95)},
+            rival=None,
+        ),
         figure("model calls before the first word", max(calls.first), "", at_most=0),
         figure("the same, with a selected page", max(calls.with_page), "", at_most=0),
         figure("the same, of a follow-up", max(calls.follow_up), "", at_most=1),
@@ -100,7 +104,7 @@ def _note(lags: Lags, texts: Sequence[tuple[int, str]], answer: PacedAnswer) -> 
     lags.last.append((texts[-1][0] - answer.ended_at) / 1e6)
 
 
-def _figures(name: str, lags: Mapping[str, Sequence[float]], floor: Sequence[float], most: int | None) -> list[Figure]:
+def _figures(name: str, lags: Mapping[str, Sequence[float]], floor: Sequence[float], most: int) -> list[Figure]:
     """Return the median of each format, with its 95th percentile and the floor's median beside it."""
     return [
         compared(
