@@ -311,7 +311,7 @@ class Settings(BaseSettings):
         """The settings whose value came from another stack's name, with that name."""
         return self._aliases
 
-    @field_validator("page_tokens", mode="before")
+    @field_validator("page_tokens", "answer_from", mode="before")
     @classmethod
     def _unset(cls, value: object) -> object:
         return None if value == "" else value

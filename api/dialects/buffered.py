@@ -54,7 +54,7 @@ class BufferedEncoding:
     ) -> None:
         self._encode_event = encode_event
         self._encode_sections = encode_sections
-        self._buffer = SectionBuffer()
+        self._buffer = SectionBuffer(only_checked=cut_short_fails)
         self._cut_short_fails = cut_short_fails
         self._rewritten = replace(ANSWER_REWRITTEN, suggestion=advice) if advice else ANSWER_REWRITTEN
         self._over = False

@@ -72,10 +72,13 @@ class SectionBuffer:
     is being written; with ``judged`` a section leaves when no word of a judge is to follow. Where nothing was searched,
     text leaves as it is written. From a claim that failed on, a section waits until it is repaired or withdrawn, and
     the sections after it wait with it. What has left and turns out false is followed by a correction.
+
+    A run that is stopped ends in all that stands, or with ``only_checked`` in what a check has passed of it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, only_checked: bool = False) -> None:
         self._view = RunView()
+        self._only_checked = only_checked
         self._waits_for_judge = False
         self._sent: dict[int, _Sent] = {}  # by section index
         self._first_open = 0  # index of the first section that has not left as a whole
@@ -191,7 +194,8 @@ class SectionBuffer:
         """Return what stands and has not left yet, and a correction of what has left and failed since."""
         ready: list[FinalSection] = []
         for index, section in sorted(self._view.sections.items()):
-            sent, text = self._sent.get(index), section.standing_text
+            sent = self._sent.get(index)
+            text = section.text[: self._end_of_release(section)] if self._only_checked else section.standing_text
             if sent is None or text.startswith(sent.text):
                 ready += self._part(index, text, section.cited_ids, section.claims, section.grounded)
                 continue

@@ -170,9 +170,7 @@ async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Vi
     )
     await signs.nth(1).click()
     await expect(popover(page)).to_contain_text("words alone can't prove that they mean the same")
-    await expect(popover(page)).to_contain_text(
-        "It is nearly a sentence of its source, but for this: “Anna” → “Ben”, “Ben” → “Anna”.", ignore_case=True
-    )
+    await expect(popover(page)).to_contain_text("The source has the same words in another order.")
     await signs.nth(0).click()
     await expect(popover(page)).to_have_text(re.compile("The source says “March”, the answer says “June”"))
     await page.mouse.click(5, 5)
