@@ -3,7 +3,7 @@
 Near a cap, steps are skipped in a fixed order, from the top of this list:
 
 1. a model's opinion of the answer (``assess_quality``)
-2. repair of failed sections (``rewrite_query`` to ``generate_answer``); the judge leaves its calls while text is written
+2. repair of failed sections (``rewrite_query`` to ``generate_answer``); the judge spares its calls while text comes
 3. the judge's word on claims that code left open (``generate_answer``); the verdicts of code remain
 4. grading by a model, in thorough effort; segments are kept by their search score
 5. rewriting the search query by a model; it is reworded by rule

@@ -216,7 +216,7 @@ class SectionBuffer:
         sections = final_sections(end.message)
         standing = [index for index, section in sorted(self._view.sections.items()) if section.standing_text]
         unknown = range(len(self._view.sections), len(self._view.sections) + len(sections))
-        lost = [self._sent[index] for index in standing[len(sections) :] if index in self._sent]
+        lost = [sent for index, sent in self._sent.items() if index not in standing[: len(sections)]]
         if any(not sent.changed for sent in lost) or any(map(_is_uncorrected, self._sent.values())):
             raise Retracted
         ready: list[FinalSection] = []

@@ -110,7 +110,7 @@ async def test_a_server_that_cannot_be_reached(url: str, error: type[Exception])
 
 async def test_no_free_connection_is_told_after_the_timeout(database_url: str) -> None:
     async with (
-        open_database(over(database_url, pool_size=2, pool_timeout_seconds=0.1)) as database,
+        open_database(over(database_url, pool_size=2, pool_timeout_seconds=0.5)) as database,
         database.connection(),
         database.connection(),
     ):
