@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer
 from graph.events import TERMINAL, AnyEvent, RunFailed, RunFinished
-from graph.evidence import Claim
+from graph.evidence import Claim, Source
 
 ANSWER_REWRITTEN = RunFailed(
     code="answer_rewritten",
@@ -81,6 +81,16 @@ class BufferedEncoding:
     def rests_on_sources(self, end: RunFinished) -> bool:
         """Whether the answer or text that left before it cites sources; a refusal and what a model knows cite none."""
         return self._has_cited or bool(end.message["sources"])
+
+    def extended(self, before: Sequence[Source], sources: list[Source]) -> list[Source]:
+        """Return the sources of a run after more were kept.
+
+        Raises Retracted if text has left whose marks point at others, as where a run was repeated after a crash.
+        """
+        kept = [source["segment_id"] for source in sources[: len(before)]]
+        if self._has_cited and kept != [source["segment_id"] for source in before]:
+            raise Retracted
+        return sources
 
     def latest(self, claim: Claim) -> Claim:
         """Return a claim with its latest verdict, which may have come after its text was sent."""

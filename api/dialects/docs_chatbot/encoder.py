@@ -138,7 +138,7 @@ class DocsChatbotEncoder:
 
     @_encode.register
     def _sources_graded(self, event: SourcesGraded) -> bytes:
-        self._sources = event.sources
+        self._sources = self._buffered.extended(self._sources, event.sources)
         return self._context() if event.sources else b""
 
     @_encode.register
