@@ -6,13 +6,26 @@ letters keep their composition, so that a quote is exact to the code point. If t
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from text.normal_forms import without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
-BlockKind = Literal["heading", "paragraph", "list_item", "table_row", "code", "quote"]
+BlockKind = Literal[
+    "heading",
+    "paragraph",
+    "list_item",
+    "table_row",
+    "code",
+    "quote",
+    "term",  # of a definition list, the signature of a function, the name of an option
+    "caption",  # of a table, figure or code block
+    "label",  # of an admonition: "Note", "Deprecated since version 2"
+    "footnote",
+    "contents",  # a line of a table of contents or of an index, which answers nothing
+]
 PAGE_END = "\n\f"
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = re.compile(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
@@ -24,7 +37,10 @@ class Block:
     """A structural unit of canonical text, without surrounding white space.
 
     ``heading`` is the path of headings above the block, joined by " > "; a heading's own path ends with itself.
-    ``page_idx`` is 0-based, or None if the format has no pages.
+    ``page_idx`` is 0-based, or None if the format has no pages. ``hangs_on`` are the indexes of earlier blocks, the
+    outermost first, that this one cannot be understood without: the term it defines, the lead-in of its list or code,
+    the caption and the header row of its table, the label of its admonition. ``anchor`` is the id in the file of the
+    block or of the nearest element around or above it, for links; "" where there is none.
     """
 
     start: int
@@ -32,6 +48,8 @@ class Block:
     kind: BlockKind
     heading: str = ""
     page_idx: int | None = None
+    hangs_on: tuple[int, ...] = ()
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,30 +90,41 @@ class CanonicalText:
         self._path: list[tuple[int, str]] = []
         self._highest: tuple[int, str] | None = None
 
-    def add_heading(self, level: int, text: str) -> None:
+    def add_heading(self, level: int, text: str, *, anchor: str = "") -> None:
         """Write a heading of a level from 1; later blocks belong to it until a heading of the same or a higher rank."""
         line = " ".join(storable(text).split())
         if line:
             self._path = [*((at, name) for at, name in self._path if at < level), (level, line)]
             self._highest = min(self._highest or (level, line), (level, line), key=lambda heading: heading[0])
-            self.add("heading", line)
+            self.add("heading", line, anchor=anchor)
 
-    def add(self, kind: BlockKind, text: str, *, tight: bool = False) -> None:
-        """Write a block, after a blank line or, with ``tight``, on the next line.
+    def add(
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        tight: bool = False,
+        hangs_on: Sequence[int | None] = (),
+        anchor: str = "",
+    ) -> int | None:
+        """Write a block, after a blank line or, with ``tight``, on the next line; return its index.
 
-        Blank text is skipped. Surrounding white space is removed, but code and list items keep their indent.
+        Blank text is skipped, and its index is None. Surrounding white space is removed, but code and list items keep
+        their indent. ``hangs_on`` are indexes that this method has returned.
         """
         body = storable(text)
         body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body).rstrip() if kind in ("code", "list_item") else body.strip()
         if not body.strip():
-            return
+            return None
         if self._blocks:
             self._write(PAGE_END if self._written_page != self.page_idx else "\n" if tight else "\n\n")
         self._written_page = self.page_idx
         start = self._length
         self._write(body)
         heading = " > ".join(name for _, name in self._path)
-        self._blocks.append(Block(start, self._length, kind, heading, self.page_idx))
+        above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
+        self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor))
+        return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
         """Return the written text. Its default title is the first heading of the highest rank."""
