@@ -25,6 +25,29 @@ AnswerFrom = Literal["library", "library_then_model", "model"]
 Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
 Freshness = Literal["fresh", "moved", "changed", "deleted"]
+BlockKind = Literal[
+    "heading",
+    "paragraph",
+    "list_item",
+    "table_row",
+    "code",
+    "quote",
+    "term",  # of a definition list, the signature of a function, the name of an option
+    "caption",  # of a table, figure or code block
+    "label",  # of an admonition: "Note", "Deprecated since version 2"
+    "footnote",
+    "contents",  # a line of a table of contents or of an index, which answers nothing
+]
+ContextRole = Literal[
+    "heading",
+    "term",
+    "caption",
+    "header",  # the row that names the columns
+    "label",
+    "lead",  # the sentence that introduces a list or code, or the item that a nested one belongs to
+    "before",  # the sentence that "it" or "this" points to
+    "governs",  # what denies, conditions, doubts or repeals the entry, or who says it
+]
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
@@ -63,11 +86,36 @@ class Space(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
+class ContextSlice:
+    """A slice of canonical text that an entry hangs on, and what it is to the entry; it may be in another segment."""
+
+    role: ContextRole
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentBlock:
+    """The part of a parsed block that is in a segment, in offsets of the canonical text.
+
+    ``context`` is what the whole block hangs on, the outermost first; ``anchor`` its id in the file, for links, or "".
+    """
+
+    start: int
+    end: int
+    kind: BlockKind
+    context: tuple[ContextSlice, ...] = ()
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """A contiguous slice of canonical text, with its location in the document.
 
     ``text == canonical_text[start:end]``. ``page_idx`` is 0-based, or None where the format has no pages; ``heading``
-    is the path of headings above the segment, joined by " > ".
+    is the path of headings above the segment, joined by " > ". ``blocks`` are in order and do not overlap; there are
+    none where the segment was stored without its structure.
     """
 
     document_id: str
@@ -84,6 +132,7 @@ class Segment:
     space: Space | None = None
     url: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    blocks: tuple[SegmentBlock, ...] = ()
 
     @property
     def segment_id(self) -> str:
@@ -174,11 +223,21 @@ class Proof(TypedDict):
     origin: Origin
 
 
+class CitationContext(TypedDict):
+    """A slice of the canonical text that a quote hangs on, such as the term that it defines."""
+
+    role: ContextRole
+    start: int
+    end: int
+    text: str
+
+
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
-    When an old session is read, ``freshness`` shows whether the quote is fresh, moved, changed or deleted, and
-    ``now`` is its current location, if the offsets or the segment number have changed.
+    ``context`` is what the quote hangs on, the outermost first. When an old session is read, ``freshness`` shows
+    whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the
+    segment number have changed.
     """
 
     segment_id: str
@@ -192,6 +251,7 @@ class Citation(TypedDict):
     verdict: Verdict
     source_index: int
     section_index: int
+    context: NotRequired[list[CitationContext]]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
 

@@ -58,17 +58,19 @@ class QueryTerms:
     unspaced: NDArray[np.bool_]
 
 
-def weigh_segment(text: str, *, title: str = "", heading: str = "") -> TermVector:
+def weigh_segment(text: str, *, title: str = "", heading: str = "", named: str = "", around: str = "") -> TermVector:
     """Weight each term of a segment by BM25 without the IDF, which the question contributes.
 
-    Weights are in (0, K1 + 1). The title counts ``TITLE_COUNT`` times, the heading path once. Term-frequency
-    saturation and length normalisation after Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009),
-    with a fixed mean length, so that stored weights never go stale.
+    Weights are in (0, K1 + 1). The title counts ``TITLE_COUNT`` times, the heading path once; so do ``named``, the
+    terms that it defines, beside their place in the text, and ``around``, what it hangs on outside of itself.
+    Term-frequency saturation and length normalisation after Robertson and Zaragoza, "The Probabilistic Relevance
+    Framework" (2009), with a fixed mean length, so that stored weights never go stale.
     """
     counts: Counter[int] = Counter()
     length, unspaced = _count(text, counts)
-    if heading:
-        length += _count(heading, counts)[0]
+    for field in (heading, named, around):
+        if field:
+            length += _count(field, counts)[0]
     if title:
         ids, title_length = _count_short(title)
         length += TITLE_COUNT * title_length

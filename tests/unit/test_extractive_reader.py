@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
 from text.normal_forms import flatten
+from text.shapes import shape_of
 from text.words import question_terms
 from tools.embeddings.static_embedding import bundled_embedder
 from tools.extractive.extractive_family import ANSWERABLE
@@ -16,7 +17,7 @@ from tools.extractive.question_analysis import about_whole_page
 from tools.extractive.reader import fitted_weights, rank_sentences, relevances
 from tools.extractive.sentence_features import FEATURES, compute_features
 from tools.rules.answer_types import asked_type
-from tools.rules.candidate_sentences import candidate_sentences, shape_of
+from tools.rules.candidate_sentences import candidate_sentences
 
 
 @pytest.fixture(scope="module", autouse=True)

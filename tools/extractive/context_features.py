@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from graph.evidence import Segment
 from text.normal_forms import flatten
+from text.shapes import Shape
 from text.words import QuestionTerms, comparable_text
 from tools.extractive.question_analysis import asked_quantity, names_in, numbers_in, quantities_in, share_missing
 from tools.extractive.similarity import Bools, Floats, cover, cover_beyond, idf, measure_similarity, presence
-from tools.rules.candidate_sentences import CandidateSentence, Shape
+from tools.rules.candidate_sentences import CandidateSentence
 
 
 class SentenceContext(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from graph.evidence import Hit, Segment
+from text.shapes import Shape
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
@@ -25,7 +26,7 @@ from tools.extractive.sentence_features import (
 )
 from tools.extractive.similarity import Floats, measure_similarity
 from tools.extractive.subquestions import split_question
-from tools.rules.candidate_sentences import CandidateSentence, Shape, candidate_sentences
+from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any
@@ -18,7 +18,7 @@ from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, parse
 from tools.parsers.canonical_text import storable
 
-HASH_EPOCH = b"1"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
+HASH_EPOCH = b"2"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
 _NAMED_BY_TEXT = 80
@@ -184,7 +184,7 @@ def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
     for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
         digest.update(b"%d:" % len(part) + part)
     for block in parsed.blocks:
-        digest.update(repr((block.start, block.end, block.kind, block.heading, block.page_idx)).encode())
+        digest.update(repr(astuple(block)).encode())
     return digest.hexdigest()
 
 

@@ -7,12 +7,14 @@ keeps a heading together with the text after it. Segments don't overlap: retriev
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from typing import Literal, NamedTuple
 
 from graph.errors import ConfigurationError
+from graph.evidence import SegmentBlock
 from text.sentences import sentences
 from text.words import count_words, cut_near, is_boundary
+from tools.library.structure import LEADING, WHOLE, blocks_within
 from tools.parsers.canonical_text import Block, Parsed
 
 Count = Callable[[Sequence[str]], list[int]]
@@ -22,7 +24,7 @@ _SLACK = 32  # the counts of single words may add up to a little less than the c
 _MOST_CHARACTERS = 16  # of a token or a word: a very long line of dashes is a large piece, whatever its count
 
 
-Span = tuple[int, int, Block, bool]
+Span = tuple[int, int, Block, bool, bool]
 
 
 class Piece(NamedTuple):
@@ -33,6 +35,7 @@ class Piece(NamedTuple):
     weight: float
     block: Block
     opens: bool  # whether it begins its block
+    leads: bool  # whether what follows cannot be understood without it: a heading, a term, the lead-in of a list
 
 
 def pieces_of(parsed: Parsed, count: Count) -> list[Piece]:
@@ -49,59 +52,65 @@ def fitted(text: str, pieces: Sequence[Piece], limit: float, count: Count) -> It
             yield from _shares(text, piece, room, count)
         else:
             yield piece
-        headed = headed + piece.weight if piece.block.kind == "heading" else 0.0
+        headed = headed + piece.weight if piece.leads else 0.0
 
 
 def _spans(parsed: Parsed) -> Iterator[Span]:
     """Yield the spans of blocks and sentences; white space between blocks belongs to the block before it."""
     text = parsed.text
     blocks = parsed.blocks or (Block(0, len(text), "paragraph"),)
+    leads = [
+        block.kind in LEADING or (after is not None and at in after.hangs_on)
+        for at, (block, after) in enumerate(zip_longest(blocks, blocks[1:]))
+    ]
     bounds = [0, *(block.start for block in blocks[1:]), len(text)]
-    for block, (start, end) in zip(blocks, pairwise(bounds), strict=True):
+    for block, leading, (start, end) in zip(blocks, leads, pairwise(bounds), strict=True):
         body = text[start:end]
-        if block.kind in ("heading", "table_row"):
+        if block.kind in WHOLE:
             inner = [(0, len(body))] if body else []
         elif block.kind == "code":
             inner = [line.span() for line in _LINE.finditer(body) if line[0]]
         else:
             inner = sentences(body)
         for first, last in inner:
-            yield start + first, start + last, block, first == 0
+            yield start + first, start + last, block, first == 0, leading and last == len(body)
 
 
 def _whole_graphemes(text: str, spans: Iterator[Span]) -> Iterator[Span]:
     """Join spans of one page whose boundary splits a grapheme: a combining mark may follow a full stop or a space."""
     held: Span | None = None
-    for start, end, block, opens in spans:
+    for start, end, block, opens, leads in spans:
         if held is not None and held[2].page_idx == block.page_idx and not is_boundary(text, start):
             held = (held[0], end, *held[2:])
             continue
         if held is not None:
             yield held
-        held = (start, end, block, opens)
+        held = (start, end, block, opens, leads)
     if held is not None:
         yield held
 
 
 def _measured(text: str, spans: Sequence[Span], count: Count) -> list[Piece]:
     # Tokenizers attach a space to the next word, so a trailing space is counted with the next span.
-    counts = count([text[start:end].removesuffix(" ") for start, end, _, _ in spans])
+    counts = count([text[start:end].removesuffix(" ") for start, end, *_ in spans])
     return [
-        Piece(start, end, max(number, (end - start) / _MOST_CHARACTERS), block, opens)
-        for (start, end, block, opens), number in zip(spans, counts, strict=True)
+        Piece(start, end, max(number, (end - start) / _MOST_CHARACTERS), block, opens, leads)
+        for (start, end, block, opens, leads), number in zip(spans, counts, strict=True)
     ]
 
 
 def _shares(text: str, piece: Piece, limit: float, count: Count) -> list[Piece]:
     """Split a piece evenly into pieces up to a limit, between words, or within a word that is too large."""
-    words = _measured(text, [(*span, piece.block, False) for span in _words(text, piece.start, piece.end)], count)
+    words = _measured(
+        text, [(*span, piece.block, False, False) for span in _words(text, piece.start, piece.end)], count
+    )
     atoms: list[Piece] = []
     for word in words:
         if word.weight <= limit:
             atoms.append(word)
         else:
             cuts = _graphemes(text, word.start, word.end, max(1, int(limit // 8)))
-            atoms += _measured(text, [(*span, piece.block, False) for span in cuts], count)
+            atoms += _measured(text, [(*span, piece.block, False, False) for span in cuts], count)
     total = sum(atom.weight for atom in atoms)
     close = max(1, limit - limit // _SLACK)
     even = total / -(-total // close)
@@ -139,8 +148,8 @@ PieceRun = list[Piece]
 def pack_pieces(pieces: Sequence[Piece], limit: float) -> list[PieceRun]:
     """Pack the pieces of one page into runs, in order; a run weighs at most ``limit`` unless a single unit weighs more.
 
-    A unit is a piece with the headings before it. Runs follow headed parts: a short part is joined with the next, and a
-    part over the limit is split evenly, at the end of a block if one is near.
+    A unit is a piece with the headings, terms and lead-ins before it. Runs follow headed parts: a short part is joined
+    with the next, and a part over the limit is split evenly, at the end of a block if one is near.
     """
     parts: list[list[PieceRun]] = []
     filled = 0.0
@@ -155,20 +164,19 @@ def pack_pieces(pieces: Sequence[Piece], limit: float) -> list[PieceRun]:
 
 
 def _units(pieces: Sequence[Piece], limit: float) -> Iterator[PieceRun]:
-    headings: PieceRun = []
-    headed = 0.0
+    held: PieceRun = []
+    weight = 0.0
     for piece in pieces:
-        if headings and headed + piece.weight > limit:
-            yield headings
-            headings, headed = [], 0.0
-        if piece.block.kind == "heading":
-            headings.append(piece)
-            headed += piece.weight
-        else:
-            yield [*headings, piece]
-            headings, headed = [], 0.0
-    if headings:
-        yield headings
+        if held and weight + piece.weight > limit:
+            yield held
+            held, weight = [], 0.0
+        held.append(piece)
+        weight += piece.weight
+        if not piece.leads:
+            yield held
+            held, weight = [], 0.0
+    if held:
+        yield held
 
 
 def _shared(units: list[PieceRun], limit: float) -> Iterator[PieceRun]:
@@ -223,7 +231,7 @@ _SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z")
 
 @dataclass(frozen=True, slots=True)
 class SegmentSpan:
-    """A segment before it is stored: its span of the canonical text, page, heading path and token count."""
+    """A segment before it is stored: its span of the canonical text, page, heading path, token count and blocks."""
 
     segment_index: int
     start: int
@@ -231,6 +239,7 @@ class SegmentSpan:
     page_idx: int | None
     heading: str
     tokens: int
+    blocks: tuple[SegmentBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,16 +272,18 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
         if whole <= size.limit:
             [tokens] = [whole] if size.unit == "tokens" else count_tokens([parsed.text])
             first = parsed.blocks[0]
-            return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens)]
+            [blocks] = blocks_within(parsed, [(0, len(parsed.text))])
+            return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens, blocks)]
     pages = groupby(pieces_of(parsed, count), key=lambda piece: piece.block.page_idx)
     runs = [run for _, page in pages for run in _packed(parsed.text, list(page), size.limit, count)]
     packed = _within_size(parsed.text, runs, size.limit, count)
     if size.unit == "words":
         counts = count_tokens([_text(parsed.text, run) for run, _ in packed])
         packed = [(run, number) for (run, _), number in zip(packed, counts, strict=True)]
+    structure = blocks_within(parsed, [(run[0].start, run[-1].end) for run, _ in packed])
     return [
-        SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number)
-        for index, (run, number) in enumerate(packed)
+        SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number, blocks)
+        for index, ((run, number), blocks) in enumerate(zip(packed, structure, strict=True))
     ]
 
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import Block, BlockKind, CanonicalText, Parsed
+from graph.evidence import BlockKind
+from tools.parsers.canonical_text import Block, CanonicalText, Parsed
 from tools.parsers.parser_registry import Formats, Parser, formats
 
 __all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats", "parse"]

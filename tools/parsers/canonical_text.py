@@ -8,24 +8,12 @@ letters keep their composition, so that a quote is exact to the code point. If t
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from graph.evidence import BlockKind
 from text.normal_forms import without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
-BlockKind = Literal[
-    "heading",
-    "paragraph",
-    "list_item",
-    "table_row",
-    "code",
-    "quote",
-    "term",  # of a definition list, the signature of a function, the name of an option
-    "caption",  # of a table, figure or code block
-    "label",  # of an admonition: "Note", "Deprecated since version 2"
-    "footnote",
-    "contents",  # a line of a table of contents or of an index, which answers nothing
-]
 PAGE_END = "\n\f"
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = re.compile(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")

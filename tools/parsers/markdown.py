@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import BlockKind, CanonicalText, Parsed, storable, unwrapped
+from graph.evidence import BlockKind
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.plain import decode
 
 _HIDDEN = frozenset({"script", "style", "template", "head"})

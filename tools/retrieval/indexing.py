@@ -5,6 +5,7 @@ several times faster than dumping each value by its type.
 """
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,11 +20,13 @@ from psycopg import sql
 
 from text.terms import TermVector, weigh_segment
 from tools.library.segmenting import SegmentSpan
+from tools.library.structure import named_and_around, pack_blocks
 from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
 from tools.storage.database import Connection
 
 COPIED_SEGMENT_COLUMNS = (
-    "workspace, segment_index, document_id, start_offset, end_offset, page_idx, tokens, weights, terms, heading, body"
+    "workspace, segment_index, document_id, start_offset, end_offset, page_idx, tokens, weights, terms, heading, body,"
+    " structure"
 )
 COPIED_VECTOR_COLUMNS = "workspace, segment_index, document_id, embedding"
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -38,7 +41,8 @@ _LENGTH = Struct(">i")
 _SPARSE = Struct(">iiii")
 _ARRAY = Struct(">iiiiii")
 _NULL = _LENGTH.pack(-1)
-_SEGMENT_FIELDS = 11
+_JSONB = b"\x01"  # the version of its binary format
+_SEGMENT_FIELDS = 12
 _VECTOR_FIELDS = 4
 
 
@@ -50,6 +54,7 @@ def segment_row(workspace: int, document_id: UUID, span: SegmentSpan, terms: Ter
     elements[:, 0] = 4
     elements[:, 1] = ids
     heading, text = span.heading.encode(), body.encode()
+    structure = json.dumps(pack_blocks(span.blocks), ensure_ascii=False, separators=(",", ":")).encode()
     return b"".join((
         _FIXED.pack(
             _SEGMENT_FIELDS, 4, workspace, 4, span.segment_index, 16, document_id.bytes, 4, span.start, 4, span.end
@@ -61,6 +66,7 @@ def segment_row(workspace: int, document_id: UUID, span: SegmentSpan, terms: Ter
         terms.weights.astype(">f4").tobytes(),
         _ARRAY.pack(20 + 8 * count, 1, 0, INTEGER_OID, count, 1) if count else _EMPTY_ARRAY, elements.tobytes(),
         _LENGTH.pack(len(heading)), heading, _LENGTH.pack(len(text)), text,
+        _LENGTH.pack(1 + len(structure)), _JSONB, structure,
     ))  # fmt: skip
 
 
@@ -176,7 +182,8 @@ def _segments(workspace: int, documents: Sequence[IndexedDocument], counts: Coun
         document_id = UUID(document.document_id)
         for span in document.spans:
             body = document.canonical_text[span.start : span.end]
-            terms = weigh_segment(body, title=document.title, heading=span.heading)
+            named, around = named_and_around(span.blocks, span.start, span.end, document.canonical_text)
+            terms = weigh_segment(body, title=document.title, heading=span.heading, named=named, around=around)
             counts.update(terms.ids.tolist())
             yield segment_row(workspace, document_id, span, terms, body)
 

@@ -6,12 +6,13 @@ from uuid import UUID
 
 from graph.evidence import Segment
 from graph.ports import SearchQuery
+from tools.library.structure import unpack_blocks
 from tools.storage.database import Connection
 
 # Of segments AS s joined with documents AS d.
 SEGMENT_COLUMNS = (
     "s.document_id::text, s.segment_index, s.start_offset, s.end_offset, s.body, s.page_idx, s.heading, s.tokens,"
-    " d.title, d.source_type, d.slug, d.space_id, d.space_slug, d.url, d.metadata"
+    " d.title, d.source_type, d.slug, d.space_id, d.space_slug, d.url, d.metadata, s.structure"
 )
 NOT_EXPIRED = "(d.expires_at IS NULL OR d.expires_at > now())"
 VISIBLE = f"d.deleted_at IS NULL AND (d.owner IS NULL OR d.owner = %(user)s) AND {NOT_EXPIRED}"
@@ -23,7 +24,7 @@ LASTING = "d.expires_at IS NULL"
 def as_segment(row: tuple[Any, ...]) -> Segment:
     """Read the first of a row's columns, as ``SEGMENT_COLUMNS`` orders them."""
     document_id, index, start, end, body, page_idx, heading, tokens, title, source_type, slug, *rest = row
-    space_id, space_slug, url, metadata = rest[:4]
+    space_id, space_slug, url, metadata, structure = rest[:5]
     return Segment(
         document_id=document_id,
         segment_index=index,
@@ -39,6 +40,7 @@ def as_segment(row: tuple[Any, ...]) -> Segment:
         space=None if space_id is None and space_slug is None else {"id": space_id, "slug": space_slug},
         url=url,
         metadata=metadata,
+        blocks=unpack_blocks(structure),
     )
 
 

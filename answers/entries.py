@@ -1,0 +1,123 @@
+"""Entries: the smallest passages of a segment that make sense by themselves.
+
+An entry is a sentence, table row, list item, step or code block together with what it hangs on: its heading, the term
+that it defines, the lead-in of its list, the header row of its table, the sentence that its "it" points to. Entries are
+what is read, scored, quoted and checked.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from graph.evidence import BlockKind, ContextSlice, Segment, SegmentBlock
+from text.sentences import sentences, trimmed
+from text.shapes import Shape, is_rule, shape_of
+
+WHOLE = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents", "code"})
+MOST_CODE = 1200  # characters of a code block that is one entry; a longer one is read by its parts
+_KINDS: dict[Shape, BlockKind] = {
+    "prose": "paragraph",
+    "item": "list_item",
+    "row": "table_row",
+    "heading": "heading",
+    "code": "code",
+}
+_POINTS_BACK = re.compile(
+    r"(?:[-*•]\s+)?(?:(?:it|its|this|these|that|those|they|them|their|he|she|his|her|such|both|either|neither"
+    r"|otherwise|instead|however|also|then|so|thus|therefore|but|if so|if not|in (?:this|that|these|such) )\b"
+    r"|(?:nó|chúng|họ|điều này|việc này|cái này|tùy chọn này|giá trị này|khi đó|do đó|vì vậy|tuy nhiên)\b"
+    r"|[它他她其这該该此那]|否则|因此|所以|但是?|不过|然而)",
+    re.IGNORECASE,
+)
+_PART_END = re.compile(r"\n[ \t]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A quotable slice of canonical text, in its offsets, with what it hangs on, the outermost first.
+
+    ``block`` is the index of its block in the segment, ``first`` whether it opens that block. ``leads`` marks one that
+    only introduces what follows, such as "The steps are:", which never stands alone.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: BlockKind
+    block: int
+    context: tuple[ContextSlice, ...] = ()
+    anchor: str = ""
+    first: bool = True
+    leads: bool = False
+
+    @property
+    def quotable(self) -> bool:
+        """Whether it can answer by itself: it is no heading, term, label or lead-in, and no line of contents."""
+        return not self.leads and self.kind not in ("heading", "term", "caption", "label", "contents")
+
+    @property
+    def surroundings(self) -> str:
+        """The texts of what it hangs on, joined by spaces."""
+        return " ".join(each.text for each in self.context)
+
+
+def entries_of(segment: Segment) -> tuple[Entry, ...]:
+    """Return the entries of a segment, in order. One without stored structure is read by the form of its text."""
+    return _entries(segment.text, segment.start, segment.blocks)
+
+
+@lru_cache(maxsize=512)
+def _entries(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tuple[Entry, ...]:
+    return tuple(_read(text, offset, blocks) if blocks else _guess(text, offset))
+
+
+def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[Entry]:
+    leading = {(each.start, each.end) for block in blocks for each in block.context if each.role == "lead"}
+    headers = {(each.start, each.end) for block in blocks for each in block.context if each.role == "header"}
+    past: ContextSlice | None = None
+    for index, block in enumerate(blocks):
+        own = text[block.start - offset : block.end - offset]
+        for start, end in _pieces(own, block.kind):
+            start, end = trimmed(own, start, end)
+            if start >= end or is_rule(own[start:end]):
+                continue
+            piece = own[start:end]
+            span = block.start + start, block.start + end
+            context = block.context
+            if past is not None and block.kind not in WHOLE and _POINTS_BACK.match(piece):
+                context = (*context, past)
+            leads = span in leading or (block.kind == "table_row" and span in headers)
+            yield Entry(*span, piece, block.kind, index, context, block.anchor, start == 0, leads)
+            past = ContextSlice("before", *span, piece) if block.kind not in WHOLE else None
+        if block.kind == "heading":
+            past = None
+
+
+def _pieces(own: str, kind: BlockKind) -> list[tuple[int, int]]:
+    if kind == "code" and len(own) > MOST_CODE:
+        cuts = [0, *(found.end() for found in _PART_END.finditer(own)), len(own)]
+        return list(pairwise(cuts))
+    return [(0, len(own))] if kind in WHOLE else sentences(own)
+
+
+def _guess(text: str, offset: int) -> Iterator[Entry]:
+    """Yield the sentences of a text as entries of the kind their form shows; a row hangs on the first of its table."""
+    header: ContextSlice | None = None
+    heading: ContextSlice | None = None
+    for index, (start, end) in enumerate(sentences(text)):
+        start, end = trimmed(text, start, end)
+        if start >= end or is_rule(text[start:end]):
+            continue
+        piece, span = text[start:end], (offset + start, offset + end)
+        kind = _KINDS[shape_of(piece)]
+        if kind != "table_row":
+            header = None
+        if kind == "heading":
+            heading = ContextSlice("heading", *span, piece)
+            yield Entry(*span, piece, kind, index)
+            continue
+        yield Entry(*span, piece, kind, index, tuple(each for each in (heading, header) if each is not None))
+        if kind == "table_row" and header is None:
+            header = ContextSlice("header", *span, piece)

@@ -1,0 +1,5 @@
+-- What a segment's sentences hang on: the term, the header row, the lead-in. Null where a document was ingested before;
+-- ingesting it again adds it.
+
+ALTER TABLE segments ADD COLUMN structure jsonb;
+COMMENT ON COLUMN segments.structure IS 'blocks and their context slices, as tools/library/structure.py packs them';
