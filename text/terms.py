@@ -2,7 +2,8 @@
 
 No language is configured: words are runs of letters and digits after NFKC and case folding, and other kinds of terms
 add what a script needs beyond that. A prefix of the hashed key marks the kind, so that kinds never collide by
-spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``).
+spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``), and names of
+code as a whole (``!``), such as ``max_connections``, ``json.loads``, ``--leak-check`` and ``15.2``.
 """
 
 import re
@@ -33,6 +34,17 @@ _INTERROGATIVES = re.compile(
     "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
     "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
 )
+
+
+_CODE_NAME = re.compile(
+    r"(?<![\w-])--?[a-z][\w]*(?:[.:=-]+\w+)*"  # an option with its dashes
+    r"|(?<!\w)[^\W\d_]\w*(?:(?:\.|::|->|-)\w+)+|(?<!\w)\w*[^\W_]_+\w+|(?<![\w.])\d+(?:\.\d+)+"
+)
+
+
+def code_names(folded: str) -> list[str]:
+    """Return the names of code in a case-folded text: what joins words by signs, options with dashes, versions."""
+    return _CODE_NAME.findall(folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +130,8 @@ def weigh_question(question: str) -> QueryTerms:
             found.setdefault(term, (SIDE_WEIGHT, 0.0))
         if unaccented and not entry.unspaced:
             found.setdefault(_hash("~" + word), (1.0, 0.0))
+    for name in code_names(fold_case(question)):
+        found.setdefault(_hash("!" + name), (1.0, 0.0))
     ids = sorted(found)
     return QueryTerms(
         np.array(ids, np.int32),
@@ -172,9 +186,11 @@ def _pair(left: str, right: str) -> int:
 
 def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     """Count a text's terms into ``counts``; return its length and whether any of it is of an unspaced script."""
-    words = split_words(text)
+    folded = fold_case(text)
+    words = indexed_words(folded)
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
+    counts.update([_hash("!" + name) for name in code_names(folded)])
     if not text.isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])

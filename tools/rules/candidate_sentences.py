@@ -1,18 +1,28 @@
-"""Candidate sentences of segments, each classified as prose, list item, table row, heading or code."""
+"""Candidates of an answer: the entries of segments, each with its shape and its comparable wording."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from graph.evidence import Segment
-from text.sentences import sentences, trimmed
-from text.shapes import Shape, is_rule, shape_of
+from answers.entries import Entry, entries_of
+from graph.evidence import BlockKind, Segment
+from text.shapes import Shape
 from text.words import ComparableText, comparable_text
+
+_SHAPES: Mapping[BlockKind, Shape] = {
+    "heading": "heading",
+    "term": "heading",
+    "caption": "heading",
+    "label": "heading",
+    "contents": "heading",
+    "list_item": "item",
+    "table_row": "row",
+    "code": "code",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateSentence:
-    """A complete sentence of one segment. ``start`` and ``end`` are offsets into the segment's text."""
+    """An entry of one segment. ``start`` and ``end`` are offsets into the segment's text."""
 
     segment: int
     start: int
@@ -20,28 +30,24 @@ class CandidateSentence:
     text: str
     shape: Shape
     wording: ComparableText
-
-
-@lru_cache(maxsize=512)
-def _spans(text: str) -> tuple[tuple[int, int, Shape], ...]:
-    """Return the quotable sentences of a text; horizontal rules, fences and blank spans are skipped."""
-    spans: list[tuple[int, int, Shape]] = []
-    for start, end in sentences(text):
-        start, end = trimmed(text, start, end)
-        if start < end and not is_rule(text[start:end]):
-            spans.append((start, end, shape_of(text[start:end])))
-    return tuple(spans)
+    entry: Entry
 
 
 def candidate_sentences(segments: Sequence[Segment], *, unaccented: bool = False) -> list[CandidateSentence]:
-    """Return the quotable sentences of segments, in order.
+    """Return the entries of segments, in order; those with the shape of a heading are never quoted.
 
     ``unaccented`` removes the accents from their ``wording``, to match a question written without accents.
     """
     return [
         CandidateSentence(
-            index, start, end, segment.text[start:end], shape, comparable_text(segment.text[start:end], unaccented)
+            index,
+            entry.start - segment.start,
+            entry.end - segment.start,
+            entry.text,
+            _SHAPES.get(entry.kind, "prose"),
+            comparable_text(entry.text, unaccented),
+            entry,
         )
         for index, segment in enumerate(segments)
-        for start, end, shape in _spans(segment.text)
+        for entry in entries_of(segment)
     ]
