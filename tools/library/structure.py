@@ -6,9 +6,14 @@ without reading another segment.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
+from answers.entries import entries_in
+from answers.reach import is_corrected
 from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
+from text.denials import Passage, corrections, corrects, mark, may_govern_afar
 from text.sentences import sentences, trimmed
 from text.words import cut_near
 from tools.parsers.canonical_text import Block, Parsed
@@ -17,6 +22,10 @@ LEADING = frozenset[BlockKind]({"heading", "term", "caption", "label"})  # never
 WHOLE = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents"})  # read as one piece
 MOST_CONTEXT = 240  # characters of a slice; a longer header or lead-in is cut at a word
 MOST_SLICES = 6
+_AFAR = 100  # blocks before and after a correction
+_MOST_CORRECTIONS = 20  # of a document
+_NEAR_CUT = 300  # characters
+_ACROSS = 2  # blocks on each side of a cut between segments that may govern each other
 _ROLES: dict[BlockKind, ContextRole] = {
     "heading": "heading",
     "term": "term",
@@ -28,6 +37,15 @@ _ROLES: dict[BlockKind, ContextRole] = {
 
 def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[SegmentBlock, ...]]:
     """Yield the blocks of each span, in order; the spans partition the text. Takes time linear in blocks and spans."""
+    rows = list(_rows(parsed, spans))
+    for (row, after), (_, cut) in zip(pairwise(rows), spans, strict=False):
+        _govern_across(parsed.text, row, after, cut)
+    if len(rows) > 1:
+        _correct_afar(parsed.text, rows)
+    yield from map(tuple, rows)
+
+
+def _rows(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[list[SegmentBlock]]:
     contexts = list(_contexts(parsed))
     starts = [block.start for block in parsed.blocks]
     for start, end in spans:
@@ -41,11 +59,66 @@ def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[
                 found.append(
                     SegmentBlock(max(block.start, start), min(block.end, end), block.kind, contexts[at], block.anchor)
                 )
-        yield tuple(found)
+        yield found
+
+
+def _govern_across(text: str, row: list[SegmentBlock], after: list[SegmentBlock], cut: int) -> None:
+    """Add to the blocks on both sides of a cut between segments what governs them from the other side."""
+    if not row or not after or after[0].kind == "heading":
+        return
+    left, right = row[-_ACROSS:], after[:_ACROSS]
+    start, end = left[0].start, right[-1].end
+    if not may_govern_afar(text[max(start, cut - _NEAR_CUT) : cut], text[cut : min(end, cut + _NEAR_CUT)]):
+        return
+    window = [*left, *right]
+    if not text[left[-1].end : right[0].start].strip(" ") and left[-1].kind == right[0].kind:  # one block, cut in two
+        window[len(left) - 1 : len(left) + 1] = [replace(left[-1], end=right[0].end)]
+    for entry in entries_in(text[start:end], start, tuple(window)):
+        for each in entry.context:
+            if each.role == "governs" and (each.start < cut) != (entry.start < cut):
+                side = row if entry.start < cut else after
+                at = next(at for at, block in enumerate(side) if block.start <= entry.start < block.end)
+                if each not in side[at].context:
+                    side[at] = replace(side[at], context=(*side[at].context, each))
+
+
+def _correct_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
+    """Add a correction to the blocks of other segments that it is about, at most the nearest hundred of each side."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter such as "İ" moves what follows it
+        return
+    found = corrections(lowered)
+    if not found:
+        return
+    places = [(row, at) for row in rows for at in range(len(row))]
+    starts = [row[at].start for row, at in places]
+    for offset in found[:_MOST_CORRECTIONS]:
+        here = max(0, bisect_right(starts, offset) - 1)
+        row, at = places[here]
+        start, end = _sentence_at(text, row[at], offset)
+        correction = ContextSlice("governs", start, end, text[start:end])
+        if row[at].kind not in ("paragraph", "list_item", "quote") or not corrects(Passage.of(correction.text)):
+            continue
+        for other, place in places[max(0, here - _AFAR) : here + _AFAR]:
+            block = other[place]
+            if other is row or block.kind in LEADING or correction in block.context:
+                continue
+            if any(is_corrected(text[s:e], correction.text) for s, e in _sentences_of(text, block)):
+                other[place] = replace(block, context=(*block.context, correction))
+
+
+def _sentences_of(text: str, block: SegmentBlock) -> list[tuple[int, int]]:
+    return [(block.start + start, block.start + end) for start, end in sentences(text[block.start : block.end])]
+
+
+def _sentence_at(text: str, block: SegmentBlock, offset: int) -> tuple[int, int]:
+    spans = _sentences_of(text, block)
+    start, end = next((each for each in spans if each[0] <= offset < each[1]), spans[-1])
+    return trimmed(text, start, end)
 
 
 def _contexts(parsed: Parsed) -> Iterator[tuple[ContextSlice, ...]]:
-    """Yield what each block hangs on: its nearest heading, then its own blocks, the outermost first."""
+    """Yield what each block hangs on: headings that govern it, its nearest one, its own blocks, the outermost first."""
     known: dict[int, ContextSlice] = {}
 
     def slice_of(at: int) -> ContextSlice:
@@ -54,9 +127,14 @@ def _contexts(parsed: Parsed) -> Iterator[tuple[ContextSlice, ...]]:
         return known[at]
 
     above: tuple[int, ...] = ()
+    outer: list[tuple[int, int]] = []  # headings that govern all below them, such as "Archived", with their depth
     for at, block in enumerate(parsed.blocks):
         if block.kind == "heading":
-            above = (at,)
+            depth = block.heading.count(" > ")
+            outer = [(rank, index) for rank, index in outer if rank < depth]
+            above = (*(index for _, index in outer[-MOST_SLICES:]), at)
+            if mark(Passage.of(parsed.text[block.start : block.end])) is not None:
+                outer.append((depth, at))
             yield ()
             continue
         yield tuple(slice_of(index) for index in (*above, *block.hangs_on[-MOST_SLICES:]))
