@@ -118,7 +118,7 @@ def _indexed(drafts: list[Draft], title: str) -> list[Draft]:
 
 
 def _without_outer_links(drafts: list[Draft]) -> list[Draft]:
-    """Leave out the links alone that come before the text and, where no heading or lead-in names them, after it."""
+    """Leave out the links alone that come before the text and, outside of its elements and unnamed, after it."""
 
     def leads(draft: Draft) -> bool:
         return draft.linked and draft.kind not in ("heading", "contents", "code", "term")
@@ -128,10 +128,11 @@ def _without_outer_links(drafts: list[Draft]) -> list[Draft]:
         first += 1
     while last > first and leads(drafts[last - 1]):
         last -= 1
+    beside = {at for draft in drafts[first:last] if not draft.linked for at in (draft.element, draft.within)}
     named = last and (
         drafts[last - 1].kind in ("heading", "label", "caption", "term")
         or (drafts[last - 1].kind == "paragraph" and _is_title(drafts[last - 1].text))
-        or any(above < last for draft in drafts[last:] for above in draft.hangs_on)
+        or any(draft.within in beside or any(above < last for above in draft.hangs_on) for draft in drafts[last:])
     )
     if first == last:
         return drafts

@@ -50,9 +50,9 @@ class Reader:
         self.left_out = 0
         self.top_heading: str | None = None
         self._visibility = visibility
-        self._frames: list[Frame] = [Frame("", "paragraph", (), "", 0, 0, 0)]
+        self._frames: list[Frame] = [Frame("", "paragraph", (), "", 0, 0, 0, 0)]
         self._words: list[str] = []
-        self._links = 0
+        self._links = self._opened = 0
         self._with_headings: set[Any] = set()
         self._with_tables: set[Any] = set()
         self._forget_links()
@@ -187,10 +187,11 @@ class Reader:
 
     def _frame(self, tag: str) -> Frame:
         around, at = self._top, len(self.drafts)
+        self._opened += 1
         described = around.terms if around.tag == "td" and around.definitions is around else ()
         above = joined(around.hangs_on, described)
         return Frame(
-            tag, around.kind, above, around.anchor, around.anchored, at, len(self._frames),
+            tag, around.kind, above, around.anchor, around.anchored, at, len(self._frames), self._opened,
             lead=around.lead, instead=around.instead, lists=around.lists, since=around.since, item=around.item,
             box=around.box, box_kind=around.box_kind, definitions=around.definitions, table=around.table,
             row=around.row, level=around.level,
@@ -441,5 +442,9 @@ class Reader:
             and len(self.drafts) > frame.since
         )
         tight = tight or (kind == "term" and previous == "term" and bool(frame.definitions and frame.definitions.terms))
-        self.drafts.append(Draft(kind, text, frame.hangs_on, frame.anchor, tight, frame.level, linked))
-        return len(self.drafts) - 1
+        index = len(self.drafts)
+        within = self._frames[max(0, frame.depth - 1)] if frame.first == index else frame
+        draft = Draft(kind, text, frame.hangs_on, frame.anchor, tight, frame.level, linked)
+        draft.element, draft.within = frame.serial, within.serial
+        self.drafts.append(draft)
+        return index

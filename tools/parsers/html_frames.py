@@ -50,7 +50,10 @@ BREAK = "\0"  # a line break of the page, while text is collected; canonical tex
 
 @dataclass(slots=True)
 class Draft:
-    """A block before it is written; ``hangs_on`` are indexes of drafts. ``linked``: all its words are links."""
+    """A block before it is written; ``hangs_on`` are indexes of drafts. ``linked``: all its words are links.
+
+    ``element`` numbers the element of the text, ``within`` the one around it.
+    """
 
     kind: BlockKind
     text: str
@@ -59,6 +62,8 @@ class Draft:
     tight: bool = False
     level: int = 0
     linked: bool = False
+    element: int = 0
+    within: int = 0
 
 
 @dataclass(slots=True)
@@ -103,6 +108,7 @@ class Frame:
     anchored: int
     first: int
     depth: int
+    serial: int
     lead: int | None = None
     instead: BlockKind | None = None
     own_id: bool = False
@@ -124,7 +130,7 @@ class Frame:
 
 def joined(above: tuple[int, ...], more: Sequence[int]) -> tuple[int, ...]:
     """Add indexes to those that a block hangs on, the outermost first; of very many, keep the innermost."""
-    return tuple(dict.fromkeys((*above, *more)))[-_MOST_ABOVE:] if more else above
+    return tuple(sorted({*above, *more})[-_MOST_ABOVE:]) if more else above
 
 
 def lines_of(words: str) -> str:

@@ -19,7 +19,7 @@ _FRAME_TAGS = names_of(
 _FRAME_NAMES = names_of(
     """
     breadcrumb breadcrumbs clipboard-copy copy-button copybutton docnav edit-link edit-this-page editlink footer
-    gutter header-nav indexdiv-quicklinks lineno linenodiv linenos line-numbers mobile-nav mw-editsection
+    gutter header-nav indexdiv-quicklinks lineno linenodiv linenos line-numbers-rows mobile-nav mw-editsection
     mw-jump-link nav nav-links nav-panel navbar navbox navfooter navheader navigation nodebar nosearch
     pagination page-nav pagination-nav rst-versions skip-link skip-to-content skiplink skipnav site-footer
     site-nav sphinxsidebar theme-doc-breadcrumbs theme-doc-footer theme-doc-sidebar-container
