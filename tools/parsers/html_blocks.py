@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from tools.parsers.canonical_text import BlockKind
+from graph.evidence import BlockKind
 from tools.parsers.html_frames import (
     BETWEEN_LINKS,
     BLOCKS,

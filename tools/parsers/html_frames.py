@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.parsers.canonical_text import BlockKind, unwrapped
+from graph.evidence import BlockKind
+from tools.parsers.canonical_text import unwrapped
 from tools.parsers.html_visible import names_of
 
 BLOCKS = names_of(
