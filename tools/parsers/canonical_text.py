@@ -82,6 +82,13 @@ def unwrapped(text: str) -> str:
     return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
 
 
+def passages_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of passages that are struck out or hidden."""
+    if not count:
+        return ()
+    return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
+
+
 class CanonicalText:
     """A writer of canonical text, block by block, that tracks offsets and the heading path."""
 

@@ -10,13 +10,15 @@ from typing import Any
 
 from docutils import nodes
 
-from tools.parsers.canonical_text import BlockKind, CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.canonical_text import BlockKind, CanonicalText, Parsed, passages_left_out, storable, unwrapped
 from tools.parsers.plain import decode
-from tools.parsers.sphinx_markup import Labelled, read_tree
+from tools.parsers.sphinx_directives import Labelled
+from tools.parsers.sphinx_markup import read_tree
 
 _MOST_SUBSTITUTED = 200  # characters
 _FILE_FIELDS = frozenset({"nocomments", "no-search", "nosearch", "orphan", "tocdepth"})
 _ERROR = 3
+_COLONS = (":", "：")
 _LANGUAGES = frozenset({"c", "cpp", "js", "py"})
 _PYTHON = frozenset({"attribute", "class", "classmethod", "data", "decorator", "exception", "function", "method",
                      "property", "staticmethod"})  # fmt: skip
@@ -30,7 +32,7 @@ def read(data: bytes) -> Parsed:
     tree, struck_out = read_tree(storable(decode(data)))
     reader = _Reader(tree)
     reader.blocks(tree, _Around())
-    return replace(reader.text.parsed(), left_out=left_out(struck_out))
+    return replace(reader.text.parsed(), left_out=passages_left_out(struck_out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class _Reader:
         self._anchor = ""
         self._target = ""  # names the next block
         self._tight = False
+        self._last_sign = ""  # of the block before
         self._substitutions = {
             name: words
             for name, node in tree.substitution_defs.items()
@@ -85,7 +88,8 @@ class _Reader:
         index = self.text.add(
             kind, words, tight=tight or self._tight, hangs_on=(*around.hangs_on, *hangs_on), anchor=self._anchor
         )
-        self._tight = False if index is not None else self._tight
+        if index is not None:
+            self._tight, self._last_sign = False, words.rstrip()[-1:]
         return index
 
     def _title(self, node: Any, around: _Around, lead: int | None) -> None:
@@ -149,24 +153,30 @@ class _Reader:
         rest.children = shown
         self.blocks(rest, around.under(index))
 
+    def _leads(self, lead: int | None) -> int | None:
+        """Return a paragraph that leads to terms: one that ends with a colon."""
+        return lead if lead is not None and self._last_sign in _COLONS else None
+
     def _definition_list(self, node: Any, around: _Around, lead: int | None) -> None:
+        around = around.under(self._leads(lead))
         for item in node.children:
             terms = [child for child in item.children if isinstance(child, (nodes.term, nodes.classifier))]
             words = " : ".join(unwrapped(self._words(term)).strip() for term in terms)
-            self._described([words], item.children[-1], around.under(lead))
+            self._described([words], item.children[-1], around)
 
     def _field_list(self, node: Any, around: _Around, lead: int | None) -> None:
         for field in node.children:
             name, body = field.children
             words = unwrapped(self._words(name)).strip()
             if words.lower() not in _FILE_FIELDS:
-                self._described([words], body, around.under(lead))
+                self._described([words], body, around)
 
     def _option_list(self, node: Any, around: _Around, lead: int | None) -> None:
+        around = around.under(self._leads(lead))
         for item in node.children:
             group, description = item.children
             words = ", ".join(option.rawsource for option in group.children)
-            self._described([words], description, around.under(lead))
+            self._described([words], description, around)
 
     def _described(self, lines: Sequence[str], body: Any, around: _Around, kind: BlockKind = "term") -> None:
         """Read a body that hangs on the lines before it."""
@@ -259,39 +269,37 @@ class _Reader:
         stack = [node]
         while stack:
             part = stack.pop()
-            if isinstance(part, nodes.Text):
-                words.append(part.astext())
-            elif isinstance(part, nodes.substitution_reference):
-                name = part.astext()
-                words.append(known.get(name, f"|{name}|"))
-            elif isinstance(part, nodes.footnote_reference):
-                words.append(part.rawsource.removesuffix("_"))
-            elif isinstance(part, nodes.citation_reference):
-                words.append(f"[{part.astext()}]")
-            elif isinstance(part, nodes.image):
-                words.append(part.get("alt", ""))
-            elif isinstance(part, nodes.inline) and "label" in part:
-                words.append(self._titles.get(nodes.fully_normalize_name(part["label"]), part["label"]))
-            elif isinstance(part, (nodes.comment, nodes.system_message)):
+            shown = self._shown(part, known)
+            if shown is not None:
+                words.append(shown)
                 continue
-            elif isinstance(part, nodes.target) and isinstance(part.parent, (nodes.entry, nodes.document)):
-                continue
-            else:
-                if isinstance(part, Labelled):
-                    words.append(" ".join(part["lines"]))
-                if not isinstance(part, (nodes.Inline, nodes.TextElement)) and words:
-                    words.append(" ")
-                stack += reversed(part.children)
-                if isinstance(part, nodes.paragraph) and words:
-                    words.append(" ")
+            if isinstance(part, Labelled):
+                words.append(" ".join(part["lines"]))
+            if words and not isinstance(part, (nodes.Inline, nodes.TextElement)):
+                words.append(" ")
+            stack += [*reversed(part.children)]
+            if words and isinstance(part, nodes.paragraph):
+                words.append(" ")
         return "".join(words)
 
-
-def left_out(count: int) -> tuple[str, ...]:
-    """Return what is said of passages that are struck out or hidden."""
-    if not count:
-        return ()
-    return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
+    def _shown(self, part: Any, substitutions: dict[str, str]) -> str | None:
+        """Return what is shown of a node in its words, or None if that is what its children show."""
+        match part:
+            case nodes.Text():
+                return str(part.astext())
+            case nodes.substitution_reference():
+                return substitutions.get(part.astext(), f"|{part.astext()}|")
+            case nodes.footnote_reference():
+                return str(part.rawsource.removesuffix("_"))
+            case nodes.citation_reference():
+                return f"[{part.astext()}]"
+            case nodes.image():
+                return str(part.get("alt", ""))
+            case nodes.inline() if "label" in part:
+                return self._titles.get(nodes.fully_normalize_name(part["label"]), str(part["label"]))
+            case nodes.comment() | nodes.system_message():
+                return ""
+        return "" if isinstance(part, nodes.target) and "refuri" in part else None
 
 
 def _marks_title(siblings: Sequence[Any], at: int) -> bool:

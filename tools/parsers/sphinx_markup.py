@@ -8,23 +8,15 @@ docutils reads in time that is quadratic in the lines of a block, in the markup 
 tables. So a file is read in parts, long paragraphs are taken as they are, and tables have a budget.
 """
 
-import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from docutils import ApplicationError, DataError, frontend, nodes, statemachine, utils
-from docutils.parsers.rst import Parser, directives, states, tableparser
+from docutils.parsers.rst import Parser, states, tableparser
 
-from tools.parsers.sphinx_names import (
-    ADMONITIONS,
-    CHANGES,
-    LABELS,
-    STRUCK_OUT,
-    explicit_title,
-    meaning_of,
-    shown,
-)
+from tools.parsers.sphinx_directives import Lines, as_plain, read_directive, split_directive
+from tools.parsers.sphinx_names import LABELS, STRUCK_OUT, explicit_title, shown
 
 _PART = 500  # lines, after which a part ends before the next title
 _MOST_LINES = 20_000  # of a part that docutils reads
@@ -34,11 +26,6 @@ _DEEPEST = 30  # blocks within blocks
 _STEPS = 50  # for each character of a grid table
 _FAILURES = (ApplicationError, DataError, ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError,
              TypeError, ValueError)  # fmt: skip
-Lines = statemachine.StringList
-
-
-class Labelled(nodes.General, nodes.Element):
-    """A body under lines that say what it is: ``kind`` is term, label, caption or quote, ``lines`` are its lines."""
 
 
 def read_tree(text: str) -> tuple[nodes.document, int]:
@@ -60,7 +47,7 @@ def read_tree(text: str) -> tuple[nodes.document, int]:
             machine.run(Lines(part, "text"), document, inliner=inliner)
         except _FAILURES:
             del document[before:]
-            document += _as_plain(part)
+            document += as_plain(part)
     return document, inliner.struck_out
 
 
@@ -90,11 +77,6 @@ def _cuts(lines: list[str], start: int) -> Iterator[int]:
             yield last[min(last)]
             return
     yield from (last[rank] for rank in sorted(last)[:1])
-
-
-def _as_plain(lines: Sequence[str]) -> list[nodes.Node]:
-    paragraphs = re.split(r"\n(?:[ \t]*\n)+", "\n".join(lines))
-    return [nodes.paragraph(words, "", nodes.Text(words)) for words in paragraphs if words.strip()]
 
 
 class _End:
@@ -189,43 +171,6 @@ class _SimpleTable(tableparser.SimpleTableParser):
         super().setup(block)
 
 
-class _Directive(NamedTuple):
-    name: str
-    arguments: list[str]
-    options: dict[str, str]
-    content: Lines
-    body: Lines  # arguments and content: of directives without arguments
-    offset: int
-
-    @property
-    def argument(self) -> str:
-        return " ".join(" ".join(self.arguments).split())
-
-
-_OPTION = re.compile(r":([^:\s][^:]*):(?:\s+(.*)|\Z)")
-
-
-def _directive(name: str, block: Lines, offset: int) -> _Directive:
-    """Split the lines of a directive: arguments up to a blank line or an option, options, content."""
-    lines = [line.strip() for line in block]
-    at = 1 if lines and not lines[0] else 0
-    first = at
-    while at < len(lines) and lines[at] and not _OPTION.match(lines[at]):
-        at += 1
-    arguments, opened = lines[first:at], at
-    options: dict[str, str] = {}
-    key = ""
-    while at < len(lines) and lines[at]:
-        found = _OPTION.match(lines[at])
-        if found:
-            key = found[1].lower()
-        options[key] = f"{options.get(key, '')} {(found[2] or '') if found else lines[at]}".strip()
-        at += 1
-    content = block[at:]
-    body = block[first:opened] + Lines([""], "text") + content
-    return _Directive(name.lower(), arguments, options, content, body, offset + at)
-
-
 class _ListMachine(states.NestedStateMachine):
     """A machine that is kept when it is done with."""
 
@@ -235,8 +180,16 @@ class _ListMachine(states.NestedStateMachine):
         self.idle.append(self)
 
 
-class _State(states.RSTState):
+if TYPE_CHECKING:
+    _Base = states.Body
+else:  # which is put before each state of docutils, also before those that are not made from Body
+    _Base = states.RSTState
+
+
+class _State(_Base):
     """What each state of docutils does in another way."""
+
+    inliner: _Inliner
 
     def __init__(self, state_machine: Any, debug: bool = False) -> None:
         super().__init__(state_machine, debug)
@@ -249,7 +202,7 @@ class _State(states.RSTState):
     def nested_parse(self, block: Any, input_offset: int, node: Any = None, *rest: Any, **options: Any) -> int:
         """Parse a block within a block, as plain text if it lies too deep."""
         if self.inliner.depth >= _DEEPEST:
-            node += _as_plain(block)
+            node += as_plain(block)
             return input_offset + len(block)
         self.inliner.depth += 1
         try:
@@ -259,7 +212,8 @@ class _State(states.RSTState):
 
     def nested_list_parse(self, *block: Any, **options: Any) -> Any:
         """Parse the rest of a list or of directives, with a machine that has done so before: to make one is slow."""
-        return super().nested_list_parse(*block, **options, state_machine_class=self._list_machine)
+        options["state_machine_class"] = self._list_machine
+        return super().nested_list_parse(*block, **options)
 
     def _list_machine(self, *, initial_state: str, parent_state_machine: Any, **options: Any) -> "_ListMachine":
         if not self.inliner.list_machines:
@@ -282,216 +236,20 @@ class _State(states.RSTState):
         """Take a very long line of options for text: to split it takes quadratic time."""
         if len(match[0]) > _LONGEST_WORD:
             raise statemachine.TransitionCorrection("text")
-        return super().option_marker(match, context, next_state)  # type: ignore[misc]
+        return super().option_marker(match, context, next_state)  # type: ignore[no-untyped-call]
 
     def grid_table_top(self, match: Any, context: Any, next_state: Any) -> Any:
-        return self.table_top(match, context, next_state, self.isolate_grid_table, _GridTable)
+        return self.table_top(match, context, next_state, self.isolate_grid_table, _GridTable)  # type: ignore[no-untyped-call]
 
     def simple_table_top(self, match: Any, context: Any, next_state: Any) -> Any:
-        return self.table_top(match, context, next_state, self.isolate_simple_table, _SimpleTable)
+        return self.table_top(match, context, next_state, self.isolate_simple_table, _SimpleTable)  # type: ignore[no-untyped-call]
 
     def directive(self, match: re.Match[str], **presets: Any) -> tuple[list[Any], bool]:
         """Read a directive, whatever its name."""
-        block, _, offset, blank_finish = self.state_machine.get_first_known_indented(match.end(), strip_top=0)
-        found = _directive(match[1], block, offset)
-        special = _SPECIAL.get(found.name)
-        read = special(self, found) if special else self._common(found)
-        return read, blank_finish or self.state_machine.is_next_line_blank()
-
-    def _common(self, found: _Directive) -> list[Any]:
-        name, argument = found.name.rpartition(":")[2], found.argument
-        match meaning_of(found.name, argument, has_body=any(found.content)):
-            case "nothing":
-                return []
-            case "code":
-                return self._code(found)
-            case "admonition":
-                return [self._labelled("label", [ADMONITIONS[name]], found.body, found)]
-            case "change":
-                return [self._change(found)]
-            case "quote":
-                return [self._labelled("quote", [], found.body, found)]
-            case "titled":
-                return [self._labelled("label", [self._words(argument)], found.content, found)]
-            case "described":
-                return [self._labelled("term", _signatures(found), found.content, found)]
-            case "body":
-                return self._labelled("quote", [], found.content, found, titles=True).children
-
-    def _labelled(
-        self, kind: str, lines: list[str], body: Lines, found: _Directive, *, titles: bool = False
-    ) -> Labelled:
-        node = Labelled("", kind=kind, lines=lines, directive=found.name, anchor=found.options.get("name", ""))
-        if "default" in found.options and kind == "term":
-            node += nodes.paragraph("", "", *self.inline_text(f"Default: {found.options['default']}", 0)[0])
-        self.nested_parse(body, found.offset, node, match_titles=titles)
-        return node
-
-    def _change(self, found: _Directive) -> Labelled:
-        """Read a note on a version: the version is the first word of its argument, or the first two."""
-        name = found.name.rpartition(":")[2]
-        count = 2 if name == "deprecated-removed" else 1
-        words = found.argument.split(maxsplit=count)
-        label = f"{CHANGES[name]} {', removed in '.join(words[:count])}"
-        node = Labelled("", kind="label", lines=[label.strip()], directive=name, anchor="")
-        if words[count:]:
-            node += nodes.paragraph("", "", *self.inline_text(words[count], 0)[0])
-        self.nested_parse(found.content, found.offset, node)
-        return node
-
-    def _code(self, found: _Directive) -> list[Any]:
-        """Read code; what stands on the directive's own line is a language, or for some the code itself."""
-        name = found.name.rpartition(":")[2]
-        own = [] if name in ("parsed-literal", "math", "productionlist", "doctest") else found.arguments[:1]
-        lines = [*found.arguments[len(own) :], *found.content]
-        title = own[0].partition(" ")[2] if name == "code-tab" and own else found.options.get("caption", "")
-        code = "\n".join(lines)
-        if name == "parsed-literal":
-            code = "".join(node.astext() for node in self.inline_text(code, 0)[0])
-        anchor = found.options.get("name", "")
-        return [nodes.literal_block(code, code, caption=self._words(title), anchor=anchor)]
-
-    def _words(self, text: str) -> str:
-        return "".join(node.astext() for node in self.inline_text(text, 0)[0]) if text else ""
-
-
-def _signatures(found: _Directive) -> list[str]:
-    """Return the signatures of a described object, one a line, with its type and value as Sphinx shows them."""
-    lines: list[str] = []
-    for line in found.arguments:
-        if lines and lines[-1].endswith("\\"):
-            lines[-1] = lines[-1][:-1].rstrip() + " " + line
-        else:
-            lines.append(line)
-    typed = f": {found.options['type']}" if "type" in found.options else ""
-    valued = f" = {found.options['value']}" if "value" in found.options else ""
-    return [line.replace("\\", "") + typed + valued for line in lines]
-
-
-def _image(state: Any, found: _Directive) -> list[Any]:
-    return [nodes.image("", alt=found.options["alt"])] if found.options.get("alt") else []
-
-
-def _figure(state: Any, found: _Directive) -> list[Any]:
-    """Read a figure: its first paragraph is its caption."""
-    figure = nodes.figure("", *_image(state, found))
-    state.nested_parse(found.content, found.offset, figure)
-    for child in figure.children:
-        if isinstance(child, nodes.paragraph):
-            figure.replace(child, nodes.caption(child.rawsource, "", *child.children))
-            break
-    return [figure]
-
-
-def _rubric(state: Any, found: _Directive) -> list[Any]:
-    return [nodes.rubric(found.argument, "", *state.inline_text(found.argument, 0)[0])]
-
-
-def _centered(state: Any, found: _Directive) -> list[Any]:
-    return [nodes.paragraph(found.argument, "", *state.inline_text(found.argument, 0)[0])]
-
-
-def _replace(state: Any, found: _Directive) -> list[Any]:
-    words: list[Any] = state.inline_text("\n".join(found.body).strip(), 0)[0]
-    return words
-
-
-def _unicode(state: Any, found: _Directive) -> list[Any]:
-    codes = found.argument.partition(" .. ")[0].split()
-    return [nodes.Text("".join(directives.unicode_code(code) for code in codes))]
-
-
-def _role(state: Any, found: _Directive) -> list[Any]:
-    """Remember a role that is made from ``raw``: it holds HTML or LaTeX."""
-    made = re.match(r"([\w.+-]+)\s*\(\s*raw\s*\)", found.argument)
-    if made:
-        state.inliner.hidden_roles.add(made[1].lower())
-    return []
-
-
-def _glossary(state: Any, found: _Directive) -> list[Any]:
-    """Read a glossary, where several terms may share a definition."""
-    read: list[Any] = []
-    terms: list[str] = []
-    at, lines = 0, found.content
-    while at < len(lines):
-        end = at + 1
-        if lines[at].startswith(" "):
-            while end < len(lines) and (not lines[end] or lines[end].startswith(" ")):
-                end += 1
-            block = lines[at:end]
-            block.trim_left(min(len(line) - len(line.lstrip()) for line in block if line.strip()))
-            read.append(state._labelled("term", terms, block, found))
-            terms = []
-        elif lines[at] and not lines[at].startswith(".. "):
-            terms.append(state._words(lines[at].partition(" : ")[0]))
-        at = end
-    return read
-
-
-def _captioned(state: Any, found: _Directive) -> list[Any]:
-    """Read a table in any markup, with its caption."""
-    around = nodes.Element()
-    state.nested_parse(found.content, found.offset, around)
-    for table in around.findall(nodes.table):
-        if found.argument:
-            table.insert(0, nodes.title(found.argument, "", *state.inline_text(found.argument, 0)[0]))
-        break
-    return around.children
-
-
-def _list_table(state: Any, found: _Directive) -> list[Any]:
-    around = nodes.Element()
-    state.nested_parse(found.content, found.offset, around)
-    rows = []
-    for item in next(iter(around.findall(nodes.bullet_list)), nodes.bullet_list()):
-        cells = [child for child in item.children if isinstance(child, nodes.bullet_list)]
-        rows.append([cell.children for cells_of in cells for cell in cells_of])
-    return _table(state, found, rows, _number(found, "header-rows"))
-
-
-_DELIMITERS = {"tab": "\t", "space": " "}
-
-
-def _csv_table(state: Any, found: _Directive) -> list[Any]:
-    """Read a table whose rows are in the file; those of another file or of a URL are never read."""
-    delimiter = _DELIMITERS.get(found.options.get("delim", ","), found.options.get("delim", ","))[:1] or ","
-    header = [found.options["header"]] if "header" in found.options else []
-    try:
-        read = list(csv.reader([*header, *found.content], delimiter=delimiter, skipinitialspace=True))
-    except csv.Error:
-        return _as_plain(found.content)
-    rows = [[[nodes.paragraph(cell, "", *state.inline_text(cell, 0)[0])] for cell in row] for row in read if row]
-    return _table(state, found, rows, len(header) + _number(found, "header-rows"))
-
-
-def _number(found: _Directive, option: str) -> int:
-    value = found.options.get(option, "")
-    return int(value) if value.isdecimal() and len(value) < 3 else 0
-
-
-def _table(state: Any, found: _Directive, rows: Sequence[Sequence[Any]], headers: int) -> list[Any]:
-    made = [nodes.row("", *(nodes.entry("", *cell) for cell in row)) for row in rows]
-    if not made:
-        return []
-    group = nodes.tgroup("", nodes.thead("", *made[:headers]), nodes.tbody("", *made[headers:]))
-    title = [nodes.title(found.argument, "", *state.inline_text(found.argument, 0)[0])] if found.argument else []
-    return [nodes.table("", *title, group)]
-
-
-_SPECIAL: dict[str, Callable[[Any, _Directive], list[Any]]] = {
-    "centered": _centered,
-    "csv-table": _csv_table,
-    "figure": _figure,
-    "glossary": _glossary,
-    "image": _image,
-    "list-table": _list_table,
-    "replace": _replace,
-    "role": _role,
-    "rubric": _rubric,
-    "table": _captioned,
-    "unicode": _unicode,
-}
+        machine: Any = self.state_machine
+        block, _, offset, blank_finish = machine.get_first_known_indented(match.end(), strip_top=0)
+        read = read_directive(self, split_directive(match[1], block, offset))
+        return read, blank_finish or machine.is_next_line_blank()
 
 
 def _with_directives(constructs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -500,7 +258,7 @@ def _with_directives(constructs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, A
     return [(ours if method is states.Body.directive else method, pattern) for method, pattern in constructs]
 
 
-_EXPLICIT = states.Struct(
+_EXPLICIT = type(states.Body.explicit)(
     patterns=states.Body.explicit.patterns, constructs=_with_directives(states.Body.explicit.constructs)
 )
 # docutils finds states by the names of their classes.

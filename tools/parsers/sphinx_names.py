@@ -39,11 +39,11 @@ CHANGES = {
     "versionremoved": "Removed in version",
 }
 _TITLED = "admonition card collapse details dropdown grid-item-card group-tab sidebar tab tab-item topic"
-_BODIES = """article aside class compound cond container content-tabs cssclass div dropdowns grid grid-item hlist ifconfig
-    line-block module-body only rst-class section tab-set tabs versionmodified"""
-_CODE = """bash code code-block code-tab cmdoption-block command-output console doctest highlight-code ipython ipython3 jinja
-    literal math parsed-literal prompt productionlist pycon python shell shell-session sourcecode terminal testcode
-    testoutput"""
+_BODIES = """article aside class compound cond container content-tabs cssclass div dropdowns grid grid-item hlist
+    ifconfig line-block module-body only rst-class section tab-set tabs versionmodified"""
+_CODE = """bash code code-block code-tab cmdoption-block command-output console doctest highlight-code ipython ipython3
+    jinja literal math parsed-literal prompt productionlist pycon python shell shell-session sourcecode terminal
+    testcode testoutput"""
 _QUOTES = "epigraph highlights pull-quote"
 _NOTHING = """auto-pytabs autosummary automodule bibliography blockdiag card-carousel click-meta codeauthor contents
     currentmodule date default-domain default-role digraph footbibliography footer graph graphviz header highlight
