@@ -18,8 +18,8 @@ def rst(text: str) -> Parsed:
 
 def test_titles_are_a_path_and_targets_are_anchors() -> None:
     parsed = rst(
-        "Kettle\n======\n\nWater.\n\nUse\n---\n\n.. _fill:\n\nFill it.\n\n.. _boil-it:\n\nBoiling\n~~~~~~~\n\nHeat it.\n\n"
-        "Care\n----\n\nSee :ref:`boil-it`, :ref:`the start <fill>` and :ref:`elsewhere`.\n"
+        "Kettle\n======\n\nWater.\n\nUse\n---\n\n.. _fill:\n\nFill it.\n\n.. _boil-it:\n\nBoiling\n~~~~~~~\n\n"
+        "Heat it.\n\nCare\n----\n\nSee :ref:`boil-it`, :ref:`the start <fill>` and :ref:`elsewhere`.\n"
     )
     assert parsed.title == "Kettle"
     assert [(block.heading, block.anchor) for block in parsed.blocks] == [
@@ -217,7 +217,9 @@ def test_substitutions_are_replaced_and_never_multiply() -> None:
 
 
 def test_footnotes_and_quotes() -> None:
-    parsed = rst("Hot [1]_.\n\n.. [1] At sea level.\n\n   Or near it.\n\nSaid:\n\n   It boils.\n\n   -- A cook\n\nEnd.\n")
+    parsed = rst(
+        "Hot [1]_.\n\n.. [1] At sea level.\n\n   Or near it.\n\nSaid:\n\n   It boils.\n\n   -- A cook\n\nEnd.\n"
+    )
     assert hanging(parsed) == [
         ("paragraph", "Hot [1].", []),
         ("footnote", "[1] At sea level.", []),
@@ -231,9 +233,10 @@ def test_footnotes_and_quotes() -> None:
 
 def test_what_a_reader_does_not_see_is_not_in_the_text() -> None:
     parsed = rst(
-        ":orphan:\n\n.. a comment\n   of two lines\n\n.. role:: raw-html(raw)\n   :format: html\n\n.. toctree::\n\n   a\n   b\n\n"
-        ".. contents::\n   :local:\n\n.. index:: pots\n\n.. raw:: html\n\n   <b>\n\n.. image:: a.png\n   :alt: A kettle\n\n"
-        ".. figure:: b.png\n\n   Its caption\n\n   Its legend.\n\nShown :raw-html:`<br>`:strike:`gone` text.\n"
+        ":orphan:\n\n.. a comment\n   of two lines\n\n.. role:: raw-html(raw)\n   :format: html\n\n"
+        ".. toctree::\n\n   a\n\n.. contents::\n   :local:\n\n.. index:: pots\n\n.. raw:: html\n\n   <b>\n\n"
+        ".. image:: a.png\n   :alt: A kettle\n\n.. figure:: b.png\n\n   Its caption\n\n   Its legend.\n\n"
+        "Shown :raw-html:`<br>`:strike:`gone` text.\n"
     )
     assert hanging(parsed) == [
         ("caption", "A kettle", []),
@@ -319,8 +322,8 @@ def test_broken_and_hostile_text_is_read_in_bounded_time(text: str) -> None:
 
 PIECES = st.sampled_from(
     ["word ", "*", "**", "`", "``", "|", "_", ":role:", "::", "\n", "\n\n", "\n   ", "\n====\n", "- ", "1. ", ".. ",
-     ".. note:: ", ".. _t: ", ".. [1] ", ".. |s| replace:: ", "+---+\n| a |\n+---+\n", "== ==\n", ":f: ", "-a  ", ">>> ",
-     "\t", "\\", "é", "灯", "<u>", "[1]_ "]
+     ".. note:: ", ".. _t: ", ".. [1] ", ".. |s| replace:: ", "+---+\n| a |\n+---+\n", "== ==\n", ":f: ", "-a  ",
+     ">>> ", "\t", "\\", "é", "灯", "<u>", "[1]_ "]
 )  # fmt: skip
 
 

@@ -160,7 +160,7 @@ class _Reader:
         self._around[-1].tight = True
 
     def _blockquote_open(self, token: Token) -> None:
-        self._open(quoted=True).alert = True
+        self._open(lead=self._last_sign in _COLONS, quoted=True).alert = True
 
     _blockquote_close = _close
 
@@ -262,6 +262,7 @@ class _Reader:
             inside.tight = True
         elif inside.alert and (alert := _ALERT.match(token.content)):
             inside.alert = inside.quoted = False
+            inside.hangs_on = self._around[-2].hangs_on
             self._label(self._words_of(alert[2]) or alert[1].capitalize())
             rest = _after_first_line(token.children or [])
             self._paragraph(self._inline_words(rest))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from docutils import ApplicationError, DataError, frontend, nodes, statemachine, utils
+from docutils.frontend import Values
 from docutils.parsers.rst import Parser, states, tableparser
 
 from tools.parsers.sphinx_directives import Lines, as_plain, read_directive, split_directive
@@ -28,15 +29,22 @@ _FAILURES = (ApplicationError, DataError, ArithmeticError, AssertionError, Attri
              TypeError, ValueError)  # fmt: skip
 
 
+def _settings() -> Values:
+    settings = frontend.get_default_settings(Parser)
+    settings.report_level, settings.halt_level = 5, 6  # say nothing, never stop
+    settings.file_insertion_enabled = settings.raw_enabled = False
+    return settings
+
+
+_SETTINGS = _settings()  # made once: threads that make them at the same time break each other's
+
+
 def read_tree(text: str) -> tuple[nodes.document, int]:
     """Return the tree of a text, and the number of struck-out passages that it leaves out.
 
     What docutils cannot read becomes paragraphs of plain text.
     """
-    settings = frontend.get_default_settings(Parser)
-    settings.report_level, settings.halt_level = 5, 6  # say nothing, never stop
-    settings.file_insertion_enabled = settings.raw_enabled = False
-    document = utils.new_document("text", settings)
+    document = utils.new_document("text", _SETTINGS.copy())
     inliner = _Inliner()
     for part in _parts(statemachine.string2lines(text, tab_width=8, convert_whitespace=True)):
         before = len(document)
