@@ -44,7 +44,7 @@ class Block:
 class Parsed:
     """A parsed file. Blocks are in order and do not overlap; only white space lies between them.
 
-    ``left_out`` says in sentences which text of the file is not in ``text``: struck-out or hidden passages.
+    ``left_out`` says in plain sentences what of the file is not in the text.
     """
 
     text: str
@@ -68,6 +68,13 @@ def storable(text: str) -> str:
 def unwrapped(text: str) -> str:
     """Collapse white space to single spaces; remove line breaks between letters of scripts without spaces."""
     return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
+
+
+def passages_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of passages that are struck out or hidden."""
+    if not count:
+        return ()
+    return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
 
 
 class CanonicalText:
