@@ -87,7 +87,7 @@ def test_the_dialect_of_the_manual_has_at_most_30_lines() -> None:
             "claims the route 'GET /api/runs/{}', which Citewell itself has.", "Choose another route.",
         ),
         (
-            "citewell.parsers", "taken_suffix", PARSER + "ADDED = Parser(('text/x-rst',), ('.pdf',), print)\n",
+            "citewell.parsers", "taken_suffix", PARSER + "ADDED = Parser(('text/x-acme',), ('.pdf',), print)\n",
             "claims the suffix '.pdf', which Citewell itself has.", "Choose another suffix.",
         ),
         (

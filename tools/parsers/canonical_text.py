@@ -42,13 +42,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed file. Blocks are in order and do not overlap; only white space lies between them."""
+    """A parsed file. Blocks are in order and do not overlap; only white space lies between them.
+
+    ``left_out`` says in plain sentences what of the file is not in the text.
+    """
 
     text: str
     blocks: tuple[Block, ...]
     title: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     media_type: str = "text/plain"
+    left_out: tuple[str, ...] = ()
 
     @property
     def page_count(self) -> int | None:
@@ -64,6 +68,13 @@ def storable(text: str) -> str:
 def unwrapped(text: str) -> str:
     """Collapse white space to single spaces; remove line breaks between letters of scripts without spaces."""
     return _SPACE.sub(" ", _UNSPACED_BREAK.sub("", text))
+
+
+def passages_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of passages that are struck out or hidden."""
+    if not count:
+        return ()
+    return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
 
 
 class CanonicalText:

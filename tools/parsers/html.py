@@ -1,219 +1,160 @@
-"""Parser of HTML, with trafilatura separating the main text from boilerplate.
+"""Parser of HTML: the main part of a page as blocks that name what they hang on.
 
-Trafilatura is made for articles and drops most of a short or unusual page. So its result is compared with the visible
-text outside of navigation, footer and the like; if it keeps less than half of the letters or of the headings, the
-visible text is used instead. Blocks are rendered from HTML elements and from the TEI that trafilatura returns.
+Manuals by Sphinx, DocBook, texinfo, AsciiDoc or Docusaurus and plain pages are read from their own elements. What leads
+elsewhere is left out: navigation, banners, footers, and links alone before or after the text. Tables of contents and
+indexes are blocks of the kind ``contents``.
 """
 
-import logging
 import re
-from collections.abc import Iterator
-from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
-import trafilatura
-from trafilatura.settings import Document, use_config
+from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable
+from tools.parsers.html_blocks import Reader
+from tools.parsers.html_frames import Draft
+from tools.parsers.html_visible import Visibility
 from tools.parsers.plain import decode
 
-_FRAME = "nav footer aside script style noscript template form button select svg canvas iframe object head title dialog"
-_SKIPPED = frozenset(_FRAME.split())
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LISTS = frozenset({"ul", "ol", "dl", "list", "menu"})
-_ITEMS = frozenset({"li", "item", "dt", "dd"})
-_ROWS = frozenset({"tr", "row"})
-_QUOTES = frozenset({"blockquote", "quote"})
-_INLINE_TAGS = (
-    "a abbr acronym b bdi bdo big cite code data del dfn em font hi i img input ins kbd label lb mark q ref rp rt ruby "
-    "s samp small span strike strong sub sup time tt u var wbr br"
-)
-_INLINE = frozenset(_INLINE_TAGS.split())
-
-
-def render(root: Any) -> CanonicalText:
-    """Render the visible text of a tree as blocks, without navigation, forms, scripts and hidden parts."""
-    renderer = _Renderer()
-    renderer.visit(root)
-    renderer.flush()
-    return renderer.text
-
-
-class _Renderer:
-    """A renderer of HTML elements, or of trafilatura's TEI, to blocks."""
-
-    def __init__(self) -> None:
-        self.text = CanonicalText()
-        self._words: list[str] = []
-        self._markers: list[str] = []
-        self._pending: str | None = None
-        self._quotes = 0
-        self._tight = False
-
-    def visit(self, root: Any) -> None:
-        """Render a tree iteratively: a hostile page may nest deeper than Python's stack."""
-        stack: list[tuple[str, Any]] = [("enter", root)]
-        while stack:
-            step, element = stack.pop()
-            if step == "tail":
-                self._words.append(unwrapped(element.tail or ""))
-            elif step == "leave":
-                self._leave(element)
-            elif self._enter(element):
-                stack.append(("leave", element))
-                for child in reversed(element):
-                    stack.append(("tail", child))
-                    stack.append(("enter", child))
-
-    def flush(self) -> None:
-        """Write the collected words as a block: a list item, quote or paragraph."""
-        words, self._words = _lines("".join(self._words)), []
-        if not words:
-            return
-        if self._markers:
-            indent = "  " * (len(self._markers) - 1)
-            self.text.add("list_item", indent + (self._pending or "") + words, tight=self._tight)
-            self._pending, self._tight = None, True
-        else:
-            self.text.add("quote" if self._quotes else "paragraph", words)
-
-    def _enter(self, element: Any) -> bool:
-        tag = element.tag
-        if not isinstance(tag, str) or tag in _SKIPPED or _is_hidden(element):
-            return False
-        if tag in ("br", "lb"):
-            self._words.append("\n")
-        elif tag == "img":
-            self._words.append(unwrapped(element.get("alt") or ""))
-        elif tag in _INLINE and not (tag == "code" and _is_block(element)):
-            self._words.append(unwrapped(element.text or ""))
-        else:
-            self.flush()
-            return self._enter_block(tag, element)
-        return True
-
-    def _enter_block(self, tag: str, element: Any) -> bool:
-        level = _HEADINGS.get(element.get("rend") or "" if tag == "head" else tag)
-        if level is not None and not self._markers:
-            self.text.add_heading(level, "".join(_strings(element)))
-            return False
-        if tag in ("pre", "code"):
-            self.text.add("code", "".join(_strings(element)))
-            return False
-        if tag in _ROWS:
-            self._row(element)
-            return False
-        if tag in _LISTS:
-            self._tight = bool(self._markers)
-            self._markers.append("1" if tag == "ol" or element.get("rend") == "ol" else "-")
-        elif tag in _ITEMS and self._markers:
-            kind = self._markers[-1]
-            self._pending = "- " if kind == "-" else f"{kind}. "
-            self._markers[-1] = kind if kind == "-" else str(int(kind) + 1)
-        elif tag == "table":
-            self._tight = False
-        self._quotes += tag in _QUOTES
-        self._words.append(unwrapped(element.text or ""))
-        return True
-
-    def _leave(self, element: Any) -> None:
-        tag = element.tag
-        if tag in _INLINE and not (tag == "code" and _is_block(element)):
-            return
-        self.flush()
-        if tag in _LISTS:
-            self._markers.pop()
-            self._tight = bool(self._markers)
-        self._quotes -= tag in _QUOTES
-
-    def _row(self, row: Any) -> None:
-        cells = [" ".join("".join(_strings(cell)).split()) for cell in row if isinstance(cell.tag, str)]
-        if any(cells):
-            self.text.add("table_row", " | ".join(cells), tight=self._tight)
-            self._tight = True
-
-
-def _strings(element: Any) -> Iterator[str]:
-    """Yield the strings below an element, without skipped tags such as scripts."""
-    stack: list[tuple[bool, Any]] = [(True, element)]
-    while stack:
-        entering, part = stack.pop()
-        if not entering:
-            yield part.tail or ""
-            continue
-        if not isinstance(part.tag, str) or part.tag in _SKIPPED:
-            continue
-        yield "\n" if part.tag in ("br", "lb") else part.text or ""
-        for child in reversed(part):
-            stack.append((False, child))
-            stack.append((True, child))
-
-
-def _is_block(element: Any) -> bool:
-    """Whether code is a block, as trafilatura marks it, rather than part of a sentence."""
-    parent = element.getparent()
-    return (parent is not None and parent.tag == "body") or "\n" in "".join(_strings(element)).strip()
-
-
-def _is_hidden(element: Any) -> bool:
-    style = (element.get("style") or "").replace(" ", "").lower()
-    return "hidden" in element.attrib or element.get("aria-hidden") == "true" or "display:none" in style
-
-
-def _lines(words: str) -> str:
-    lines = (" ".join(line.split()) for line in words.split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-# It warns about every page without extracted text, which is a normal case here.
-logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-
-_LEAST_KEPT = 0.5
-_WHOLE = re.compile(r"<(?:html|body|head)[\s>]", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
+_MOST_ATTRIBUTES = 1000
+_LARGE = 100_000  # below, even a page of attributes alone is parsed within a tenth of a second
+# A comment, the text of a script, or a start tag with its attributes, as the HTML standard cuts them.
+_ATTRIBUTE = r"""[\s/]*+[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']?[^\s>]*+))?+"""
+_TAG = re.compile(
+    rf"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|xmp)\b.*?(?:</\1|\Z)|<[a-z]((?:{_ATTRIBUTE})*+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_SITE_WORDS = re.compile(r"\b(?:documentation|docs?|wiki|manual|handbook|help|guide|reference|blog)\b", re.IGNORECASE)
+_CONTENTS_TITLES = frozenset(
+    """index,general index,symbol index,search,search page,search results,contents,table of contents,site map,sitemap,
+    python module index,module index,global module index,concept index,chỉ mục,mục lục,tìm kiếm,索引,总目录,目录,目錄,
+    搜索,搜尋,検索,目次""".replace("\n    ", "").split(",")
+)
 
 
 def read(data: bytes) -> Parsed:
     """Parse the main text of a page; the charset is that of the byte order mark, of its head, or UTF-8.
 
-    Raises UnreadableDocument if it cannot be decoded or has no elements.
+    Raises UnreadableDocument if it cannot be decoded, has no elements, nests deeper than 2,000 elements, or has a
+    thousand attributes on one.
     """
     declared = _CHARSET.search(data[:2048])
-    html = storable(decode(data, declared=declared[1].decode("ascii") if declared else None))
+    page = _tree(storable(decode(data, declared=declared[1].decode("ascii") if declared else None)))
+    main = _main_of(page)
+    reader = Reader(Visibility(page, in_main=main.tag != "body"))
+    reader.read(main)
+    named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
+    title = reader.top_heading or _page_title(page, named)
+    drafts = _without_outer_links(_indexed(reader.drafts, title))
+    said = f"Struck-out or hidden text was left out ({reader.left_out} passages)."
+    return replace(_written(drafts).parsed(title=title or None), left_out=(said,) if reader.left_out else ())
+
+
+def _tree(html: str) -> Any:
+    if len(html) > _LARGE:  # libxml2 takes quadratic time over the attributes of one element
+        for tag in _TAG.finditer(html):
+            attributes = tag[2] or ""
+            if len(attributes) > 2 * _MOST_ATTRIBUTES and _count(attributes) > _MOST_ATTRIBUTES:
+                raise UnreadableDocument("An element of the HTML has more than a thousand attributes.")
     html = re.sub(r"\A\s*<\?xml[^>]*\?>", "", html)
-    tree = trafilatura.load_html(html if _WHOLE.search(html, 0, 4096) else f"<html><body>{html}</body></html>")
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, huge_tree=True
+    )
+    try:
+        tree = etree.fromstring(html.encode(), parser=parser)
+    except etree.XMLSyntaxError:
+        tree = None
     if tree is None:
         raise UnreadableDocument("The HTML has no readable elements.")
-    title = " ".join((tree.findtext(".//title") or "").split()) or None
-    visible = render(_main_of(tree))
-    extracted = _extracted(tree)
-    return (visible if extracted is None or _lossy(extracted, visible) else extracted).parsed(title=title)
+    if any(fault.type_name == "ERR_RESOURCE_LIMIT" for fault in parser.error_log):
+        raise UnreadableDocument("The HTML is nested too deeply.")  # the rest of it would be missing
+    return tree
 
 
-def _lossy(extracted: CanonicalText, visible: CanonicalText) -> bool:
-    (letters, headings), (all_letters, all_headings) = _measure(extracted), _measure(visible)
-    return letters < _LEAST_KEPT * all_letters or headings < _LEAST_KEPT * all_headings
+def _count(attributes: str) -> int:
+    return sum(1 for _ in _EACH_ATTRIBUTE.finditer(attributes))
 
 
-def _measure(text: CanonicalText) -> tuple[int, int]:
-    parsed = text.parsed()
-    return len("".join(parsed.text.split())), sum(1 for block in parsed.blocks if block.kind == "heading")
+def _main_of(page: Any) -> Any:
+    """Return the main part as the page marks it, or else its body."""
+    body = page.find(".//body")
+    body = page if body is None else body
+    for path in ("//main | //*[@role='main']", "//article"):
+        found = page.xpath(path)
+        if len(found) == 1 and 4 * _letters(found[0]) > _letters(body):
+            return found[0]
+    return body
 
 
-def _main_of(tree: Any) -> Any:
-    found = tree.xpath("//main | //article | //*[@role='main']")
-    if len(found) == 1:
-        return found[0]
-    body = tree.find(".//body")
-    return tree if body is None else body
-
-
-def _extracted(tree: Any) -> CanonicalText | None:
-    config = use_config()
-    for size in ("MIN_EXTRACTED_SIZE", "MIN_OUTPUT_SIZE"):
-        config.set("DEFAULT", size, "1")
-    found = trafilatura.bare_extraction(
-        deepcopy(tree), favor_recall=True, include_comments=False, include_tables=True, config=config
+def _letters(element: Any) -> int:
+    return sum(
+        len(words.strip()) for part in element.iter("p", "li", "pre", "td", "dd", "dt", "div") if (words := part.text)
     )
-    return render(found.body) if isinstance(found, Document) else None
+
+
+def _page_title(page: Any, named: str) -> str:
+    """Return the title of the page's head without the name of its site."""
+    site = next((meta.get("content") or "" for meta in page.iter("meta") if meta.get("property") == "og:site_name"), "")
+    named = re.sub(r"\A[\w .]{1,60}: Documentation: [\w.]{1,20}: (?=\S)", "", named)
+    found = re.fullmatch(r"(.{1,500}\S) (—|–|\||·|::|-|»|«) (.{1,200}?)", named)
+    if found and (found[2] in "|·«" or found[3] == site or _SITE_WORDS.search(found[3])):
+        return found[1]
+    return named
+
+
+def _indexed(drafts: list[Draft], title: str) -> list[Draft]:
+    """Make all blocks of an index, a search page or a page of links ``contents``."""
+    letters = sum(len(draft.text) for draft in drafts if draft.kind != "heading")
+    linked = [draft for draft in drafts if draft.kind != "heading" and (draft.linked or draft.kind == "contents")]
+    share = sum(len(draft.text) for draft in linked) / letters if letters else 0.0
+    is_named = title.strip(" .–—").casefold() in _CONTENTS_TITLES and (share > 0.3 or letters < 1500)
+    if not is_named and (share < 0.9 or len(linked) < 10):
+        return drafts
+    return [draft if draft.kind in ("heading", "code") else replace(draft, kind="contents") for draft in drafts]
+
+
+def _without_outer_links(drafts: list[Draft]) -> list[Draft]:
+    """Leave out the links alone that come before the text and, outside of its elements and unnamed, after it."""
+
+    def leads(draft: Draft) -> bool:
+        return draft.linked and draft.kind not in ("heading", "contents", "code", "term")
+
+    first, last = 0, len(drafts)
+    while first < last and leads(drafts[first]):
+        first += 1
+    while last > first and leads(drafts[last - 1]):
+        last -= 1
+    beside = {at for draft in drafts[first:last] if not draft.linked for at in (draft.element, draft.within)}
+    named = last and (
+        drafts[last - 1].kind in ("heading", "label", "caption", "term")
+        or (drafts[last - 1].kind == "paragraph" and _is_title(drafts[last - 1].text))
+        or any(draft.within in beside or any(above < last for above in draft.hangs_on) for draft in drafts[last:])
+    )
+    if first == last:
+        return drafts
+    return [
+        replace(draft, hangs_on=tuple(above - first for above in draft.hangs_on if above >= first))
+        for draft in drafts[first : None if named else last]
+    ]
+
+
+def _is_title(text: str) -> bool:
+    """Whether a paragraph is a title such as "Related topics" rather than a sentence."""
+    return len(text) < 60 and text[-1] not in ".!?。！？)）"
+
+
+def _written(drafts: list[Draft]) -> CanonicalText:
+    text = CanonicalText()
+    indexes: list[int | None] = []
+    for draft in drafts:
+        if draft.kind == "heading":
+            indexes.append(None)
+            text.add_heading(draft.level, draft.text, anchor=draft.anchor)
+        else:
+            above = [indexes[index] for index in draft.hangs_on]
+            indexes.append(text.add(draft.kind, draft.text, tight=draft.tight, hangs_on=above, anchor=draft.anchor))
+    return text

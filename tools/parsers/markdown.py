@@ -1,61 +1,35 @@
 """Parser of Markdown into its visible text: markup removed, structure kept as blocks.
 
-List items keep their marker, cells of table rows are joined by " | ", code stays verbatim, and links, images and HTML
-fragments keep their text. A soft line break becomes a space, or nothing between letters of scripts without spaces.
+GitHub's flavour, definition lists, footnotes, and the admonitions of GitHub, Docusaurus and MkDocs. List items keep
+their marker, cells of table rows are joined by " | ", code stays verbatim, and links, images and HTML keep their text.
+A soft line break becomes a space, or nothing between letters of scripts without spaces. Text that is struck out or
+hidden is left out, and said to be.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from datetime import date
-from html.parser import HTMLParser
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache
 
-import yaml
-from frontmatter.default_handlers import YAMLHandler
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.admon import admon_plugin
+from mdit_py_plugins.container import container_plugin
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote import footnote_plugin
 
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, unwrapped
+from tools.parsers.front_matter import front_matter
+from tools.parsers.html_fragments import HtmlWords
+from tools.parsers.mdx import as_markdown, is_mdx
 from tools.parsers.plain import decode
 
-_HIDDEN = frozenset({"script", "style", "template", "head"})
-_BREAKS = frozenset({"br", "p", "div", "li", "tr", "summary", "details", "h1", "h2", "h3", "h4", "h5", "h6", "hr"})
-
-
-class _Words(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.words: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden += tag in _HIDDEN
-        if tag in _BREAKS:
-            self.words.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _HIDDEN and self._hidden > 0
-        if tag in _BREAKS:
-            self.words.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.words.append(data)
-
-
-def words_of(html: str) -> str:
-    """Return the text of an HTML fragment, without comments, scripts and styles; block tags break the line."""
-    parser = _Words()
-    parser.feed(html)
-    parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.words).splitlines())
-    return "\n".join(line for line in lines if line)
-
-
-_MOST_FRONT_MATTER = 10_000
 _UNLIMITED = 1_000_000  # markdown-it silently drops what nests deeper than its limit
+_COLONS = (":", "：")
+_DROPPED = "\0"  # stands where a passage was left out
 
 
 def read(data: bytes) -> Parsed:
@@ -63,28 +37,85 @@ def read(data: bytes) -> Parsed:
 
     Raises UnreadableDocument if the text cannot be decoded or its front matter is not YAML.
     """
-    front, body = _front_matter(storable(decode(data)))
-    parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable(["table", "strikethrough"])
+    return _read(data, mdx=False)
+
+
+def read_mdx(data: bytes) -> Parsed:
+    """Parse MDX as prose, without imports, exports, tags of components and expressions. Raises as ``read``."""
+    return _read(data, mdx=True)
+
+
+def _read(data: bytes, *, mdx: bool) -> Parsed:
+    front, body = front_matter(storable(decode(data)))
+    comments = 0
+    mdx = mdx or is_mdx(body)
+    if mdx:
+        body, comments = as_markdown(body)
     reader = _Reader()
     try:
-        reader.read(parser.parse(body))
+        reader.read(_parser(mdx).parse(body))
     except RecursionError as error:
         raise UnreadableDocument("The Markdown is nested too deeply.") from error
     title = front.pop("title", None)
-    return reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
+    parsed = reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
+    return replace(parsed, left_out=passages_left_out(comments + reader.left_out))
+
+
+@cache
+def _parser(mdx: bool) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable(["table", "strikethrough"])
+    parser.use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False).use(admon_plugin)
+    parser.use(container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params)))
+    # In MDX indented lines are no code, and what is between tags is Markdown.
+    return parser.disable(["code", "html_block"]) if mdx else parser
+
+
+_CONTAINER = re.compile(r"\s*\{?([A-Za-z][\w-]*)\}?\s*(?:\[(.*)\]|\{.*?title=\"([^\"]*)\".*\}|(.*))")
+_ALERT = re.compile(r"\[!(\w+)\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
+_GIVEN_ANCHOR = re.compile(r"\{:?\s*#([\w.:-]++)[^{}]*+\}\s*\Z")
+_KNOWN_LABELS = (
+    "abstract attention bug caution check danger details error example failure faq hint important info note question "
+    "quote seealso success summary tip tldr todo warning"
+)
+_ADMONITIONS = frozenset(_KNOWN_LABELS.split())
+
+
+@dataclass(slots=True)
+class _Around:
+    """A block that holds others: what they hang on, and the paragraph that is directly before the next one."""
+
+    hangs_on: tuple[int, ...] = ()
+    quoted: bool = False
+    lead: int | None = None
+    marker: str = ""  # of the item that has no words yet
+    label: str = ""  # of the footnote that has no words yet
+    terms: tuple[int, ...] = ()
+    defined: bool = False
+    tight: bool = False
+    alert: bool = False  # whether its first line may name an alert
 
 
 class _Reader:
-    """A reader of a document's tokens that tracks the current list, item, quote and table row."""
+    """A reader of a document's tokens that tracks what is around the next block."""
 
     def __init__(self) -> None:
         self.text = CanonicalText()
+        self._around = [_Around()]
         self._level = 0
         self._lists = 0
-        self._quotes = 0
-        self._marker: str | None = None
+        self._place = ""  # dt or title: what the next words are, if they are no paragraph
         self._cells: list[str] | None = None
-        self._tight = False
+        self._header: list[int | None] | None = None
+        self._in_header = False
+        self._html = HtmlWords()
+        self._struck_out = 0
+        self._anchor = ""
+        self._last_sign = ""  # of the block before
+        self._slugs: Counter[str] = Counter()
+
+    @property
+    def left_out(self) -> int:
+        return self._html.left_out + self._struck_out
 
     def read(self, tokens: Sequence[Token]) -> None:
         for token in tokens:
@@ -92,127 +123,269 @@ class _Reader:
             if handle is not None:
                 handle(token)
 
+    def _open(self, *, lead: bool = True, quoted: bool = False) -> _Around:
+        above = self._around[-1]
+        hangs_on = (*above.hangs_on, *([above.lead] if lead and above.lead is not None else []))
+        self._around.append(_Around(hangs_on, above.quoted or quoted))
+        return self._around[-1]
+
+    def _close(self, token: Token) -> None:
+        self._around.pop()
+        self._around[-1].lead = None
+
     def _heading_open(self, token: Token) -> None:
         self._level = int(token.tag[1])
 
     def _heading_close(self, token: Token) -> None:
         self._level = 0
-        self._tight = False
 
     def _bullet_list_open(self, token: Token) -> None:
-        self._tight = self._lists > 0
+        self._open().tight = self._lists > 0
         self._lists += 1
 
     def _bullet_list_close(self, token: Token) -> None:
         self._lists -= 1
+        self._close(token)
 
     _ordered_list_open = _bullet_list_open
     _ordered_list_close = _bullet_list_close
 
     def _list_item_open(self, token: Token) -> None:
-        self._marker = f"{token.info}{token.markup} " if token.info else "- "
+        tight = self._around[-1].tight
+        item = self._open(lead=False)
+        item.marker = f"{token.info}{token.markup} " if token.info else "- "
+        item.tight = tight
 
     def _list_item_close(self, token: Token) -> None:
-        self._marker = None
-        self._tight = True
+        self._close(token)
+        self._around[-1].tight = True
 
     def _blockquote_open(self, token: Token) -> None:
-        self._quotes += 1
+        self._open(lead=self._last_sign in _COLONS, quoted=True).alert = True
 
-    def _blockquote_close(self, token: Token) -> None:
-        self._quotes -= 1
+    _blockquote_close = _close
+
+    def _dl_open(self, token: Token) -> None:
+        self._open(lead=self._last_sign in _COLONS)
+
+    _dl_close = _close
+
+    def _dt_open(self, token: Token) -> None:
+        terms = self._around[-1]
+        if terms.defined:
+            terms.terms, terms.defined = (), False
+        self._place = "dt"
+
+    def _dt_close(self, token: Token) -> None:
+        self._place = ""
+
+    def _dd_open(self, token: Token) -> None:
+        above = self._around[-1]
+        above.defined = True
+        inside = self._open(lead=False)
+        inside.hangs_on += above.terms
+        inside.tight = True
+
+    _dd_close = _close
+
+    def _footnote_reference_open(self, token: Token) -> None:
+        self._open(lead=False).label = str(token.meta.get("label", ""))
+
+    _footnote_reference_close = _close
+
+    def _container_admonition_open(self, token: Token) -> None:
+        found = _CONTAINER.match(token.info)
+        name = found[1] if found else ""
+        title = next((title for title in found.groups()[1:] if title), "") if found else ""
+        self._open(lead=False)
+        if title or name.lower() in _ADMONITIONS:
+            self._label(self._words_of(title) or name.capitalize())
+
+    _container_admonition_close = _close
+
+    def _admonition_open(self, token: Token) -> None:
+        self._open(lead=False)
+
+    _admonition_close = _close
+
+    def _admonition_title_open(self, token: Token) -> None:
+        self._place = "title"
+
+    def _admonition_title_close(self, token: Token) -> None:
+        self._place = ""
+
+    def _label(self, words: str) -> None:
+        """Write a label that what else is around hangs on."""
+        inside = self._around[-1]
+        label = self._put("label", words.strip())
+        if label is not None:
+            inside.hangs_on += (label,)
+            inside.tight = True
 
     def _table_open(self, token: Token) -> None:
-        self._tight = False
+        self._open()
+        self._header = []
+
+    def _table_close(self, token: Token) -> None:
+        self._header = None
+        self._close(token)
+
+    def _thead_open(self, token: Token) -> None:
+        self._in_header = True
+
+    def _thead_close(self, token: Token) -> None:
+        self._in_header = False
 
     def _tr_open(self, token: Token) -> None:
         self._cells = []
 
     def _tr_close(self, token: Token) -> None:
         cells, self._cells = self._cells or [], None
+        header = self._header if self._header is not None else []
         if any(cells):
-            self._put("table_row", " | ".join(cells))
-            self._tight = True
+            index = self._put("table_row", " | ".join(cells), *([] if self._in_header else header))
+            self._around[-1].tight = True
+            if self._in_header:
+                header.append(index)
 
     def _inline(self, token: Token) -> None:
-        words = _inline_words(token.children or [])
+        words = self._inline_words(token.children or [])
+        inside = self._around[-1]
         if self._cells is not None:
             self._cells.append(" ".join(words.split()))
         elif self._level:
-            self.text.add_heading(self._level, words)
-        elif self._lists:
-            indent = "  " * (self._lists - 1)
-            lead = indent + (self._marker or "")
-            self._put("list_item", lead + words.replace("\n", "\n" + " " * len(lead)))
+            self._heading(words)
+        elif self._place == "title":
+            self._label(words)
+        elif self._place == "dt":
+            term = self._put("term", words)
+            inside.terms += (term,) if term is not None else ()
+            inside.tight = True
+        elif inside.alert and (alert := _ALERT.match(token.content)):
+            inside.alert = inside.quoted = False
+            inside.hangs_on = self._around[-2].hangs_on
+            self._label(self._words_of(alert[2]) or alert[1].capitalize())
+            rest = _after_first_line(token.children or [])
+            self._paragraph(self._inline_words(rest))
         else:
-            self._put("quote" if self._quotes else "paragraph", words)
+            inside.alert = False
+            self._paragraph(words)
+
+    def _paragraph(self, words: str) -> None:
+        inside = self._around[-1]
+        if not words.strip():
+            return
+        if inside.marker:
+            lead, inside.marker = "  " * (self._lists - 1) + inside.marker, ""
+            index = self._put("list_item", lead + words.replace("\n", "\n" + " " * len(lead)))
+        elif inside.label:
+            index, inside.label = self._put("footnote", f"[{inside.label}] {words}"), ""
+        else:
+            inside.lead = self._put("quote" if inside.quoted else "paragraph", words)
+            return
+        if index is not None:
+            inside.hangs_on += (index,)
+            inside.tight = True
+
+    def _heading(self, words: str) -> None:
+        given = _GIVEN_ANCHOR.search(words)
+        words = words[: given.start()].rstrip() if given else words
+        slug = _slug(words)
+        count = self._slugs[slug]
+        self._slugs[slug] += 1
+        self._anchor = given[1] if given else self._html.anchor or (f"{slug}-{count}" if count else slug)
+        self._html.anchor = ""
+        self.text.add_heading(self._level, words, anchor=self._anchor)
+        self._around[-1].lead = None
 
     def _fence(self, token: Token) -> None:
-        self._put("code", token.content)
+        inside = self._around[-1]
+        if self._html.text(token.content):
+            inside.marker = ""
+            lead = inside.lead
+            self._put("code", token.content, lead)
+            inside.lead = lead  # further code may be introduced by the same sentence
 
     _code_block = _fence
 
     def _html_block(self, token: Token) -> None:
-        self._put("paragraph", words_of(token.content))
+        words = self._lines(self._html.words(token.content))
+        level = re.match(r"\s*<h([1-6])\b[^<>]*>(?:(?!<h[1-6]\b).)*</h\1>\s*\Z", token.content, re.DOTALL | re.I)
+        if level and not self._lists and words.strip():
+            self._level = int(level[1])
+            self._heading(" ".join(words.split()))
+            self._level = 0
+        else:
+            self._paragraph(words)
+            self._around[-1].lead = None
 
-    def _put(self, kind: BlockKind, words: str) -> None:
-        self.text.add(kind, words, tight=self._tight and kind in ("list_item", "table_row"))
-        self._marker = None
-        self._tight = kind == "list_item" and self._lists > 0
+    def _put(self, kind: BlockKind, words: str, *hangs_on: int | None) -> int | None:
+        inside = self._around[-1]
+        if self._html.anchor:
+            self._anchor, self._html.anchor = self._html.anchor, ""
+        tight = inside.tight and kind != "code"
+        index = self.text.add(kind, words, tight=tight, hangs_on=(*inside.hangs_on, *hangs_on), anchor=self._anchor)
+        if index is not None:
+            inside.tight, inside.lead = False, None
+            self._last_sign = words.rstrip()[-1:]
+        return index
+
+    def _words_of(self, markup: str) -> str:
+        """Return the words of a title, which is no token of its own."""
+        tokens = _parser(False).parseInline(markup)
+        return self._inline_words(tokens[0].children or []).strip() if tokens else ""
+
+    def _inline_words(self, tokens: Sequence[Token]) -> str:
+        was_hidden = self._html.hidden
+        words: list[str] = []
+        struck = 0
+        for at, token in enumerate(tokens):
+            if token.type in ("s_open", "s_close"):
+                struck += 1 if token.type == "s_open" else -1
+                self._struck_out += token.type == "s_open" and struck == 1
+                words.append(_DROPPED)
+            elif token.type == "html_inline":
+                shown = self._html.words(token.content)
+                words.append(shown if shown and not struck else _DROPPED)
+            elif struck:
+                continue
+            elif token.type == "softbreak":
+                words.append("" if self._html.hidden else _soft_break(words, tokens, at))
+            else:
+                words.append(self._html.text(self._one(token)))
+        if self._html.hidden and not was_hidden:
+            self._html.show()
+        return self._lines("".join(words))
+
+    def _one(self, token: Token) -> str:
+        if token.type == "image":
+            return self._inline_words(token.children or [])
+        if token.type == "hardbreak":
+            return "\n"
+        if token.type == "footnote_ref":
+            return f"[{token.meta.get('label', '')}]"
+        return token.content if token.type in ("text", "code_inline", "text_special") else ""
+
+    @staticmethod
+    def _lines(words: str) -> str:
+        """Close the gaps where something was left out, and trim the lines."""
+        words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*+(?=[.,;:!?)]|$)", "", words)
+        words = re.sub(rf" {_DROPPED}[ {_DROPPED}]*", " ", words).replace(_DROPPED, "")
+        lines = (line.strip() for line in words.split("\n"))
+        return "\n".join(line for line in lines if line)
 
 
-def _inline_words(tokens: Sequence[Token]) -> str:
-    words: list[str] = []
-    for position, token in enumerate(tokens):
-        if token.type in ("text", "code_inline", "text_special"):
-            words.append(token.content)
-        elif token.type == "image":
-            words.append(_inline_words(token.children or []))
-        elif token.type == "hardbreak" or (token.type == "html_inline" and token.content.lower().startswith("<br")):
-            words.append("\n")
-        elif token.type == "softbreak":
-            before = words[-1][-1:] if words else ""
-            after = tokens[position + 1].content[:1] if position + 1 < len(tokens) else ""
-            words.append(unwrapped(f"{before}\n{after}")[len(before) :].removesuffix(after))
-    return re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(words))
+def _soft_break(words: list[str], tokens: Sequence[Token], at: int) -> str:
+    before = words[-1][-1:] if words else ""
+    after = tokens[at + 1].content[:1] if at + 1 < len(tokens) else ""
+    return unwrapped(f"{before}\n{after}")[len(before) :].removesuffix(after)
 
 
-def _front_matter(text: str) -> tuple[dict[str, Any], str]:
-    handler = YAMLHandler()
-    if not handler.detect(text):
-        return {}, text
-    try:
-        raw, body = handler.split(text)
-    except ValueError:  # never closed: the text begins with a thematic break
-        return {}, text
-    try:
-        front = handler.load(raw)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}" if mark else ""
-        raise UnreadableDocument(f"The front matter is not valid YAML{place}.") from error
-    if not isinstance(front, dict):
-        return {}, text
-    return _Plain().mapping(front), body
+def _after_first_line(tokens: Sequence[Token]) -> Sequence[Token]:
+    breaks = (at for at, token in enumerate(tokens) if token.type in ("softbreak", "hardbreak"))
+    return tokens[next(breaks, len(tokens)) + 1 :]
 
 
-class _Plain:
-    """A converter of YAML to JSON values with a size limit: anchors can expand a few lines without bound."""
-
-    def __init__(self) -> None:
-        self._left = _MOST_FRONT_MATTER
-
-    def mapping(self, value: dict[Any, Any]) -> dict[str, Any]:
-        return {str(key): self.value(inner) for key, inner in value.items()}
-
-    def value(self, value: Any) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise UnreadableDocument("The front matter is too large.")
-        if isinstance(value, dict):
-            return self.mapping(value)
-        if isinstance(value, (list, tuple, set)):
-            return [self.value(inner) for inner in value]
-        if isinstance(value, date):
-            return value.isoformat()
-        return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+def _slug(words: str) -> str:
+    """Return the anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")

@@ -44,18 +44,22 @@ class Formats:
         self.suffixes.update(dict.fromkeys(parser.suffixes, parser.media_types[0]))
 
 
-def _bundled(stem: str) -> Read:
+def _bundled(stem: str, function: str = "read") -> Read:
     """Return a reader that imports its module of this package on first use."""
 
     def read(data: bytes) -> Parsed:
-        parsed: Parsed = import_module(f"tools.parsers.{stem}").read(data)
+        parsed: Parsed = getattr(import_module(f"tools.parsers.{stem}"), function)(data)
         return parsed
 
     return read
 
 
 BUNDLED = (
-    Parser(("text/markdown", "text/x-markdown"), (".md", ".markdown", ".mdx"), _bundled("markdown")),
+    Parser(("text/markdown", "text/x-markdown"), (".md", ".markdown"), _bundled("markdown")),
+    Parser(("text/mdx",), (".mdx",), _bundled("markdown", "read_mdx")),
+    Parser(("text/x-rst", "text/prs.fallenstein.rst"), (".rst", ".rest"), _bundled("restructured_text")),
+    Parser(("text/csv",), (".csv",), _bundled("tabular")),
+    Parser(("text/tab-separated-values",), (".tsv", ".tab"), _bundled("tabular", "read_tabs")),
     Parser(("text/plain",), (".txt", ".text"), _bundled("plain")),
     Parser(("text/html",), (".html", ".htm"), _bundled("html")),
     Parser(("application/xhtml+xml",), (".xhtml",), _bundled("html")),

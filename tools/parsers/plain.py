@@ -1,10 +1,13 @@
 """Parser of plain text, decoded without guessing: by a byte order mark, a declared charset, or UTF-8.
 
-The decoded text is the canonical text; paragraphs end at blank lines, pages at form feeds.
+The decoded text is the canonical text, and blocks only point into it: paragraphs end at blank lines, pages at form
+feeds. Items of lists, and indented lines after a colon, hang on the paragraph before them.
 """
 
 import codecs
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import Block, Parsed, storable
@@ -63,7 +66,69 @@ def read(data: bytes) -> Parsed:
 def read_text(text: str) -> Parsed:
     """Parse the paragraphs and pages of a text. Pages are counted only if it contains a form feed."""
     canonical = storable(text)
-    return Parsed(canonical, tuple(paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)))
+    blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
+    return Parsed(canonical, tuple(_structured(canonical, blocks)))
+
+
+_BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u2043\u25aa\u25cf\u25e6]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
+_CODE_INDENT = 4  # columns, more than the sentence that introduces it
+_COLONS = (":", "\uff1a")
+
+
+def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
+    """Yield paragraphs, with lists and code among them as blocks that hang on what introduces them."""
+    count = 0
+    lead: tuple[int, str, int] | None = None  # index, last words and indent of the paragraph before
+    items: list[tuple[int, int]] = []  # indent and index, of the items that the next one may be within
+    for block in blocks:
+        within = bool(items) and _indent(text, block.start) > items[0][0]
+        for start, end, is_item in list(_parts(text, block, within=within)):
+            indent = _indent(text, start)
+            part = replace(block, start=start, end=end)
+            if is_item:
+                while items and items[-1][0] >= indent:
+                    items.pop()
+                above = ((lead[0],) if lead else ()) + tuple(index for _, index in items)
+                items.append((indent, count))
+                yield replace(part, kind="list_item", hangs_on=above)
+            elif lead and lead[1].endswith(_COLONS) and indent >= lead[2] + _CODE_INDENT:
+                yield replace(part, kind="code", hangs_on=(lead[0],))
+            elif items and indent > items[0][0]:
+                while len(items) > 1 and items[-1][0] >= indent:
+                    items.pop()
+                yield replace(part, hangs_on=((lead[0],) if lead else ()) + tuple(index for _, index in items))
+            else:
+                lead, items = (count, text[max(start, end - 1) : end], indent), []
+                yield part
+            count += 1
+
+
+def _parts(text: str, block: Block, *, within: bool) -> Iterator[tuple[int, int, bool]]:
+    """Yield the spans of a paragraph, each with whether it is an item of a list.
+
+    Items begin with the first line, with a line after a colon, or ``within`` a list that goes on; elsewhere a line may
+    only look like one.
+    """
+    opened, closed, is_item, listed = block.start, block.start, False, within
+    for line in _LINE.finditer(text, block.start, block.end):
+        words = line[0].rstrip()
+        if not words.strip():
+            continue
+        begins = _BULLET.match(words) is not None
+        if begins and (listed or line.start() == block.start or text[closed - 1] in _COLONS):
+            if line.start() > block.start:
+                yield opened, closed, is_item
+            opened, is_item, listed = line.start() + len(words) - len(words.lstrip()), True, True
+        closed = line.start() + len(words)
+    yield opened, closed, is_item
+
+
+def _indent(text: str, start: int) -> int:
+    """Return the column of a character that only white space stands before in its line."""
+    line = start
+    while line > 0 and text[line - 1] in " \t":
+        line -= 1
+    return len(text[line:start].expandtabs(4))
 
 
 def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Block]:

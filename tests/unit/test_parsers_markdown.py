@@ -1,0 +1,237 @@
+"""Markdown and MDX: what hangs on what, what is hidden, and text made to be slow or to break."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.errors import UnreadableDocument
+from tests.contract.hanging_blocks import hanging
+from tools.parsers import Parsed, parse
+
+
+def md(text: str) -> Parsed:
+    return parse(text.encode(), name="x.md")
+
+
+def mdx(text: str) -> Parsed:
+    return parse(text.encode(), name="x.mdx")
+
+
+def test_items_and_code_hang_on_what_leads_to_them() -> None:
+    parsed = md(
+        "To boil:\n\n1. Fill it:\n   ```sh\n   pour\n   ```\n   Not too full.\n\n   - Cold water\n2. Wait.\n\n"
+        "Then:\n\n```\nlook\n```\n\n    look again\n\nEnd.\n"
+    )
+    assert hanging(parsed) == [
+        ("paragraph", "To boil:", []),
+        ("list_item", "1. Fill it:", ["To boil:"]),
+        ("code", "pour", ["To boil:", "1. Fill it:"]),
+        ("paragraph", "Not too full.", ["To boil:", "1. Fill it:"]),
+        ("list_item", "  - Cold water", ["To boil:", "1. Fill it:", "Not too full."]),
+        ("list_item", "2. Wait.", ["To boil:"]),
+        ("paragraph", "Then:", []),
+        ("code", "look", ["Then:"]),
+        ("code", "look again", ["Then:"]),
+        ("paragraph", "End.", []),
+    ]
+
+
+def test_rows_hang_on_the_lead_in_and_the_header() -> None:
+    assert hanging(md("What it costs:\n\n| part | price |\n|---|---|\n| lid | 2 |\n| foot | 3 |\n"))[1:] == [
+        ("table_row", "part | price", ["What it costs:"]),
+        ("table_row", "lid | 2", ["What it costs:", "part | price"]),
+        ("table_row", "foot | 3", ["What it costs:", "part | price"]),
+    ]
+
+
+def test_definitions_hang_on_all_their_terms() -> None:
+    assert hanging(md("lid\n: Keeps *steam* in.\n\n    Is hot.\n\nfoot\n: Stands.\n: Or not.\n")) == [
+        ("term", "lid", []),
+        ("paragraph", "Keeps steam in.", ["lid"]),
+        ("paragraph", "Is hot.", ["lid"]),
+        ("term", "foot", []),
+        ("paragraph", "Stands.", ["foot"]),
+        ("paragraph", "Or not.", ["foot"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "label"),
+    [
+        ("> [!WARNING]\n> It is hot.", "Warning"),
+        ("> [!note] For *cooks*\n> It is hot.", "For cooks"),
+        (":::warning\nIt is hot.\n:::", "Warning"),
+        (":::tip Good to know\n\nIt is hot.\n\n:::", "Good to know"),
+        (":::info[For `cooks`]\nIt is hot.\n:::", "For cooks"),
+        ('::::caution{title="Mind it"}\nIt is hot.\n::::', "Mind it"),
+        ("!!! danger\n    It is hot.", "Danger"),
+        ('!!! note "For cooks"\n    It is hot.', "For cooks"),
+        ('??? question "Why?"\n    It is hot.', "Why?"),
+    ],
+)
+def test_the_body_of_an_admonition_hangs_on_its_label(markup: str, label: str) -> None:
+    assert hanging(md(f"Before.\n\n{markup}\n\nAfter.\n")) == [
+        ("paragraph", "Before.", []),
+        ("label", label, []),
+        ("paragraph", "It is hot.", [label]),
+        ("paragraph", "After.", []),
+    ]
+
+
+def test_containers_that_are_no_admonitions_have_no_label() -> None:
+    assert hanging(md("::: code-group\n```sh\nrun\n```\n:::\n\n> Just a quote.\n")) == [
+        ("code", "run", []),
+        ("quote", "Just a quote.", []),
+    ]
+
+
+def test_footnotes_stand_where_they_are_written() -> None:
+    assert hanging(md("Hot.[^1] Cold.[^none]\n\n[^1]: At sea level.\n\n    Or near.\n\n# Next\n")) == [
+        ("paragraph", "Hot.[1] Cold.[^none]", []),
+        ("footnote", "[1] At sea level.", []),
+        ("paragraph", "Or near.", ["[1] At sea level."]),
+        ("heading", "Next", []),
+    ]
+
+
+def test_headings_have_the_anchors_that_pages_give_them() -> None:
+    parsed = md(
+        "# Set up: `it`!\n\na\n\n# Set up: it\n\n## Own {#mine}\n\n## Kramdown {: #yours .x}\n\nÄußerst heiß\n---\n\n"
+        '<a id="near"></a>\n\n### Below\n\n<h2 id="html">In <i>HTML</i></h2>\n'
+    )
+    headings = [(block.heading, block.anchor) for block in parsed.blocks if block.kind == "heading"]
+    assert headings == [
+        ("Set up: it!", "set-up-it"),
+        ("Set up: it", "set-up-it-1"),
+        ("Set up: it > Own", "mine"),
+        ("Set up: it > Kramdown", "yours"),
+        ("Set up: it > Äußerst heiß", "äußerst-heiß"),
+        ("Set up: it > Äußerst heiß > Below", "near"),
+        ("Set up: it > In HTML", "html"),
+    ]
+    assert parsed.blocks[1].anchor == "set-up-it"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "~~gone~~",
+        "~~*gone* `gone`~~",
+        "<del>gone</del>",
+        "<s>gone</s>",
+        "<strike>*gone*</strike>",
+        "<span hidden>gone</span>",
+        '<span style="display: none">gone <b>gone</b></span>',
+        "<span style='color:red;VISIBILITY:hidden'>gone</span>",
+        '<span style="font-size:0px">gone</span>',
+        '<span style="opacity: 0.0">gone</span>',
+        '<span style="color:#fff; background-color:#fff">gone</span>',
+        '<i style="text-decoration:line-through">gone</i>',
+        "<!-- gone -->",
+        '<b title="a > b" hidden>gone</b>',
+    ],
+)
+def test_hidden_words_are_left_out_and_that_is_said(hidden: str) -> None:
+    parsed = md(f"It costs {hidden} two.\n\nNext.\n")
+    assert parsed.text == "It costs two.\n\nNext."
+    assert parsed.left_out == ("Struck-out or hidden text was left out (1 passage).",)
+
+
+def test_a_hidden_part_may_hold_blocks_of_markdown() -> None:
+    parsed = md(
+        "A.\n\n<div hidden>\n\ngone *gone*\n\n- gone\n\n```\ngone\n```\n\n</div>\n\nB ~~gone~~ and <del>gone.\n\nC.\n"
+    )
+    assert parsed.text == "A.\n\nB and\n\nC."
+    assert parsed.left_out == ("Struck-out or hidden text was left out (3 passages).",)
+
+
+@pytest.mark.parametrize(
+    "shown", ['<span style="font-size:0.8em">is</span>', "<b class='hidden'>is</b>", "\\~~is~~", "`<s>`"]
+)
+def test_what_only_looks_hidden_is_kept(shown: str) -> None:
+    parsed = md(f"It {shown} here.")
+    assert parsed.left_out == ()
+    assert "is" in parsed.text or "<s>" in parsed.text
+
+
+def test_mdx_is_read_as_prose() -> None:
+    parsed = mdx(
+        'import Tabs from "@theme/Tabs"\nimport {\n  A,\n\n  B,\n} from "x"\n\n'
+        "export const meta = {\n  a: 1,\n\n  b: [2],\n}\n\n"
+        "# Boil {#boil}\n\n{/* a note to ourselves */}\n\n"
+        '<Tabs values={[{ label: "a > b", value: `c` }]}>\n'
+        '  <TabItem value="gas">\n\n    Light *it* {props.when}now.\n\n'
+        '    ```js\n    import x from "y"\n    <Lid a={1} />\n    ```\n\n  </TabItem>\n</Tabs>\n\n'
+        'Use `<Lid a={1}>` where a < b, {"always"} <b>gently</b>.<Icon name="x"/> \\{kept\\}\n\n'
+        "<span style={{ display: 'none' }}>gone</span>\n\n:::note\n\nHot.\n\n:::\n"
+    )
+    assert hanging(parsed) == [
+        ("heading", "Boil", []),
+        ("paragraph", "Light it now.", []),
+        ("code", 'import x from "y"\n<Lid a={1} />', ["Light it now."]),
+        ("paragraph", "Use <Lid a={1}> where a < b, always gently. {kept}", []),
+        ("label", "Note", []),
+        ("paragraph", "Hot.", ["Note"]),
+    ]
+    assert parsed.blocks[0].anchor == "boil"
+    assert parsed.media_type == "text/mdx"
+    assert parsed.left_out == ("Struck-out or hidden text was left out (2 passages).",)
+
+
+def test_markdown_that_imports_modules_is_mdx() -> None:
+    assert md('import X from "x"\n\n<X>*Hot.*</X>\n').text == "Hot."
+    assert md("import taxes are {high}.\n").text == "import taxes are {high}."
+
+
+@pytest.mark.parametrize(
+    ("front", "reason"),
+    [
+        ("a: &a [*a]", "nested too deeply"),
+        ("a: " + "9" * 9_000, "not valid YAML"),
+        ("a: " + "[" * 4_900 + "]" * 4_900, "nested too deeply"),
+        ("- " * 4_900 + "a", "nested too deeply"),
+        ("a: 2026-13-45", "not valid YAML"),
+        ("a: b\n" * 30_000, "too large"),
+    ],
+    ids=["recursive", "digits", "flow", "blocks", "date", "long"],
+)
+def test_front_matter_made_to_break_is_refused(front: str, reason: str) -> None:
+    with pytest.raises(UnreadableDocument, match=reason):
+        md(f"---\n{front}\n---\nText.")
+
+
+def test_front_matter_holds_only_what_json_can() -> None:
+    assert md("---\na: .nan\nb: -.inf\n---\nText.").metadata == {"a": "nan", "b": "-inf"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<!-- ", "<!--\n", "<div>\n<!-- ", "<? ", "<!A ", "<a ", '<a b="', "<div><a \"'", "<del>a ", "~~a~ ", "a<b>",
+     "{#a", "[a](", "a `b`` ", ":::note\na\n:::\n", "a\n: b\n", "[^a]: b\n\n"],
+)  # fmt: skip
+def test_repeated_openings_take_linear_time(text: str) -> None:
+    hanging(md("Start.\n\n" + text * (100_000 // len(text)) + "\n\nEnd."))
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "{'", "<A ", '<A b="', "<A b={", "<a b={{}}", "<a bb", "`a``b", "export a {\n\n", "import a\n"]
+)
+def test_repeated_openings_of_mdx_take_linear_time(text: str) -> None:
+    hanging(mdx("Start.\n\n" + text * (100_000 // len(text)) + "\n\nEnd."))
+
+
+def test_spaces_take_linear_time() -> None:
+    spaces = " " * 200_000
+    assert md(f"# a{spaces}b\n\nc{spaces}d ~~e~~{spaces}f\n").text.split() == ["a", "b", "c", "d", "f"]
+
+
+PIECES = st.sampled_from(
+    ["word ", "*", "**", "`", "```\n", "~~", "<del>", "</del>", "<div hidden>\n", "</div>\n", "<!-- ", "-->", "\n",
+     "\n\n", "\n    ", "# ", "- ", "1. ", "> ", "> [!NOTE]\n", ":::note\n", ":::\n", "!!! tip\n    ", "\n: ", "[^1]",
+     "[^1]: ", "| a |\n|---|\n| b |\n", "{", "}", "<A b={", ">", "import a from 'b'\n", "{#x}\n", "\\", "é", "灯", "\t"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=40), st.booleans())
+def test_any_mixture_of_markup_is_blocks_in_order(pieces: list[str], as_mdx: bool) -> None:
+    hanging((mdx if as_mdx else md)("# Start\n\nStart.\n\n" + "".join(pieces)))

@@ -1,0 +1,450 @@
+"""The blocks of HTML elements, each with what it hangs on: terms, lead-ins, captions, header rows, labels, items.
+
+The tree is walked once, without recursion. Every open block element has a frame that says what is written in it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+
+from graph.evidence import BlockKind
+from tools.parsers.html_frames import (
+    BETWEEN_LINKS,
+    BLOCKS,
+    BREAK,
+    CAPTIONED,
+    CODE,
+    COLONS,
+    CONTENTS,
+    FOOTNOTES,
+    GENERATED_ID,
+    HEADINGS,
+    LISTS,
+    NOTE_TAGS,
+    PARTS,
+    PLAIN,
+    SIGNATURES,
+    TITLES,
+    Draft,
+    Frame,
+    Row,
+    Table,
+    is_header,
+    is_icon,
+    is_power,
+    joined,
+    lines_of,
+    number_in,
+    table_of,
+)
+from tools.parsers.html_visible import NOTES, Visibility, is_permalink, leads_to_site
+
+
+class Reader:
+    """A reader of the visible elements of a tree; ``drafts`` are its blocks, ``left_out`` counts hidden passages."""
+
+    def __init__(self, visibility: Visibility) -> None:
+        self.drafts: list[Draft] = []
+        self.left_out = 0
+        self.top_heading: str | None = None
+        self._visibility = visibility
+        self._frames: list[Frame] = [Frame("", "paragraph", (), "", 0, 0, 0, 0)]
+        self._words: list[str] = []
+        self._links = self._opened = 0
+        self._with_headings: set[Any] = set()
+        self._with_tables: set[Any] = set()
+        self._forget_links()
+
+    def read(self, root: Any) -> None:
+        """Read a tree in one walk: a hostile page may nest deeper than Python's stack."""
+        for element in root.iter("table", *HEADINGS):
+            for around in element.iterancestors("table"):
+                (self._with_tables if element.tag == "table" else self._with_headings).add(around)
+                break
+        walker = etree.iterwalk(root, events=("start", "end"))
+        skipped = None
+        for event, element in walker:
+            if event == "start":
+                if not self._enter(element):
+                    skipped = element
+                    walker.skip_subtree()
+                continue
+            if element is skipped:
+                skipped = None
+            else:
+                self._leave(element)
+            if element.tail and element is not root:
+                self._say(element.tail)
+        self._flush()
+
+    @property
+    def _top(self) -> Frame:
+        return self._frames[-1]
+
+    def _say(self, words: str) -> None:
+        self._words.append(words)
+        length = len(words.strip(BETWEEN_LINKS))
+        if self._links:
+            self._linked += length
+        else:
+            self._free += length
+
+    def _forget_links(self) -> None:
+        self._linked = self._free = 0
+        self._turns = self._home = False
+        self._local = True
+
+    def _enter(self, element: Any) -> bool:
+        """Begin an element; return whether its inside is to be read."""
+        tag = element.tag
+        if not isinstance(tag, str):
+            return False
+        if self._is_unseen(element):
+            if tag in BLOCKS:
+                self._flush()
+            return False
+        if tag in BLOCKS:
+            return self._enter_block(tag, element)
+        return self._enter_inline(tag, element)
+
+    def _is_unseen(self, element: Any) -> bool:
+        if not element.attrib and element.tag in PLAIN:
+            return False
+        if self._visibility.is_frame(element):
+            return True
+        if not self._visibility.is_hidden(element):
+            return False
+        said = (part.text or "" for part in element.iter() if part.tag not in ("script", "style", "template"))
+        self.left_out += not is_permalink(element) and any(re.search(r"\w", words) for words in said)
+        return True
+
+    def _enter_inline(self, tag: str, element: Any) -> bool:
+        if tag == "br":
+            self._words.append(BREAK)
+        elif tag == "img":
+            self._say(element.get("alt") or "")
+        elif tag == "a" and element.get("href") is not None:
+            if is_permalink(element):
+                return False
+            self._links += 1
+            self._local = self._local and element.get("href").startswith("#")
+            self._home = leads_to_site(element.get("href"))
+            turning = (element.get("rel") or "") in ("next", "prev", "previous", "up", "start", "contents", "index")
+            self._turns |= turning or (element.get("accesskey") or "") in ("n", "p", "u", "h")
+        elif tag == "sup" and is_power(element.text, self._words):
+            self._words.append("^")
+        self._mark(element)
+        if element.text:
+            self._say(element.text)
+        return True
+
+    def _leave(self, element: Any) -> None:
+        tag = element.tag
+        if tag in BLOCKS:
+            self._leave_block(tag, element)
+        elif tag == "a" and element.get("href") is not None:
+            self._links -= 1
+        elif tag == "span" and "versionmodified" in (element.get("class") or "").split():
+            self._flush("label")
+
+    def _mark(self, element: Any) -> None:
+        """Keep the id of an element as the anchor of what follows in the open block."""
+        identity = element.get("id") or (element.get("name") if element.tag == "a" else None)
+        if identity and not self._top.own_id and not GENERATED_ID.fullmatch(identity) and " " not in identity:
+            self._top.anchor, self._top.anchored = identity, len(self.drafts)
+
+    def _enter_block(self, tag: str, element: Any) -> bool:
+        self._flush()
+        table = self._top.table
+        if tag in ("hr", "col", "colgroup") or (tag == "td" and table and table.labelled and is_icon(element)):
+            return False
+        if tag in CODE:
+            self._read_code(element)
+            return False
+        frame = self._frame(tag)
+        around, names = self._top, set((element.get("class") or "").split())
+        self._frames.append(frame)
+        if tag not in ("html", "body", "main", "article"):
+            self._mark(element)
+            frame.own_id = bool(element.get("id"))
+        self._set_box(frame, names)
+        self._set_part(frame, element, names)
+        if tag in HEADINGS:
+            self._set_heading(frame, around)
+        elif tag in ("table", "tr", "td", "th"):
+            self._set_table(frame, element)
+        elif tag in LISTS or tag == "li":
+            self._set_list(frame, around, element)
+        elif tag in ("dl", "dt", "dd"):
+            self._set_definition(frame, around, tag)
+        elif names & SIGNATURES and around.tag == "td" and around.definitions is around:
+            frame.kind, frame.hangs_on = "term", around.hangs_on
+        if element.text:
+            self._say(element.text)
+        return True
+
+    def _frame(self, tag: str) -> Frame:
+        around, at = self._top, len(self.drafts)
+        self._opened += 1
+        described = around.terms if around.tag == "td" and around.definitions is around else ()
+        above = joined(around.hangs_on, described)
+        return Frame(
+            tag, around.kind, above, around.anchor, around.anchored, at, len(self._frames), self._opened,
+            lead=around.lead, instead=around.instead, lists=around.lists, since=around.since, item=around.item,
+            box=around.box, box_kind=around.box_kind, definitions=around.definitions, table=around.table,
+            row=around.row, level=around.level,
+        )  # fmt: skip
+
+    def _set_box(self, frame: Frame, names: set[str]) -> None:
+        tag = frame.tag
+        lowered = {name.lower().split("_")[0] for name in names}
+        if tag == "details" or (tag in NOTE_TAGS and not NOTES.isdisjoint(names)):
+            frame.box, frame.box_kind = frame, "label"
+        elif tag in ("figure", "fieldset") or (tag == "div" and not CAPTIONED.isdisjoint(lowered)):
+            frame.box, frame.box_kind = frame, "caption"
+        elif frame.box is not None and tag in ("div", "p", "td") and not TITLES.isdisjoint(lowered):
+            frame.kind = frame.box_kind
+        elif tag in ("caption", "figcaption", "summary", "legend"):
+            frame.kind = "label" if tag == "summary" else "caption"
+
+    def _set_part(self, frame: Frame, element: Any, names: set[str]) -> None:
+        if frame.tag == "blockquote":
+            frame.kind = "quote"
+            frame.hangs_on = self._above(frame, only_colon=True)
+        if names and frame.tag != "body":
+            contents = names & CONTENTS or ("contents" in names and names & {"topic", "local"})
+            if contents or ("menu" in names and frame.tag in ("ul", "table", "dl")):
+                frame.instead = "contents"
+            elif names & FOOTNOTES and frame.tag != "p":
+                frame.instead = "footnote"
+
+    def _set_heading(self, frame: Frame, around: Frame) -> None:
+        if around.box is not None and around.box_kind == "label":
+            frame.kind = "label"
+        elif not around.lists and around.row is None and around.tag != "dd" and around.kind == "paragraph":
+            frame.kind, frame.level = "heading", HEADINGS[frame.tag]
+            if frame.anchored < len(self.drafts):
+                frame.anchor = ""
+
+    def _set_list(self, frame: Frame, around: Frame, element: Any) -> None:
+        if frame.tag == "li":
+            listing = around if around.tag in LISTS else None
+            number = number_in(element.get("value")) or (listing.number if listing else None)
+            if listing and number is not None:
+                listing.number = number + 1
+            frame.lists = max(1, frame.lists)
+            frame.marker = "- " if number is None else f"{number}. "
+            frame.kind, frame.item, frame.lead = "list_item", frame, None
+            return
+        frame.hangs_on = self._above(frame)
+        frame.since = frame.since if frame.lists and frame.since is not None else len(self.drafts)
+        frame.lists += 1
+        frame.number = (number_in(element.get("start")) or 1) if frame.tag == "ol" else None
+
+    def _set_definition(self, frame: Frame, around: Frame, tag: str) -> None:
+        if tag == "dl":
+            frame.hangs_on, frame.home = self._above(frame), frame.anchor
+            frame.definitions = frame
+            return
+        listing = frame.definitions or around
+        if tag == "dt":
+            if listing.defined:
+                listing.terms, listing.defined = [], False
+            frame.kind = "term"
+            if frame.anchored < len(self.drafts) and not frame.own_id:
+                frame.anchor = listing.home
+        else:
+            listing.defined = True
+            frame.kind, frame.item = "paragraph", None
+            frame.hangs_on = joined(listing.hangs_on, listing.terms)  # libxml2 puts a dd into an open dd
+        frame.definitions = listing
+        frame.lead = None
+
+    def _set_table(self, frame: Frame, element: Any) -> None:
+        table = frame.table
+        if frame.tag == "table":
+            if frame.row is not None:
+                self._break_row()
+            frame.hangs_on = self._above(frame, only_colon=True)
+            in_note = frame.box is not None and frame.box_kind == "label"
+            frame.table = table_of(element, in_note, element in self._with_tables, element in self._with_headings)
+            frame.row, frame.since = None, len(self.drafts)
+            if frame.table.is_data:
+                frame.box, frame.box_kind, frame.item, frame.kind = frame, "caption", None, "paragraph"
+        elif table is None:
+            return
+        elif frame.tag == "tr":
+            self._set_row(frame, table, element)
+        elif frame.row is not None:
+            if not frame.row.cells and table.spanned:
+                frame.row.cells.append("")
+        elif table.entries:
+            frame.definitions = frame
+        elif frame.box is not None and frame.box_kind == "label" and (frame.tag == "th" or is_icon(element)):
+            frame.kind = "label"
+
+    def _set_row(self, frame: Frame, table: Table, element: Any) -> None:
+        cells = [cell.tag for cell in element if cell.tag in ("td", "th")]
+        if table.is_data and not (table.entries and "td" in cells):
+            frame.row = Row()
+        if not is_header(element, cells, table):
+            group = () if table.group is None else (table.group,)
+            spanning = (table.spanning,) if table.spanned and table.spanning is not None else ()
+            frame.hangs_on = joined(frame.hangs_on, (*table.header, *group, *spanning))
+
+    def _leave_block(self, tag: str, element: Any) -> None:
+        frame = self._top
+        if tag in ("td", "th") and frame.row is not None:
+            frame.row.cells.append(" ".join(lines_of("".join(self._words)).split("\n")))
+            self._words = []
+        elif tag == "tr" and frame.row is not None:
+            self._finish_row(frame, element)
+        else:
+            self._flush()
+        self._frames.pop()
+        around = self._top
+        written = len(self.drafts) - frame.first
+        titled = written and tag in ("div", "header", "hgroup") and self.drafts[-1].kind == "heading"
+        if titled or tag in HEADINGS or tag == "dt" or (not written and tag == "p"):
+            around.anchor, around.anchored = frame.anchor, frame.anchored
+        if written:
+            last = len(self.drafts) - 1
+            follows = frame.lead == last and tag not in PARTS
+            around.lead = last if follows and (written == 1 or self.drafts[last].text.endswith(COLONS)) else None
+
+    def _break_row(self) -> None:
+        """Write the cells up to a nested table or code; the rest of the row hangs on them as blocks."""
+        row, frames = self._top.row, self._frames
+        at = max(index for index, frame in enumerate(frames) if frame.tag == "tr")
+        said = " ".join(lines_of("".join(self._words)).split("\n"))
+        self._words = []
+        if row is None:
+            return
+        index = self._add_row(frames[at], [*row.cells, said])
+        for frame in frames[at:]:
+            frame.row, frame.item = None, None
+            frame.hangs_on = joined(frame.hangs_on, () if index is None else (index,))
+
+    def _finish_row(self, frame: Frame, element: Any) -> None:
+        table, row = frame.table, frame.row
+        cells = [cell for cell in element if cell.tag in ("td", "th")]
+        if table is None or row is None:
+            return
+        index = self._add_row(frame, row.cells)
+        table.spanned = max(0, table.spanned - 1)
+        if is_header(element, [cell.tag for cell in cells], table):
+            if table.has_body:
+                table.header, table.has_body = (), False
+            table.header = table.header if table.entries or index is None else (*table.header, index)
+            return
+        table.has_body = True
+        if cells and index is not None:
+            span = number_in(cells[0].get("rowspan")) or 1
+            if span > 1:
+                table.spanning, table.spanned = index, span - 1
+            if len(cells) == 1 and table.columns > 1 and (number_in(cells[0].get("colspan")) or 1) >= table.columns:
+                table.group = index
+
+    def _add_row(self, frame: Frame, cells: list[str]) -> int | None:
+        text = " | ".join(cells) if any(cells) else ""
+        return self._add("table_row", text.strip(), frame)
+
+    def _flush(self, kind: BlockKind | None = None) -> None:
+        """Write the collected words as a block of the kind of the innermost frame; in a cell, go on collecting."""
+        frame = self._top
+        if frame.row is not None:
+            self._words.append(" ")
+            return
+        raw, self._words = "".join(self._words), []
+        text = lines_of(raw)
+        if not text:
+            return
+        kind = kind or frame.kind
+        if kind == "list_item":
+            item = frame.item
+            text = "  " * (frame.lists - 1) + (item.marker if item else "") + text
+        index = self._add(kind, text, frame)
+        if index is None:
+            return
+        if kind == "list_item" and frame.item is not None:
+            self._hang(frame.item, index)
+            for open_frame in self._frames[frame.item.depth :]:
+                open_frame.item = None
+        elif kind == "term" and frame.definitions is not None:
+            frame.definitions.terms.append(index)
+        elif kind in ("label", "caption") and frame.box is not None:
+            self._hang(frame.box, index)
+        if kind in ("paragraph", "list_item", "quote", "footnote"):
+            frame.lead = index
+
+    def _hang(self, box: Frame, index: int) -> None:
+        """Let the blocks to come within an open frame hang on a block."""
+        for frame in self._frames[box.depth :]:
+            frame.hangs_on = joined(frame.hangs_on, (index,))
+
+    def _code_of(self, element: Any) -> Iterator[str]:
+        walker = etree.iterwalk(element, events=("start", "end"))
+        for event, part in walker:
+            if event == "end":
+                yield "" if part is element else part.tail or ""
+            elif part is not element and (self._is_unseen(part) or (part.tag == "a" and is_permalink(part))):
+                walker.skip_subtree()
+            else:
+                yield "\n" if part.tag == "br" else part.text or ""
+
+    def _read_code(self, element: Any) -> None:
+        text = "".join(self._code_of(element)).strip("\n")
+        if self._top.row is not None:
+            if "\n" not in text.strip():
+                self._say(text)
+                return
+            self._break_row()
+        frame = self._frame("pre")
+        frame.hangs_on = self._above(frame)
+        self._frames.append(frame)
+        self._mark(element)
+        self._add("code", text, frame)
+        self._frames.pop()
+        self._top.lead = None
+
+    def _above(self, frame: Frame, *, only_colon: bool = False) -> tuple[int, ...]:
+        """Return what a list, code or table hangs on: what is around it, and the paragraph directly before it."""
+        lead = frame.lead
+        if lead is None or lead != len(self.drafts) - 1:
+            return frame.hangs_on
+        if only_colon and not self.drafts[lead].text.endswith(COLONS):
+            return frame.hangs_on
+        return joined(frame.hangs_on, (lead,))
+
+    def _add(self, kind: BlockKind, text: str, frame: Frame) -> int | None:
+        linked = self._linked > 0 and self._free == 0
+        turns = self._turns and self._linked > 0 and self._free <= 40 and kind not in ("heading", "code")
+        local, home = linked and self._local, self._home
+        self._forget_links()
+        if not text.strip() or turns:
+            return None
+        if kind == "heading":
+            if linked and home:
+                return None
+            if frame.level == 1 and self.top_heading is None:
+                self.top_heading = " ".join(text.split())
+        elif frame.instead is not None and kind != "code":
+            kind = frame.instead
+        elif local and kind not in ("code", "label", "caption"):
+            kind = "contents"
+        previous = self.drafts[-1].kind if self.drafts else None
+        on_previous = len(self.drafts) - 1 in frame.hangs_on
+        tight = (previous in ("term", "label", "caption") and on_previous and kind != "code") or (
+            kind in ("list_item", "table_row", "contents")
+            and frame.since is not None
+            and len(self.drafts) > frame.since
+        )
+        tight = tight or (kind == "term" and previous == "term" and bool(frame.definitions and frame.definitions.terms))
+        index = len(self.drafts)
+        within = self._frames[max(0, frame.depth - 1)] if frame.first == index else frame
+        draft = Draft(kind, text, frame.hangs_on, frame.anchor, tight, frame.level, linked)
+        draft.element, draft.within = frame.serial, within.serial
+        self.drafts.append(draft)
+        return index
