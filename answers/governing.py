@@ -11,17 +11,17 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from answers.overtaking import Correction, by_stages, is_overtaken, outdated
 from answers.reach import (
     FURTHEST,
     NEAR,
     NEVER_GOVERNED,
     below_in_section,
     corrected,
+    dreamt,
     in_part,
     introduced,
-    is_corrected,
     meant,
-    outdated,
     rest_of_block,
     spoken,
 )
@@ -34,6 +34,7 @@ from text.denials import (
     calls_a_liar,
     corrects,
     denies_column,
+    falls_asleep,
     frames,
     has_trigger,
     lead_in,
@@ -63,6 +64,8 @@ def govern(entries: Sequence["Entry"]) -> Sequence["Entry"]:
     _by_context(entries, found)
     _by_columns(entries, found)
     _by_sentences(entries, found)
+    for older, newer in by_stages(entries, _is_news):
+        found.add_all([older], newer, "overtakes")
     if not found.governors:
         return entries
     return [
@@ -111,9 +114,7 @@ def _by_context(entries: Sequence["Entry"], found: _Found) -> None:
             elif each.role == "lead":
                 kind = _led(each.text)
             elif each.role == "governs":  # found in the segment next to this one when the document was stored
-                kind = _said(each.text)
-                if corrects(Passage.of(each.text)) and not is_corrected(entry.text, each.text):
-                    kind = None
+                kind = _said(each.text, entry.text)
             if kind is not None:
                 found.add(at, ContextSlice("governs", each.start, each.end, each.text), kind)
 
@@ -128,15 +129,24 @@ def _led(text: str) -> Governance | None:
     return lead_in(Passage.of(text))
 
 
+def _said(governor: str, text: str) -> Governance | None:
+    """Return what a governor does to a text, which was found where its neighbours were known."""
+    kind = _rules_of(governor)
+    if kind is None and corrects(Passage.of(governor)):
+        return "repeals" if Correction.of(governor).is_about(text) else None
+    if kind is None or kind == "repeals":
+        return "overtakes" if is_overtaken(text, governor) else kind
+    return kind
+
+
 @lru_cache(maxsize=1024)
-def _said(text: str) -> Governance:
-    """Return what a governor does that was found where its neighbours were known."""
-    passage = Passage.of(text)
+def _rules_of(governor: str) -> Governance | None:
+    passage = Passage.of(governor)
     for rule in (about_part, lead_in, said_back, frames, mark):
         kind = rule(passage)
         if kind is not None:
             return kind
-    return "repeals" if corrects(passage) else "doubts"
+    return "doubts" if calls_a_liar(passage) else None
 
 
 def _by_columns(entries: Sequence["Entry"], found: _Found) -> None:
@@ -240,10 +250,16 @@ def _by_liar(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
 
 def _by_frame(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
     kind = frames(passage)
+    if kind is None and falls_asleep(passage):
+        return "imagines", dreamt(entries, at)
     return kind, rest_of_block(entries, at, NEAR if kind == "imagines" else 1)
 
 
 def _by_news(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
     """Judge a newer state of what a sentence before is about, such as "The hut no longer takes dogs."."""
     older = outdated(entries, at) if outdates(passage) else []
-    return ("repeals", older) if older else _NOTHING
+    return ("overtakes", older) if older else _NOTHING
+
+
+def _is_news(text: str) -> bool:
+    return has_trigger(text) and outdates(Passage.of(text))

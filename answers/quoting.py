@@ -20,6 +20,7 @@ from text.words import terms_of, without_framing
 
 ONE_SPAN = 300  # characters: a governor and its sentence are one quote up to this length
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _NUMBER = re.compile(r"\d+")
 _BEFORE = re.compile(r"\b(?:before|until|up to|prior to|trước|đến)\b|之前|以前|前|止")
 _AFTER = re.compile(r"\b(?:after|since|from|as of|sau|từ|kể từ)\b|之后|以后|起|后")
@@ -35,7 +36,7 @@ def stands(entry: Entry, question: str) -> bool:
     about what is denied, repealed or doubted. One whose "she" is somebody else than the question names may not.
     """
     governors = [each.text for each in entry.context if each.role == "governs"]
-    asked = Passage.of(question)
+    asked = Passage.of(_without(question, entry.text))
     return all(
         _is_asked_for(kind, governor, asked, question)
         for kind, governor in zip(entry.governed_by, governors, strict=True)
@@ -57,13 +58,19 @@ def quoted_spans(entry: Entry, most: int = ONE_SPAN) -> tuple[tuple[int, int], .
 def _is_asked_for(kind: Governance, governor: str, asked: Passage, question: str) -> bool:
     if kind == "denies":
         return denied_itself(asked)
-    if kind == "repeals":
+    if kind in ("repeals", "overtakes"):
         return recalls_past(asked) or _is_earlier(question, governor)
     if kind in ("doubts", "imagines"):
-        return names_pretence(asked) or bool(kind == "imagines" and _shared(governor, question))
+        return names_pretence(asked) or (kind == "imagines" and len(_shared(governor, question)) >= _LEAST_SHARED)
     if kind == "says":
         return bool(_names(governor) & _names(question))
     return _meets(governor, question)
+
+
+def _without(question: str, text: str) -> str:
+    """Return a question without the words of an entry: "old" doesn't ask for the past of "deletes old backups"."""
+    own = frozenset(_WORD.findall(text.lower()))
+    return _WORD.sub(lambda word: "" if word[0].lower() in own and word[0].isascii() else word[0], question)
 
 
 def _meets(condition: str, question: str) -> bool:

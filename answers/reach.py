@@ -5,11 +5,11 @@ Places are indexes into the entries of one segment, in order. Each search looks 
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from answers.overtaking import Correction
 from graph.evidence import BlockKind
-from text.words import terms_of, without_framing
+from text.denials import wakes
 
 if TYPE_CHECKING:
     from answers.entries import Entry
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 NEVER_GOVERNED = frozenset[BlockKind]({"heading", "term", "caption", "label", "contents"})
 _RUNS = frozenset[BlockKind]({"list_item", "table_row", "quote"})
 NEAR = 3  # sentences
+_LONGEST_DREAM = 12  # sentences
 FURTHEST = 60  # entries
-_LEAST_SHARED = 2  # words
-_ALIKE = 0.35  # of the words of a sentence that a newer one about the same shares
 _NUMBERED = re.compile(
     r"\b(?:item|section|article|clause|point|rule|paragraph|no\.|mục|điều|điểm|khoản)\s+(\d{1,3})\b"
     r"|第\s*([一二三四五六七八九十\d]{1,3})\s*[项条点款]"
@@ -34,7 +33,6 @@ _WHOLE_TEXT = re.compile(
     r"|本(?:页|文|文件|手册|版|指南|说明|通知|公告|办法|制度)"
 )
 _OWN_BLOCK = re.compile(r"\bthis (?:paragraph|sentence|entry)\b|đoạn này|本段")
-_DIGIT = re.compile(r"\d")
 
 
 def rest_of_block(entries: Sequence["Entry"], at: int, most: int) -> Iterator[int]:
@@ -121,6 +119,16 @@ def _before(entries: Sequence["Entry"], at: int, most: int = NEAR) -> Iterator[i
         place -= 1
 
 
+def dreamt(entries: Sequence["Entry"], at: int) -> range:
+    """Return what stands between a sentence in which somebody falls asleep and the one in which they wake."""
+    for place in range(at + 1, min(len(entries), at + 1 + _LONGEST_DREAM)):
+        if entries[place].kind == "heading":
+            break
+        if wakes(entries[place].text):
+            return range(at + 1, place)
+    return range(0)
+
+
 def spoken(entries: Sequence["Entry"], at: int) -> list[int]:
     """Return the quoted sentences near one that calls their speaker a liar, or else the sentences before it."""
     near = [
@@ -143,38 +151,13 @@ def _is_quoted(entries: Sequence["Entry"], at: int) -> bool:
     return marks % 2 == 1
 
 
-@lru_cache(maxsize=1024)
-def _content(text: str) -> frozenset[str]:
-    return frozenset(terms_of(without_framing(text)))
-
-
 def corrected(entries: Sequence["Entry"], at: int) -> list[int]:
-    """Return the sentences that a correction is about: those that share two words with it, and those just before it."""
+    """Return the sentences that a correction is about; where it is about none, those just before it in its block."""
+    correction = Correction.of(" ".join(entries[place].text for place in (at, *rest_of_block(entries, at, NEAR))))
     near = (*_around(entries, at, -1, FURTHEST // 2), *_around(entries, at, 1, FURTHEST // 2))
-    correction = entries[at].text
-    alike = [
-        each
-        for each in near
-        if entries[each].block != entries[at].block and is_corrected(entries[each].text, correction)
-    ]
-    return [*_before(entries, at, 2), *alike]
-
-
-def is_corrected(text: str, correction: str) -> bool:
-    """Whether a correction shares the words of a text that show that it is about it."""
-    own = _content(text)
-    return len(own & _content(correction)) >= max(_LEAST_SHARED, _ALIKE / 2 * len(own))
-
-
-def outdated(entries: Sequence["Entry"], at: int) -> list[int]:
-    """Return the sentences before an entry, in its section, that have a number and share a good part of its words."""
-    words = _content(entries[at].text)
-    alike = []
-    for place in _around(entries, at, -1, 2 * NEAR):
-        earlier = entries[place]
-        if earlier.kind == "heading":
-            break
-        own = _content(earlier.text)
-        if _DIGIT.search(earlier.text) and len(words & own) >= max(_LEAST_SHARED, _ALIKE * len(own)):
-            alike.append(place)
-    return alike
+    own = entries[at].block
+    about = [each for each in near if entries[each].block != own or each < at]
+    found = [each for each in about if entries[each].kind != "heading" and correction.is_about(entries[each].text)]
+    if found or correction.denied:
+        return found
+    return [] if entries[at].first else list(_before(entries, at, 2))

@@ -16,6 +16,7 @@ from text.language import word_set
 Governance = Literal[
     "denies",  # a lead-in or a column, such as "does not cover:", "Not supported"
     "repeals",  # also replaced, deprecated, corrected
+    "overtakes",  # a newer statement on the same subject with another value
     "doubts",  # a myth, a rumour, a lie
     "conditions",  # it holds only for some, or only if something happens
     "says",  # the words of a speaker: "Bob wrote:"
@@ -33,7 +34,7 @@ _CLAUSE = re.compile(r"([,;，；.!?。！？]|\s[–—-]\s|\bbut\b|\bso\b|như
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]")
 _TURNS = frozenset({"but", "so", "nhưng", "但"})
 _HAN_TRIGGERS = re.compile(
-    "废|效|撤|停止|弃用|过时|归档|旧|误|谣|传|谬|反例|草案|仅|只[适限供对]|梦|虚构|不再|通过|否决|推翻|不实|属实|不成立|更正|订正"
+    "废|效|撤|停止|弃用|过时|归档|旧|误|谣|传|谬|反例|草案|仅|只[适限供对]|梦|虚构|不再|即日|日起|本[周月]起|下[周月]起|改[在到由成]|暂|睡|眼|盹|演|台上|设想|假设|试想|通过|否决|推翻|不实|属实|不成立|更正|订正"
     "|据说|坊间|民间|有人|人们|人.{0,4}[以认相]为|毫无|没有根据|未经|没有证据|谎|骗|捏造|编造|假|如下|以下|下列|改为|调整|上调|下调"
     "|提高到|降|醒|为止|到期|后来|此后|[戏剧话事说][里中]|可信|有误|纯属|错|印|胡说|吹牛|取消|取代|驳回|批准|获批|立项|拨付|拨款|当选|中标|签署|同意"
 )
@@ -105,7 +106,7 @@ _TRIGGERS = frozenset[str]().union(
             "corrects",
         )
     ),
-    *(_RULES[name].words for name in ("awake", "doubt", "imagined", "outdates")),
+    *(_RULES[name].words for name in ("awake", "asleep", "doubt", "imagined", "outdates")),
     _RULES["restriction"].words - {"for"},
     word_set(
         "following follows below next đây dưới approve approves approved council parliament pilot vote votes funding"
@@ -120,7 +121,7 @@ _RARE_TRIGGERS = frozenset[str]().union(
     )
 ) - word_set(
     """
-    removed replaced dropped deleted lost passed accepted set turned force effect never longer true false correct error
+    end ended over gone history given called until ran arrangement removed replaced dropped deleted lost passed accepted set turned force effect never longer true false correct error
     case said say think told repeated go goes come comes built success succeeds permission yes void reversed failed no
     made signed sort correction không đúng chính thật còn sai bác quan định căn cơ tin đồng thông cấp người bằng tương
     thay lưu xác chứng chấp sở kiểm áp lỗi mất rút thu cũ
@@ -182,7 +183,7 @@ def lead_in(passage: Passage) -> Governance | None:
         return "doubts"
     if _is("past_ahead", passage):
         return "repeals"
-    if _denies(passage.lowered):
+    if (leads_ahead(passage) or not passage.lowered.endswith((".", "。"))) and _denies(passage.lowered):
         return "denies"
     return "says" if _is("speaker", passage) else None
 
@@ -224,7 +225,17 @@ def frames(passage: Passage) -> Governance | None:
     """Return what a sentence does to those after it that go on with its story: a rumour, a dream."""
     if _is("doubt", passage) and not _is("settled", passage):
         return "doubts"
-    return "imagines" if _is("imagined", passage) else None
+    return "imagines" if _is("imagined", passage) and not _is("unreal", passage) else None
+
+
+def falls_asleep(passage: Passage) -> bool:
+    """Whether somebody falls asleep in a sentence; what follows is a dream if a sentence soon after wakes them."""
+    return _is("asleep", passage)
+
+
+def wakes(text: str) -> bool:
+    """Whether somebody wakes in a sentence, or what came before it was a dream."""
+    return _is("wakes", Passage.of(text))
 
 
 def about_part(passage: Passage) -> Governance | None:

@@ -11,10 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 from answers.entries import entries_in
-from answers.reach import is_corrected
+from answers.overtaking import Correction, Statement, overtaken, stage_of_block
 from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
-from text.denials import Passage, corrections, corrects, mark, may_govern_afar
+from text.denials import Passage, corrections, corrects, mark, may_govern_afar, outdates
 from text.sentences import sentences, trimmed
+from text.values import Stage
 from text.words import cut_near
 from tools.parsers.canonical_text import Block, Parsed
 
@@ -24,6 +25,8 @@ MOST_CONTEXT = 240  # characters of a slice; a longer header or lead-in is cut a
 MOST_SLICES = 6
 _AFAR = 100  # blocks before and after a correction
 _MOST_CORRECTIONS = 20  # of a document
+_MOST_STAGED = 600  # sentences of a document that are compared over versions and dates
+_FIRST_LINE = 60  # characters
 _NEAR_CUT = 300  # characters
 _ACROSS = 2  # blocks on each side of a cut between segments that may govern each other
 _ROLES: dict[BlockKind, ContextRole] = {
@@ -42,6 +45,7 @@ def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[
         _govern_across(parsed.text, row, after, cut)
     if len(rows) > 1:
         _correct_afar(parsed.text, rows)
+        _overtake_afar(parsed.text, rows)
     yield from map(tuple, rows)
 
 
@@ -95,26 +99,62 @@ def _correct_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
     for offset in found[:_MOST_CORRECTIONS]:
         here = max(0, bisect_right(starts, offset) - 1)
         row, at = places[here]
-        start, end = _sentence_at(text, row[at], offset)
+        start, end = _sentences_from(text, row[at], offset)
         correction = ContextSlice("governs", start, end, text[start:end])
         if row[at].kind not in ("paragraph", "list_item", "quote") or not corrects(Passage.of(correction.text)):
             continue
+        whole = Correction.of(correction.text)
         for other, place in places[max(0, here - _AFAR) : here + _AFAR]:
             block = other[place]
             if other is row or block.kind in LEADING or correction in block.context:
                 continue
-            if any(is_corrected(text[s:e], correction.text) for s, e in _sentences_of(text, block)):
+            if any(whole.is_about(text[s:e]) for s, e in _sentences_of(text, block)):
                 other[place] = replace(block, context=(*block.context, correction))
+
+
+def _overtake_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
+    """Add to blocks under an older version or date what overtakes them in another segment."""
+    statements: list[Statement] = []
+    places: list[tuple[list[SegmentBlock], int, int, int]] = []
+    for row in rows:
+        for at, block in enumerate(row):
+            stage = _stage(text, block)
+            if stage is None:
+                continue
+            spans = _sentences_of(text, block) if block.kind not in WHOLE else [(block.start, block.end)]
+            spans = [trimmed(text, *each) for each in spans]
+            news = any(outdates(Passage.of(text[s:e])) for s, e in spans)
+            statements += [Statement(text[s:e], stage, news) for s, e in spans]
+            places += [(row, at, s, e) for s, e in spans]
+    for old, new in overtaken(statements[:_MOST_STAGED]):
+        (row, at, _, _), (other, _, start, end) = places[old], places[new]
+        if row is not other:
+            end = cut_near(text, start + MOST_CONTEXT, start) if end - start > MOST_CONTEXT else end
+            newer = ContextSlice("governs", start, end, text[start:end])
+            if newer not in row[at].context:
+                row[at] = replace(row[at], context=(*row[at].context, newer))
+
+
+def _stage(text: str, block: SegmentBlock) -> Stage | None:
+    """Return the version or date of the section of a block, or that its first line names."""
+    if block.kind in LEADING or block.kind in ("contents", "code"):
+        return None
+    heading = next((each.text for each in reversed(block.context) if each.role == "heading"), "")
+    return stage_of_block(text[block.start : min(block.end, block.start + _FIRST_LINE)], heading)
 
 
 def _sentences_of(text: str, block: SegmentBlock) -> list[tuple[int, int]]:
     return [(block.start + start, block.start + end) for start, end in sentences(text[block.start : block.end])]
 
 
-def _sentence_at(text: str, block: SegmentBlock, offset: int) -> tuple[int, int]:
+def _sentences_from(text: str, block: SegmentBlock, offset: int) -> tuple[int, int]:
+    """Return the span of the sentence at an offset and of those after it in its block that explain it."""
     spans = _sentences_of(text, block)
-    start, end = next((each for each in spans if each[0] <= offset < each[1]), spans[-1])
-    return trimmed(text, start, end)
+    first = next((at for at, each in enumerate(spans) if each[0] <= offset < each[1]), len(spans) - 1)
+    last = first
+    while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= MOST_CONTEXT:
+        last += 1
+    return trimmed(text, spans[first][0], spans[last][1])
 
 
 def _contexts(parsed: Parsed) -> Iterator[tuple[ContextSlice, ...]]:
