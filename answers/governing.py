@@ -25,6 +25,7 @@ from answers.reach import (
     rest_of_block,
     spoken,
 )
+from answers.subjects import variants
 from graph.evidence import BlockKind, ContextRole, ContextSlice
 from text.denials import (
     Governance,
@@ -62,6 +63,7 @@ def govern(entries: Sequence["Entry"]) -> Sequence["Entry"]:
     """
     found = _Found(entries)
     _by_context(entries, found)
+    _by_variants(entries, found)
     _by_columns(entries, found)
     _by_sentences(entries, found)
     for older, newer in by_stages(entries, _is_news):
@@ -114,7 +116,8 @@ def _by_context(entries: Sequence["Entry"], found: _Found) -> None:
             elif each.role == "lead":
                 kind = _led(each.text)
             elif each.role == "governs":  # found in the segment next to this one when the document was stored
-                kind = _said(each.text, entry.text)
+                heads = any(other.start == each.start and other.role == "heading" for other in entry.context)
+                kind = "narrows" if heads else _said(each.text, entry.text)
             if kind is not None:
                 found.add(at, ContextSlice("governs", each.start, each.end, each.text), kind)
 
@@ -127,6 +130,19 @@ def _marked(text: str) -> Governance | None:
 @lru_cache(maxsize=4096)
 def _led(text: str) -> Governance | None:
     return lead_in(Passage.of(text))
+
+
+def _by_variants(entries: Sequence["Entry"], found: _Found) -> None:
+    headings = {each.text: each for entry in entries for each in entry.context if each.role == "heading"}
+    if len(headings) < 2:
+        return
+    names = variants(headings, "\n".join(each.text for each in entries))
+    if not names:
+        return
+    for at, entry in enumerate(entries):
+        for each in entry.context:
+            if each.role == "heading" and each.text in names:
+                found.add(at, ContextSlice("governs", each.start, each.end, each.text), "narrows")
 
 
 def _said(governor: str, text: str) -> Governance | None:

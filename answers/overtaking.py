@@ -24,6 +24,7 @@ _DENIED_VALUE = re.compile(
     r"|(?:而不是|而非|并非|不是)(?P<han>[^，。；！（）]{1,24})"
 )
 _OPENS_DENIED = re.compile(r"(?:on|at|in|by|for|the|a|an|là|vào|từ|ngày|anh|ông|bà|chị|cô)\s+")
+_STATEMENTS = frozenset({"paragraph", "list_item", "table_row", "quote", "footnote"})
 _HAN_NUMERAL = re.compile("[〇一二三四五六七八九十]")
 _FIRST_LINE = re.compile(r"[^\n]{1,40}(?=\n)|[^\n:：—–]{1,40}(?=[:：] ?| [—–-] )")
 
@@ -53,7 +54,7 @@ def outdated(entries: Sequence["Entry"], at: int) -> list[int]:
     for place in range(at - 1, max(-1, at - 1 - _FURTHEST), -1):
         if entries[place].kind == "heading":
             break
-        if is_overtaken(entries[place].text, entries[at].text):
+        if entries[place].kind in _STATEMENTS and is_overtaken(entries[place].text, entries[at].text):
             older.append(place)
     return older
 
@@ -114,7 +115,7 @@ def by_stages(entries: Sequence["Entry"], says_news: Callable[[str], bool]) -> I
             heading = next((each.text for each in reversed(entry.context) if each.role == "heading"), heading)
             stage = stage_of_block(entry.text, heading)
         block = entry.block
-        if stage is not None and entry.kind != "heading":
+        if stage is not None and entry.kind in _STATEMENTS:
             staged.append((at, stage))
     if len({stage[:2] for _, stage in staged}) < _LEAST_SHARED:
         return

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from answers.entries import Entry
+from answers.subjects import asks_for_variant, is_about_another_thing
 from text.denials import (
     Governance,
     Passage,
@@ -40,7 +41,7 @@ def stands(entry: Entry, question: str) -> bool:
     return all(
         _is_asked_for(kind, governor, asked, question)
         for kind, governor in zip(entry.governed_by, governors, strict=True)
-    ) and not _is_about_another(entry, question)
+    ) and not (_is_about_another(entry, question) or is_about_another_thing(entry, question))
 
 
 def quoted_spans(entry: Entry, most: int = ONE_SPAN) -> tuple[tuple[int, int], ...]:
@@ -58,6 +59,8 @@ def quoted_spans(entry: Entry, most: int = ONE_SPAN) -> tuple[tuple[int, int], .
 def _is_asked_for(kind: Governance, governor: str, asked: Passage, question: str) -> bool:
     if kind == "denies":
         return denied_itself(asked)
+    if kind == "narrows":
+        return asks_for_variant(question, governor)
     if kind in ("repeals", "overtakes"):
         return recalls_past(asked) or _is_earlier(question, governor)
     if kind in ("doubts", "imagines"):

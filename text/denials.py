@@ -17,6 +17,7 @@ Governance = Literal[
     "denies",  # a lead-in or a column, such as "does not cover:", "Not supported"
     "repeals",  # also replaced, deprecated, corrected
     "overtakes",  # a newer statement on the same subject with another value
+    "narrows",  # the heading of one of several things that are named alike: "H30 Max" beside "H30"
     "doubts",  # a myth, a rumour, a lie
     "conditions",  # it holds only for some, or only if something happens
     "says",  # the words of a speaker: "Bob wrote:"
@@ -28,6 +29,7 @@ _CORRECTING = (  # one of these is in a sentence that corrects another part of a
     "误作", "误登", "误印", "写错", "印错", "登错", "报错", "标错", "记错", "笔误", "致歉", "有误",
 )  # fmt: skip
 _LONGEST_MARK = 160  # characters
+_SHORT_LEAD = 48  # characters of a lead-in without a colon, such as "Not covered"
 _WORDS = re.compile(r"[^\W\d_]+")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _CLAUSE = re.compile(r"([,;，；.!?。！？]|\s[–—-]\s|\bbut\b|\bso\b|nhưng|但)")
@@ -121,7 +123,8 @@ _RARE_TRIGGERS = frozenset[str]().union(
     )
 ) - word_set(
     """
-    end ended over gone history given called until ran arrangement removed replaced dropped deleted lost passed accepted set turned force effect never longer true false correct error
+    end ended over gone history given called until ran arrangement
+    removed replaced dropped deleted lost passed accepted set turned force effect never longer true false correct error
     case said say think told repeated go goes come comes built success succeeds permission yes void reversed failed no
     made signed sort correction không đúng chính thật còn sai bác quan định căn cơ tin đồng thông cấp người bằng tương
     thay lưu xác chứng chấp sở kiểm áp lỗi mất rút thu cũ
@@ -183,7 +186,7 @@ def lead_in(passage: Passage) -> Governance | None:
         return "doubts"
     if _is("past_ahead", passage):
         return "repeals"
-    if (leads_ahead(passage) or not passage.lowered.endswith((".", "。"))) and _denies(passage.lowered):
+    if (leads_ahead(passage) or len(passage.lowered) <= _SHORT_LEAD) and _denies(passage.lowered):
         return "denies"
     return "says" if _is("speaker", passage) else None
 

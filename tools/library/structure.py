@@ -12,6 +12,7 @@ from typing import Any
 
 from answers.entries import entries_in
 from answers.overtaking import Correction, Statement, overtaken, stage_of_block
+from answers.subjects import variants
 from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
 from text.denials import Passage, corrections, corrects, mark, may_govern_afar, outdates
 from text.sentences import sentences, trimmed
@@ -25,7 +26,7 @@ MOST_CONTEXT = 240  # characters of a slice; a longer header or lead-in is cut a
 MOST_SLICES = 6
 _AFAR = 100  # blocks before and after a correction
 _MOST_CORRECTIONS = 20  # of a document
-_MOST_STAGED = 600  # sentences of a document that are compared over versions and dates
+_MOST_STAGED = 400  # blocks of a document that are compared over versions and dates
 _FIRST_LINE = 60  # characters
 _NEAR_CUT = 300  # characters
 _ACROSS = 2  # blocks on each side of a cut between segments that may govern each other
@@ -46,6 +47,7 @@ def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[
     if len(rows) > 1:
         _correct_afar(parsed.text, rows)
         _overtake_afar(parsed.text, rows)
+        _tell_variants_apart(parsed.text, rows)
     yield from map(tuple, rows)
 
 
@@ -114,25 +116,36 @@ def _correct_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
 
 def _overtake_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
     """Add to blocks under an older version or date what overtakes them in another segment."""
+    staged = [(row, at, stage) for row in rows for at, block in enumerate(row) if (stage := _stage(text, block))]
+    if len({stage[:2] for *_, stage in staged}) < 2:
+        return
     statements: list[Statement] = []
     places: list[tuple[list[SegmentBlock], int, int, int]] = []
-    for row in rows:
-        for at, block in enumerate(row):
-            stage = _stage(text, block)
-            if stage is None:
-                continue
-            spans = _sentences_of(text, block) if block.kind not in WHOLE else [(block.start, block.end)]
-            spans = [trimmed(text, *each) for each in spans]
-            news = any(outdates(Passage.of(text[s:e])) for s, e in spans)
-            statements += [Statement(text[s:e], stage, news) for s, e in spans]
-            places += [(row, at, s, e) for s, e in spans]
-    for old, new in overtaken(statements[:_MOST_STAGED]):
+    for row, at, stage in staged[:_MOST_STAGED]:
+        block = row[at]
+        spans = [trimmed(text, *each) for each in _sentences_of(text, block)] if block.kind not in WHOLE else []
+        news = any(outdates(Passage.of(text[start:end])) for start, end in spans)
+        statements += [Statement(text[start:end], stage, news) for start, end in spans]
+        places += [(row, at, start, end) for start, end in spans]
+    for old, new in overtaken(statements):
         (row, at, _, _), (other, _, start, end) = places[old], places[new]
         if row is not other:
             end = cut_near(text, start + MOST_CONTEXT, start) if end - start > MOST_CONTEXT else end
             newer = ContextSlice("governs", start, end, text[start:end])
             if newer not in row[at].context:
                 row[at] = replace(row[at], context=(*row[at].context, newer))
+
+
+def _tell_variants_apart(text: str, rows: list[list[SegmentBlock]]) -> None:
+    """Let a heading such as "H30 Max" govern its blocks where another segment is about the "H30"."""
+    headings = {each.text for row in rows for block in row for each in block.context if each.role == "heading"}
+    names = variants(headings, text)
+    for row in rows if names else ():
+        for at, block in enumerate(row):
+            named = [each for each in block.context if each.role == "heading" and each.text in names]
+            if named:
+                slices = [ContextSlice("governs", each.start, each.end, each.text) for each in named]
+                row[at] = replace(block, context=(*block.context, *slices))
 
 
 def _stage(text: str, block: SegmentBlock) -> Stage | None:

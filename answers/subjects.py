@@ -1,0 +1,241 @@
+"""Whether an entry is about another thing than the one that a question names: another lab, model, version or year.
+
+Names are compared that stand with the same noun, such as "the Ostwin lab" and "the Ilmar lab", or that begin alike,
+such as "H30" and "H30 Max". A question without a name is about whatever an entry is about.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from text.language import FUNCTION_WORDS, STOP_WORDS, word_set
+from text.words import stem
+
+if TYPE_CHECKING:
+    from answers.entries import Entry
+
+_TOKEN = re.compile(r"[^\W_](?:[\w’'-]*\w)?(?:\.\d+)*|[^\s\w]")
+_NO_HEAD = FUNCTION_WORDS | STOP_WORDS["en"] | STOP_WORDS["vi"] | word_set("first last new old next")
+_NOT_NAMES = word_set("i i'm i’m monday tuesday wednesday thursday friday saturday sunday") | _NO_HEAD
+_MONTHS = word_set("january february march april may june july august september october november december")
+_BOUNDS = word_set("since from until before after above below older newer later earlier over under than prior up")
+_SCOPES = ("heading", "term", "label", "caption", "before")
+_YEAR = re.compile(r"(?<![\d.-])(?:19|20)\d\d(?![\d.-])")
+_HAN_HEADS = (
+    "公司|集团|学校|中学|小学|大学|学院|医院|诊所|图书馆|博物馆|体育馆|展览馆|书店|书屋|酒店|宾馆|饭店|餐厅|客栈|银行|工厂|实验室|研究所|"
+    "宿舍|食堂|车站|码头|机场|公园|剧院|社区|小区|俱乐部|协会|车间|仓库|号楼|号线|号门|路|街|镇|村|县|队|版"
+)
+_HAN_NAME = re.compile(
+    rf"([\u4e00-\u9fff]{{2}}|[A-Za-z0-9.]+|[一二三四五六七八九十]+)(?={_HAN_HEADS})({_HAN_HEADS})"
+)
+_HAN_FUNCTION = re.compile("[的了是在和与及或被把从到对于为以有这那其之也都而并中所去住去每各本该此个哪几多]")
+_SPLITS = re.compile(r"[,，、/]| and | or | và | hoặc |和|与|及")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name, in lower case, and the stems of the nouns that it stands with: before it and after it, "" for none."""
+
+    words: tuple[str, ...]
+    before: str
+    after: str
+    bounded: bool = False  # "since version 9"
+
+
+@lru_cache(maxsize=2048)
+def names_in(text: str) -> tuple[Name, ...]:
+    """Return the names in a text of a spaced language: words with a capital or a digit, in a row."""
+    tokens = _TOKEN.findall(text)
+    names = []
+    at = 0
+    while at < len(tokens):
+        end = at
+        while end < len(tokens) and _is_name(tokens, end):
+            end += 1
+        if end == at:
+            at += 1
+            continue
+        before, after = _head(tokens, at - 1), _head(tokens, end)
+        words = tuple(token.lower().removesuffix("'s").removesuffix("’s") for token in tokens[at:end])
+        if not all(word.isdigit() for word in words) or before:
+            back = {token.lower() for token in tokens[max(0, at - 4) : at]}
+            ahead = {token.lower() for token in tokens[end : end + 3]}
+            names.append(Name(words, before, after, bool(_BOUNDS & (back | ahead)) or "+" in ahead))
+        at = end
+    return tuple(names)
+
+
+def _is_name(tokens: list[str], at: int) -> bool:
+    token = tokens[at]
+    if not (token[0].isupper() or token[0].isdigit() or any(map(str.isdigit, token))):
+        return False
+    if token.lower() in _NOT_NAMES or token.lower() in _MONTHS:
+        return False
+    opens = at == 0 or tokens[at - 1] in '.!?:;-*•"“|('
+    following = tokens[at + 1] if at + 1 < len(tokens) else ""
+    if opens and token[0].isupper() and not any(map(str.isdigit, token)):
+        return following[:1].isupper() or following[:1].isdigit()
+    return not (token.isdigit() and following[:1].isalpha() and not following[:1].isupper())
+
+
+def _head(tokens: list[str], at: int) -> str:
+    """Return the stem of a noun next to a name; "" for a function word, a sign or another name."""
+    if not 0 <= at < len(tokens):
+        return ""
+    word = tokens[at]
+    if not word[0].isalpha() or word.lower() in _NO_HEAD or (word[0].isupper() and at > 0):
+        return ""
+    return stem(word.lower())
+
+
+def is_about_another_thing(entry: "Entry", question: str) -> bool:
+    """Whether an entry, or what it hangs on, names another thing of the kind that the question names."""
+    scopes = [entry.text, *(each.text for each in reversed(entry.context) if each.role in _SCOPES)]
+    around = f"{entry.text}\n{entry.surroundings}"
+    return (
+        _names_another(scopes, around, question)
+        or _names_another_in_chinese(scopes, around, question)
+        or _is_longer_name(entry, around, question)
+        or _is_of_another_year(entry, around, question)
+    )
+
+
+def _names_another(scopes: list[str], around: str, question: str) -> bool:
+    known = frozenset(each.lower() for each in _TOKEN.findall(around))
+    return any(
+        _conflicts(asked, scopes) for asked in names_in(question) if known.isdisjoint(asked.words) and _has_head(asked)
+    )
+
+
+def _has_head(name: Name) -> bool:
+    return bool(name.before or name.after) and not name.bounded
+
+
+def _conflicts(asked: Name, scopes: list[str]) -> bool:
+    """Whether the nearest scope that has a name with the same noun has another name."""
+    for scope in scopes:
+        for other in names_in(scope):
+            same = (asked.after and asked.after == other.after) or (asked.before and asked.before == other.before)
+            if same and not other.bounded and _same_form(asked, other):
+                return True
+    return False
+
+
+def _same_form(one: Name, other: Name) -> bool:
+    return one.words[0][0].isdigit() == other.words[0][0].isdigit()
+
+
+def _names_another_in_chinese(scopes: list[str], around: str, question: str) -> bool:
+    if question.isascii():
+        return False
+    for name, head in _chinese(question):
+        if name in around:
+            continue
+        for scope in scopes:
+            others = {other for other, kind in _chinese(scope) if kind == head}
+            if others:
+                return True
+    return False
+
+
+@lru_cache(maxsize=2048)
+def _chinese(text: str) -> tuple[tuple[str, str], ...]:
+    if text.isascii():
+        return ()
+    return tuple((found[1], found[2]) for found in _HAN_NAME.finditer(text) if not _HAN_FUNCTION.search(found[1]))
+
+
+def _is_longer_name(entry: "Entry", around: str, question: str) -> bool:
+    """Whether the question names a longer name than the heading: "K5 Plus" under "Brunel K5"."""
+    heading = next((each.text for each in reversed(entry.context) if each.role in ("heading", "term")), "")
+    if len(heading) > _LONGEST_ADDITION:
+        return False
+    if "\u4e00" <= heading[:1] <= "\u9fff":
+        longer = re.search(rf"{re.escape(heading)}[\u4e00-\u9fff]{{1,4}}[版型款]", question)
+        return longer is not None and longer[0] not in around
+    words = heading.lower().split()
+    if not (len(words) > 1 or any(map(str.isdigit, heading))):
+        return False
+    tokens = _TOKEN.findall(question)
+    lowered = around.lower()
+    for one, other in pairwise(tokens):
+        if one.lower() == words[-1] and other[0].isupper() and one[0].isupper() and other.lower() not in lowered:
+            return True
+    return False
+
+
+_LONGEST_NAME = 5  # words
+
+
+def _is_of_another_year(entry: "Entry", around: str, question: str) -> bool:
+    """Whether an entry stands under the heading of a year and the question names another one."""
+    asked = set(_YEAR.findall(question))
+    if len(asked) != 1 or asked & set(_YEAR.findall(around)):
+        return False
+    heading = next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
+    years = _YEAR.findall(heading)
+    return len(years) == 1
+
+
+# --- names that begin alike -------------------------------------------------------------------------------------------
+
+
+def added(longer: str, shorter: str) -> str:
+    """Return the words by which a name is longer than another, "" if it is no variant of it."""
+    if not longer.startswith(shorter) or not 1 < len(shorter) < len(longer) <= len(shorter) + _LONGEST_ADDITION:
+        return ""
+    rest = longer[len(shorter) :]
+    if rest[0].isspace():
+        words = rest.split()
+        named = all(word[0].isupper() or word[0].isdigit() for word in words)
+        return rest.strip() if len(words) <= _MOST_ADDED and named and len(shorter.split()) <= _LONGEST_NAME else ""
+    return rest if "\u4e00" <= rest[0] <= "\u9fff" and len(rest) <= _MOST_HAN and rest[-1] in "版型款号机" else ""
+
+
+_LONGEST_ADDITION = 24
+_MOST_ADDED = 2  # words
+_MOST_HAN = 5
+_MOST_VARIANTS = 6  # of one name
+
+
+def variants(headings: Iterable[str], text: str) -> frozenset[str]:
+    """Return the headings that name a variant of another one. A name has a digit, or is used in a text's prose."""
+    found: set[str] = set()
+    ordered = sorted(set(headings))
+    for at, shorter in enumerate(ordered):
+        for longer in ordered[at + 1 : at + _MOST_VARIANTS]:
+            if longer not in found and added(longer, shorter) and _is_named(shorter, text):
+                found.add(longer)
+    return frozenset(found)
+
+
+def _is_named(name: str, text: str) -> bool:
+    if any(map(str.isdigit, name)) or "\u4e00" <= name[0] <= "\u9fff":
+        return True
+    return re.search(rf"[^\W\d_A-Z,] {re.escape(name)}\b", text) is not None
+
+
+def asks_for_variant(question: str, name: str) -> bool:
+    """Whether a question may be about a variant: it names what the variant adds and does not rule it out.
+
+    A question that names neither the variant nor what it is a variant of may be about any of them.
+    """
+    if "\u4e00" <= name[0] <= "\u9fff":
+        shorter = next((name[:cut] for cut in range(len(name) - 1, 1, -1) if name[:cut] in question), "")
+        more = name[len(shorter) :]
+    else:
+        shorter, _, more = name.rpartition(" ")
+        words = frozenset(each.lower() for each in _TOKEN.findall(question))
+        if words.isdisjoint(shorter.lower().split()):
+            return True
+    if not shorter or name in question:
+        return True
+    at = re.search(rf"(?<![^\W_]){re.escape(more)}(?![a-zà-ỹ])", question, re.IGNORECASE)
+    return at is not None and _RULES_OUT.search(question[max(0, at.start() - _NEAR) : at.start()]) is None
+
+
+_NEAR = 16  # characters before a word that rule it out
+_RULES_OUT = re.compile(r"\b(?:not|no|without|non|không|chưa|chẳng)\b[^,.;]*\Z|(?:不|非|无|没)[^，。]{0,4}\Z")
