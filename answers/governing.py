@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from answers.overtaking import Correction, by_stages, is_overtaken, outdated
+from answers.overtaking import Correction, by_stages, has_values_before, is_overtaken, outdated
 from answers.reach import (
     FURTHEST,
     NEAR,
@@ -19,9 +19,11 @@ from answers.reach import (
     below_in_section,
     corrected,
     dreamt,
+    goes_on,
     in_part,
     introduced,
     meant,
+    named_part,
     rest_of_block,
     spoken,
 )
@@ -35,6 +37,7 @@ from text.denials import (
     calls_a_liar,
     corrects,
     denies_column,
+    ends_a_part,
     falls_asleep,
     frames,
     has_trigger,
@@ -220,7 +223,17 @@ def _by_sentence(at: int, passage: Passage, found: _Found, *, leads: bool) -> No
     if leads and (kind := lead_in(passage)) is not None:
         found.add_all(introduced(entries, at), at, kind)
         return
-    for rule in (_by_mark, _by_part, _by_announcement, _by_correction, _by_reply, _by_liar, _by_frame, _by_news):
+    for rule in (
+        _by_name,
+        _by_mark,
+        _by_part,
+        _by_announcement,
+        _by_correction,
+        _by_reply,
+        _by_liar,
+        _by_frame,
+        _by_news,
+    ):
         kind, places = rule(entries, at, passage)
         if kind is not None:
             found.add_all(places, at, kind)
@@ -229,6 +242,12 @@ def _by_sentence(at: int, passage: Passage, found: _Found, *, leads: bool) -> No
 
 Ruling = tuple[Governance | None, Iterable[int]]
 _NOTHING: Ruling = (None, ())
+
+
+def _by_name(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+    """Judge a sentence that ends another part, which it names: "Memo 1 is withdrawn."."""
+    named = named_part(entries, at, passage.lowered) if ends_a_part(passage) else []
+    return ("repeals", named) if named else _NOTHING
 
 
 def _by_mark(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
@@ -268,12 +287,12 @@ def _by_frame(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
     kind = frames(passage)
     if kind is None and falls_asleep(passage):
         return "imagines", dreamt(entries, at)
-    return kind, rest_of_block(entries, at, NEAR if kind == "imagines" else 1)
+    return kind, goes_on(entries, at) if kind == "imagines" else rest_of_block(entries, at, 1)
 
 
 def _by_news(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
     """Judge a newer state of what a sentence before is about, such as "The hut no longer takes dogs."."""
-    older = outdated(entries, at) if outdates(passage) else []
+    older = outdated(entries, at) if has_values_before(entries, at) and outdates(passage) else []
     return ("overtakes", older) if older else _NOTHING
 
 

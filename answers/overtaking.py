@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from graph.evidence import BlockKind
 from text.values import Stage, contrasted, stage_of, values_of
 from text.words import terms_of, without_framing
 
@@ -14,19 +15,29 @@ if TYPE_CHECKING:
 
 _LEAST_SHARED = 2  # words
 _ALIKE = 0.35  # of the words of a sentence that a newer one about the same shares
+_LONGEST_FIRST_LINE = 24  # characters of a date that opens a block
 _FURTHEST = 12  # sentences back that a newer statement overtakes
+_MOST_STATEMENTS = 600
 _MOST_COMPARED = 60  # newer entries that an older one is compared with
-_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"(?<!\A)\d(?![\d]*[.)] )")
 _EVENTS = frozenset({"year", "date", "name"})  # values that differ between statements which both hold
 _DENIED_VALUE = re.compile(
     r"\b(?:and not|not|instead of|rather than|không phải|chứ không|thay vì)\b[ :]*(?P<value>[^,;.!?()—–]{1,60})"
     r"|\bfor [“\"‘](?P<read>[^”\"’]{1,60})[”\"’],? (?:please )?read\b"
     r"|(?:而不是|而非|并非|不是)(?P<han>[^，。；！（）]{1,24})"
 )
+# "Update:" and the like correct only where they give another value.
+_LABELLED = re.compile(
+    r"\W*(?:update|edit|p\.? ?s|postscript|cập nhật|tái bút|ghi chú|更新|补记|后记|又及|附言)", re.IGNORECASE
+)
 _OPENS_DENIED = re.compile(r"(?:on|at|in|by|for|the|a|an|là|vào|từ|ngày|anh|ông|bà|chị|cô)\s+")
-_STATEMENTS = frozenset({"paragraph", "list_item", "table_row", "quote", "footnote"})
+STATEMENTS = frozenset[BlockKind]({"paragraph", "list_item", "table_row", "quote", "footnote"})
+_HAS_VALUE = re.compile(
+    r"\d|\b(?:t(?:wo|hree|en|welve|wenty|hirty)|fo(?:ur|rty)|fi(?:ve|fteen|fty)|six|seven|eight|nine|hai|ba|bốn|sáu|bảy|tám|chín|mười)|[一二三四五六七八九十]"
+)
 _HAN_NUMERAL = re.compile("[〇一二三四五六七八九十]")
-_FIRST_LINE = re.compile(r"[^\n]{1,40}(?=\n)|[^\n:：—–]{1,40}(?=[:：] ?| [—–-] )")
+_DATED = re.compile(r"\d|[一二三四五六七八九十]月")
+_FIRST_LINE = re.compile(r"[^\n]{1,30}(?=\n)|[^\n:：—–]{1,24}(?=[:：] ?| [—–-] )")
 
 
 @lru_cache(maxsize=2048)
@@ -48,13 +59,23 @@ def is_overtaken(old: str, new: str) -> bool:
     return _DIGIT.search(old) is not None and len(own & other) >= max(_LEAST_SHARED, _ALIKE * len(own))
 
 
+def has_values_before(entries: Sequence["Entry"], at: int) -> bool:
+    """Whether a sentence before an entry in its section has a value that the entry may overtake; a quick look."""
+    for place in range(at - 1, max(-1, at - 1 - _FURTHEST), -1):
+        if entries[place].kind == "heading":
+            return False
+        if _HAS_VALUE.search(entries[place].text):
+            return True
+    return False
+
+
 def outdated(entries: Sequence["Entry"], at: int) -> list[int]:
     """Return the sentences before an entry, in its section, that are about the same and older."""
     older = []
     for place in range(at - 1, max(-1, at - 1 - _FURTHEST), -1):
         if entries[place].kind == "heading":
             break
-        if entries[place].kind in _STATEMENTS and is_overtaken(entries[place].text, entries[at].text):
+        if entries[place].kind in STATEMENTS and is_overtaken(entries[place].text, entries[at].text):
             older.append(place)
     return older
 
@@ -77,8 +98,7 @@ def overtaken(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:
     Under versions, and under headings that differ only in a year or month, another value is enough; under mere dates
     the newer statement must say that something has changed.
     """
-    if len({each.stage[:2] for each in statements}) < _LEAST_SHARED:
-        return
+    statements = statements[:_MOST_STATEMENTS]
     groups: dict[tuple[str, str], list[int]] = {}
     for at, each in enumerate(statements):
         if values_of(each.text) or each.news:
@@ -96,11 +116,14 @@ def overtaken(statements: Sequence[Statement]) -> Iterator[tuple[int, int]]:
                     break
 
 
-def stage_of_block(text: str, heading: str) -> Stage | None:
-    """Return the stage that a block is of: its first line names it, or else its nearest heading."""
-    line = _FIRST_LINE.match(text)
-    own = stage_of(line[0]) if line is not None else None
-    return own if own is not None and not own[2] else stage_of(heading)
+def stage_of_block(text: str, start: int, heading: str) -> Stage | None:
+    """Return the stage that a block is of, which begins at a place of a text: of its first line, or of its heading."""
+    if _DATED.search(text, start, start + _LONGEST_FIRST_LINE):
+        line = _FIRST_LINE.match(text, start)
+        own = stage_of(line[0]) if line is not None else None
+        if own is not None and not own[2]:
+            return own
+    return stage_of(heading) if heading else None
 
 
 def by_stages(entries: Sequence["Entry"], says_news: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
@@ -111,11 +134,11 @@ def by_stages(entries: Sequence["Entry"], says_news: Callable[[str], bool]) -> I
     for at, entry in enumerate(entries):
         if entry.kind == "heading":
             heading = entry.text
-        elif entry.block != block:
+        elif entry.block != block and entry.kind in STATEMENTS:
             heading = next((each.text for each in reversed(entry.context) if each.role == "heading"), heading)
-            stage = stage_of_block(entry.text, heading)
+            stage = stage_of_block(entry.text, 0, heading)
         block = entry.block
-        if stage is not None and entry.kind in _STATEMENTS:
+        if stage is not None and entry.kind in STATEMENTS:
             staged.append((at, stage))
     if len({stage[:2] for _, stage in staged}) < _LEAST_SHARED:
         return
@@ -152,11 +175,17 @@ class Correction:
         own = content(text)
         if self.denied:
             return any(_has(own, value) for value in self.denied) and bool(own)
-        kinds = contrasted(text, self.text, _EVENTS)
-        if any(kind.startswith("role") for kind in kinds) or (kinds and _words(text) & _words(self.text)):
+        before, after = values_of(text), values_of(self.text)
+        kinds = {kind for kind in before.keys() & after.keys() - _EVENTS if kind and before[kind] != after[kind]}
+        roles = any(kind.startswith("role") for kind in before) and any(kind.startswith("role") for kind in after)
+        if any(kind.startswith("role") for kind in kinds):
             return True
-        if not values_of(self.text).keys() - _EVENTS and "name" in contrasted(text, self.text):
+        if (kinds or roles) and _words(text) & _words(self.text):
             return True
+        if not after.keys() - _EVENTS and "name" in contrasted(text, self.text):
+            return True
+        if _LABELLED.match(self.text):
+            return False
         return len(own & content(self.text)) >= max(_LEAST_SHARED, _ALIKE / 2 * len(own))
 
 

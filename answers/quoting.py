@@ -17,11 +17,13 @@ from text.denials import (
     recalls_past,
 )
 from text.language import word_set
+from text.values import stage_of
 from text.words import terms_of, without_framing
 
 ONE_SPAN = 300  # characters: a governor and its sentence are one quote up to this length
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_STAGE = re.compile(r"\d+(?:\.\d+)*|[〇一二三四五六七八九十]+月")
 _NUMBER = re.compile(r"\d+")
 _BEFORE = re.compile(r"\b(?:before|until|up to|prior to|trước|đến)\b|之前|以前|前|止")
 _AFTER = re.compile(r"\b(?:after|since|from|as of|sau|từ|kể từ)\b|之后|以后|起|后")
@@ -39,9 +41,16 @@ def stands(entry: Entry, question: str) -> bool:
     governors = [each.text for each in entry.context if each.role == "governs"]
     asked = Passage.of(_without(question, entry.text))
     return all(
-        _is_asked_for(kind, governor, asked, question)
+        _is_asked_for(kind, governor, asked, question) or (kind == "overtakes" and _names_stage(entry, question))
         for kind, governor in zip(entry.governed_by, governors, strict=True)
     ) and not (_is_about_another(entry, question) or is_about_another_thing(entry, question))
+
+
+def _names_stage(entry: Entry, question: str) -> bool:
+    """Whether a question names the version or the date that an entry stands under."""
+    named = [*[each.text for each in entry.context if each.role == "heading"][-1:], entry.text.partition("\n")[0][:60]]
+    numbers = frozenset(_STAGE.findall(question))
+    return any(stage_of(each) is not None and not numbers.isdisjoint(_STAGE.findall(each)) for each in named)
 
 
 def quoted_spans(entry: Entry, most: int = ONE_SPAN) -> tuple[tuple[int, int], ...]:

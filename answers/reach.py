@@ -43,6 +43,28 @@ def rest_of_block(entries: Sequence["Entry"], at: int, most: int) -> Iterator[in
         yield place
 
 
+def goes_on(entries: Sequence["Entry"], at: int) -> Iterator[int]:
+    """Yield the sentences that go on with a story: the next of the block, or of the next block if it ends there."""
+    place = at + 1
+    if place < len(entries) and entries[place].kind not in NEVER_GOVERNED:
+        yield place
+        yield from rest_of_block(entries, place, NEAR - 1)
+
+
+def named_part(entries: Sequence["Entry"], at: int, lowered: str) -> list[int]:
+    """Return what stands under the heading that a sentence names, as "Memo 1" in "Memo 1 is withdrawn."."""
+    for place, entry in enumerate(entries):
+        name = entry.text.lower().strip(" .:：。#")
+        if (
+            entry.kind == "heading"
+            and len(name) > 1
+            and name in lowered
+            and re.search(rf"{re.escape(name)}(?!\w)", lowered)
+        ):
+            return [below for below in below_in_section(entries, place) if below != at]
+    return []
+
+
 def below_in_section(entries: Sequence["Entry"], at: int) -> Iterator[int]:
     """Yield what stands below an entry in its section."""
     for place in range(at + 1, len(entries)):

@@ -24,13 +24,59 @@ _MONTHS = word_set("january february march april may june july august september 
 _BOUNDS = word_set("since from until before after above below older newer later earlier over under than prior up")
 _SCOPES = ("heading", "term", "label", "caption", "before")
 _YEAR = re.compile(r"(?<![\d.-])(?:19|20)\d\d(?![\d.-])")
+_NUMBERED = word_set(
+    """
+    no number route room bus line gate version chapter section phase level model building floor unit platform pier house
+    flat type class grade lot block track terminal window hall ward zone area district stage season part volume article
+    paragraph rule step table figure form memo
+    số phòng tuyến tầng khoa lớp quận cổng tòa bản điều mục chương phần đợt ca bến
+    """
+)
+_OPPOSITES = (
+    "north south east west northern southern eastern western",
+    "upper lower middle",
+    "left right",
+    "front back rear",
+    "morning afternoon evening night",
+    "summer winter spring autumn",
+    "men women ladies gentlemen boys girls",
+    "adult child children's",
+    "inner outer",
+    "internal external",
+    "minimum maximum",
+    "weekly monthly yearly annual daily quarterly",
+    "full-time part-time",
+    "basic standard premium professional enterprise family student free",
+    "small medium large big",
+    "first second third fourth fifth",
+    "junior senior",
+    "red green blue yellow black white grey",
+    "old new",
+    "single double triple",
+    "inbound outbound",
+    "domestic international",
+)
+_VIETNAMESE_OPPOSITES = (
+    "bắc nam đông tây",
+    "trên dưới giữa",
+    "trái phải",
+    "trước sau",
+    "sáng trưa chiều tối đêm",
+    "hè đông xuân thu",
+    "nam nữ",
+    "đơn đôi ba",
+    "nhỏ vừa lớn",
+    "đỏ xanh vàng đen trắng",
+    "cũ mới",
+    "thường vip",
+)
+_GROUP_OF = {word: at for at, words in enumerate(_OPPOSITES) for word in words.split()}
+_VIETNAMESE_GROUP_OF = {word: -1 - at for at, words in enumerate(_VIETNAMESE_OPPOSITES) for word in words.split()}
 _HAN_HEADS = (
     "公司|集团|学校|中学|小学|大学|学院|医院|诊所|图书馆|博物馆|体育馆|展览馆|书店|书屋|酒店|宾馆|饭店|餐厅|客栈|银行|工厂|实验室|研究所|"
     "宿舍|食堂|车站|码头|机场|公园|剧院|社区|小区|俱乐部|协会|车间|仓库|号楼|号线|号门|路|街|镇|村|县|队|版"
 )
-_HAN_NAME = re.compile(
-    rf"([\u4e00-\u9fff]{{2}}|[A-Za-z0-9.]+|[一二三四五六七八九十]+)(?={_HAN_HEADS})({_HAN_HEADS})"
-)
+_HAN_NAME = re.compile(rf"([\u4e00-\u9fff]{{2}}|[A-Za-z0-9.]+|[一二三四五六七八九十]+)(?={_HAN_HEADS})({_HAN_HEADS})")
 _HAN_FUNCTION = re.compile("[的了是在和与及或被把从到对于为以有这那其之也都而并中所去住去每各本该此个哪几多]")
 _SPLITS = re.compile(r"[,，、/]| and | or | và | hoặc |和|与|及")
 
@@ -47,7 +93,10 @@ class Name:
 
 @lru_cache(maxsize=2048)
 def names_in(text: str) -> tuple[Name, ...]:
-    """Return the names in a text of a spaced language: words with a capital or a digit, in a row."""
+    """Return the names in a text of a spaced language: words with a capital or a digit, in a row.
+
+    A number after a noun is a name too, of that noun: "12" in "Route 12".
+    """
     tokens = _TOKEN.findall(text)
     names = []
     at = 0
@@ -58,27 +107,32 @@ def names_in(text: str) -> tuple[Name, ...]:
         if end == at:
             at += 1
             continue
-        before, after = _head(tokens, at - 1), _head(tokens, end)
         words = tuple(token.lower().removesuffix("'s").removesuffix("’s") for token in tokens[at:end])
-        if not all(word.isdigit() for word in words) or before:
-            back = {token.lower() for token in tokens[max(0, at - 4) : at]}
-            ahead = {token.lower() for token in tokens[end : end + 3]}
-            names.append(Name(words, before, after, bool(_BOUNDS & (back | ahead)) or "+" in ahead))
+        near = {token.lower() for token in (*tokens[max(0, at - 4) : at], *tokens[end : end + 3])}
+        bounded = not _BOUNDS.isdisjoint(near) or "+" in near
+        before, after = _head(tokens, at - 1), _head(tokens, end)
+        if not words[-1].replace(".", "").isdigit():
+            names.append(Name(words, before, after, bounded))
+        elif len(words) > 1:
+            names.append(Name(words[-1:], stem(words[-2]), "", bounded))
+        elif at > 0:
+            names.append(Name(words, stem(tokens[at - 1].lower()), "", bounded))
         at = end
     return tuple(names)
 
 
 def _is_name(tokens: list[str], at: int) -> bool:
     token = tokens[at]
-    if not (token[0].isupper() or token[0].isdigit() or any(map(str.isdigit, token))):
+    if not (token[0].isupper() or any(map(str.isdigit, token))):
         return False
     if token.lower() in _NOT_NAMES or token.lower() in _MONTHS:
         return False
-    opens = at == 0 or tokens[at - 1] in '.!?:;-*•"“|('
     following = tokens[at + 1] if at + 1 < len(tokens) else ""
-    if opens and token[0].isupper() and not any(map(str.isdigit, token)):
-        return following[:1].isupper() or following[:1].isdigit()
-    return not (token.isdigit() and following[:1].isalpha() and not following[:1].isupper())
+    if token[0].isdigit() and token.replace(".", "").isdigit():
+        numbered = at > 0 and (tokens[at - 1].lower() in _NUMBERED or tokens[at - 1][0].isupper())
+        return numbered and (following[:1].islower() is False or tokens[at - 1].lower() in _NUMBERED)
+    opens = at == 0 or tokens[at - 1] in '.!?:;-*•"“|('
+    return not opens or any(map(str.isdigit, token)) or following[:1].isupper() or following[:1].isdigit()
 
 
 def _head(tokens: list[str], at: int) -> str:
@@ -98,6 +152,8 @@ def is_about_another_thing(entry: "Entry", question: str) -> bool:
     return (
         _names_another(scopes, around, question)
         or _names_another_in_chinese(scopes, around, question)
+        or _is_opposite(scopes, around, question)
+        or _is_another_row(entry, question)
         or _is_longer_name(entry, around, question)
         or _is_of_another_year(entry, around, question)
     )
@@ -106,26 +162,74 @@ def is_about_another_thing(entry: "Entry", question: str) -> bool:
 def _names_another(scopes: list[str], around: str, question: str) -> bool:
     known = frozenset(each.lower() for each in _TOKEN.findall(around))
     return any(
-        _conflicts(asked, scopes) for asked in names_in(question) if known.isdisjoint(asked.words) and _has_head(asked)
+        _conflicts(asked, scopes)
+        for asked in names_in(question)
+        if not asked.bounded and not known.issuperset(asked.words)
     )
 
 
-def _has_head(name: Name) -> bool:
-    return bool(name.before or name.after) and not name.bounded
-
-
 def _conflicts(asked: Name, scopes: list[str]) -> bool:
-    """Whether the nearest scope that has a name with the same noun has another name."""
+    """Whether a scope names another thing with the same noun, or by a name that is partly the same."""
+    own = frozenset(asked.words)
     for scope in scopes:
         for other in names_in(scope):
-            same = (asked.after and asked.after == other.after) or (asked.before and asked.before == other.before)
-            if same and not other.bounded and _same_form(asked, other):
+            if other.bounded or own.issuperset(other.words) or own.issubset(other.words):
+                continue
+            if asked.words[0][0].isdigit() != other.words[0][0].isdigit():
+                continue
+            if (asked.after and asked.after == other.after) or (asked.before and asked.before == other.before):
+                return True
+            if len(own) > 1 and len(asked.words) == len(other.words) and _differ_at_an_end(asked.words, other.words):
                 return True
     return False
 
 
-def _same_form(one: Name, other: Name) -> bool:
-    return one.words[0][0].isdigit() == other.words[0][0].isdigit()
+def _differ_at_an_end(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two names differ in their last word alone, as "Hotel Anker" and "Hotel Krone", or in their first."""
+    return one[:-1] == other[:-1] or one[1:] == other[1:]
+
+
+def _is_opposite(scopes: list[str], around: str, question: str) -> bool:
+    """Whether a scope has the opposite of a word of the question with the same noun: "south gate" and "north gate"."""
+    asked = _opposed(question)
+    if not asked:
+        return False
+    known = _opposed(around)
+    return any(
+        (group, other, noun) != each and (group, noun) == (each[0], each[2]) and each not in known
+        for each in asked
+        for scope in scopes
+        for group, other, noun in _opposed(scope)
+    )
+
+
+@lru_cache(maxsize=2048)
+def _opposed(text: str) -> frozenset[tuple[int, str, str]]:
+    """Return words of a text that exclude others, with their group and the noun that they stand with."""
+    found = set()
+    lowered = text.lower()
+    tokens = _TOKEN.findall(lowered)
+    for word, after in pairwise(tokens):
+        if word in _GROUP_OF and after[0].isalpha():
+            found.add((_GROUP_OF[word], word, stem(after)))
+    if not text.isascii():
+        for before, word in pairwise(tokens):
+            if word in _VIETNAMESE_GROUP_OF and before[0].isalpha():
+                found.add((_VIETNAMESE_GROUP_OF[word], word, before))
+    return frozenset(found)
+
+
+def _is_another_row(entry: "Entry", question: str) -> bool:
+    """Whether a row is headed by another thing: the row "Ilmar | 4712" under "Lab | Code", for "the Ostwin lab"."""
+    header = next((each.text for each in entry.context if each.role == "header"), "")
+    if entry.kind != "table_row" or not header:
+        return False
+    kind, first = header.partition(" | ")[0].strip().lower(), entry.text.partition(" | ")[0].strip()
+    words = {each.lower() for each in _TOKEN.findall(entry.text)}
+    return any(
+        stem(kind) in (asked.before, asked.after) and words.isdisjoint(asked.words) and first[:1].isupper()
+        for asked in names_in(question)
+    )
 
 
 def _names_another_in_chinese(scopes: list[str], around: str, question: str) -> bool:

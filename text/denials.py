@@ -24,7 +24,8 @@ Governance = Literal[
     "imagines",  # a dream, a play, an invented example
 ]
 _CORRECTING = (  # one of these is in a sentence that corrects another part of a document
-    "correction", "errat", "corrigend", "retraction", "misprint", "wrongly", "incorrectly", "mistakenly", "erroneously",
+    "editor", "postscript", "p.s.", "update:", "edit:", "wrong", "incorrect", "编者", "有误", "补记", "又及",
+    "biên tập", "correction", "errat", "corrigend", "retraction", "misprint", "mistakenly", "erroneously",
     "mixed up", "apologi", "đính chính", "cải chính", "nhầm", "in sai", "ghi sai", "更正", "勘误", "订正", "误写",
     "误作", "误登", "误印", "写错", "印错", "登错", "报错", "标错", "记错", "笔误", "致歉", "有误",
 )  # fmt: skip
@@ -36,7 +37,7 @@ _CLAUSE = re.compile(r"([,;，；.!?。！？]|\s[–—-]\s|\bbut\b|\bso\b|như
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]")
 _TURNS = frozenset({"but", "so", "nhưng", "但"})
 _HAN_TRIGGERS = re.compile(
-    "废|效|撤|停止|弃用|过时|归档|旧|误|谣|传|谬|反例|草案|仅|只[适限供对]|梦|虚构|不再|即日|日起|本[周月]起|下[周月]起|改[在到由成]|暂|睡|眼|盹|演|台上|设想|假设|试想|通过|否决|推翻|不实|属实|不成立|更正|订正"
+    "终止|到期|结束|叫停|中止|证据|根据|证实|证明|示例|样例|废|效|撤|停止|弃用|过时|归档|旧|误|谣|传|谬|反例|草案|仅|只[适限供对]|梦|虚构|不再|即日|日起|本[周月]起|下[周月]起|改[在到由成]|暂|睡|眼|盹|演|台上|设想|假设|试想|通过|否决|推翻|不实|属实|不成立|更正|订正"
     "|据说|坊间|民间|有人|人们|人.{0,4}[以认相]为|毫无|没有根据|未经|没有证据|谎|骗|捏造|编造|假|如下|以下|下列|改为|调整|上调|下调"
     "|提高到|降|醒|为止|到期|后来|此后|[戏剧话事说][里中]|可信|有误|纯属|错|印|胡说|吹牛|取消|取代|驳回|批准|获批|立项|拨付|拨款|当选|中标|签署|同意"
 )
@@ -94,26 +95,38 @@ def _read_rules() -> dict[str, _Rule]:
 
 
 _RULES = _read_rules()
-_TRIGGERS = frozenset[str]().union(
-    *(
-        _RULES[name].words
-        for name in (
-            "part_ended",
-            "part_untrue",
-            "back_ended",
-            "back_untrue",
-            "undecided",
-            "replaced",
-            "liar",
-            "corrects",
-        )
-    ),
-    *(_RULES[name].words for name in ("awake", "asleep", "doubt", "imagined", "outdates")),
-    _RULES["restriction"].words - {"for"},
-    word_set(
-        "following follows below next đây dưới approve approves approved council parliament pilot vote votes funding"
-        " duyệt"
-    ),
+
+
+def _words_of(*rules: str) -> frozenset[str]:
+    return frozenset[str]().union(*(_RULES[name].words for name in rules))
+
+
+# A rule about whole sentences needs one of these words, or one of both sets of a pair.
+_TRIGGERS = _words_of("liar", "corrects", "named_ended", "awake", "asleep", "doubt", "imagined", "outdates") - word_set(
+    """
+    chapter script names p case false right error update updated void invalid role made once show characters man
+    performed word say correct starting editor author extended
+    """
+)
+_LABELS = ("update", "edit", "p.s", "ps", "note by", "author")
+_PARTS = word_set("this present following follows below next these này sau đây dưới")
+_ABOUT_PARTS = _words_of(
+    "part_ended", "part_untrue", "restriction", "false_ahead", "hypothesis", "past_ahead", "imagined"
+) - word_set("for following below next these used do up before those") | word_set("who whose")
+_POINTING = word_set(
+    """
+    this that these those it they both neither none nothing there nobody above preceding foregoing since then as now
+    today nowadays meanwhile effective starting beginning from
+    decision motion proposal amendment resolution rule statement claim story report sentence paragraph provision account
+    order theory testimony bill regulation allegation suggestion application announcement promise arrangement passage
+    practice scheme permission custom service perk benefit discount policy agreement exemption privilege concession
+    programme program deal subsidy bonus allowance offer này đó ấy trên nay hiện từ
+    """
+)
+_POINTED = (
+    _words_of("back_ended", "back_untrue", "undecided", "replaced")
+    - _POINTING
+    - word_set("case new called sort shown certain")
 )
 
 _RARE_TRIGGERS = frozenset[str]().union(
@@ -123,7 +136,8 @@ _RARE_TRIGGERS = frozenset[str]().union(
     )
 ) - word_set(
     """
-    end ended over gone history given called until ran arrangement
+    end ended over gone history given called until ran arrangement practice shown put did custom scheme basis proved
+    existed permission terminated stop stopped truth kết chấm dứt ngừng dừng hết
     removed replaced dropped deleted lost passed accepted set turned force effect never longer true false correct error
     case said say think told repeated go goes come comes built success succeeds permission yes void reversed failed no
     made signed sort correction không đúng chính thật còn sai bác quan định căn cơ tin đồng thông cấp người bằng tương
@@ -134,7 +148,15 @@ _RARE_TRIGGERS = frozenset[str]().union(
 
 def has_trigger(text: str) -> bool:
     """Whether a text has a word that rules about whole sentences look for; takes a microsecond or two."""
-    if not _TRIGGERS.isdisjoint(_WORDS.findall(text.lower())):
+    lowered = text.lower()
+    if lowered.startswith(_LABELS):
+        return True
+    words = _WORDS.findall(lowered)
+    if not (
+        _TRIGGERS.isdisjoint(words)
+        and (_PARTS.isdisjoint(words) or _ABOUT_PARTS.isdisjoint(words))
+        and (_POINTING.isdisjoint(words) or _POINTED.isdisjoint(words))
+    ):
         return True
     return not text.isascii() and _HAN_TRIGGERS.search(text) is not None
 
@@ -186,13 +208,18 @@ def lead_in(passage: Passage) -> Governance | None:
         return "doubts"
     if _is("past_ahead", passage):
         return "repeals"
-    if (leads_ahead(passage) or len(passage.lowered) <= _SHORT_LEAD) and _denies(passage.lowered):
+    lowered = passage.lowered
+    short = len(lowered) <= _SHORT_LEAD and not lowered.endswith((".", "。"))
+    if (short or leads_ahead(passage)) and _denies(passage):
         return "denies"
     return "says" if _is("speaker", passage) else None
 
 
-def _denies(lowered: str) -> bool:
+def _denies(passage: Passage) -> bool:
     """Whether the last main clause of a lead-in denies, as "The plan does not cover:" does."""
+    if not passage.han and _RULES["negated"].words.isdisjoint(passage.words):
+        return False
+    lowered = passage.lowered
     denied = named = False
     pieces = _CLAUSE.split(_BRACKETED.sub(" ", lowered))
     for at in range(0, len(pieces), 2):
@@ -256,7 +283,7 @@ def about_part(passage: Passage) -> Governance | None:
 
 def said_back(passage: Passage) -> Governance | None:
     """Return what a sentence does to those before it, which it points back to."""
-    if passage.ends_in_colon:
+    if passage.ends_in_colon or (not passage.han and _POINTING.isdisjoint(passage.words)):
         return None
     if _is("replaced", passage):
         return "repeals"
@@ -275,6 +302,11 @@ def said_back(passage: Passage) -> Governance | None:
 def corrects(passage: Passage) -> bool:
     """Whether a sentence corrects an earlier one, which it may stand far from."""
     return _is("corrects", passage)
+
+
+def ends_a_part(passage: Passage) -> bool:
+    """Whether a sentence says that something is repealed; it governs a part of the document if it names its heading."""
+    return _is("named_ended", passage)
 
 
 def corrections(text: str) -> list[int]:

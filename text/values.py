@@ -18,6 +18,7 @@ _NUMBER = re.compile(
     rf"(?![\d.]\d)(?:[ -]?(?P<unit>[^\W\d_]+|[%°€£$]))?"
     rf"|(?P<han>\d+(?:\.\d+)?|[{_HAN_DIGITS}]{{1,9}}) ?(?P<measure>(?![{_HAN_DIGITS}])[\u4e00-\u9fff])"
 )
+_BEFORE = re.compile(r"([^\W\d_]{2,20}) \Z")
 _SCALES = word_set("thousand million billion nghìn ngàn triệu tỷ tỉ")
 _MEASURES = {"元": "money", "块": "money", "月": "date", "日": "date", "号": "date", "年": "year"}
 _NO_MEASURE = frozenset("个一些样起定直切律般同度共方面些边旦到至和与")
@@ -60,13 +61,18 @@ def _number(found: re.Match[str]) -> tuple[str, str]:
         number, unit = f"{number} {unit}", _word_after(found.string, found.end())
     if found["money"] or unit in ("€", "£", "$"):
         return "money", number
+    if number.count(":") > 1:
+        return "", number
     if ":" in number or unit in ("am", "pm") or "past" in number or "quarter" in number:
         return "clock", number
     if unit in _DATE_WORDS or "/" in number:
         return "date", number
     if _YEAR.match(number):
         return "year", number
-    return (stem(unit) if unit not in FUNCTION_WORDS else ""), number
+    if unit and unit not in FUNCTION_WORDS:
+        return stem(unit), number
+    named = _BEFORE.search(found.string, 0, found.start())
+    return (f"no {stem(named[1])}" if named and named[1] not in FUNCTION_WORDS else ""), number
 
 
 def _word_after(text: str, at: int) -> str:
@@ -128,7 +134,9 @@ def stage_of(text: str) -> Stage | None:
     version = _VERSION.search(lowered) or _NAMED_VERSION.search(lowered)
     if version is not None:
         rest = lowered[: version.start()] + lowered[version.end() :].partition("(")[0]
-        return "version", tuple(int(each[:9]) for each in version[1].split(".")), _letters(rest.partition(",")[0])
+        other = _letters(rest.partition(",")[0])
+        numbers_a_section = other and lowered.startswith(version[1])
+        return None if numbers_a_section else ("version", tuple(int(each[:9]) for each in version[1].split(".")), other)
     found = _date(lowered)
     if found is None:
         return None
@@ -139,7 +147,9 @@ def stage_of(text: str) -> Stage | None:
 
 def _letters(text: str) -> str:
     words = re.findall(r"[^\W\d_]+", text)
-    return " ".join(word for word in words if word not in ("version", "release", "bản", "phiên", "ngày", "the"))
+    return " ".join(
+        word for word in words if word not in ("version", "release", "bản", "phiên", "ngày", "the", "版", "版本", "号")
+    )
 
 
 def _date(lowered: str) -> tuple[tuple[int, int, int], int, int] | None:

@@ -82,6 +82,33 @@ GOVERNED = [
     ("Bob wrote:\n\n> The safe opens with 4712.", "The safe", "Bob wrote:", "says"),
     ("In her dream Ann was king. The palace had 90 rooms.", "The palace", "In her dream", "imagines"),
     ("The fee is 90 euros. Since 2022 it has been 120 euros.", "The fee", "Since 2022", "repeals"),
+    ("A swim costs 4 euros.\n\nWith effect from 1 May a swim costs 6 euros.", "A swim", "With effect", "overtakes"),
+    ("The ferry leaves from pier 3. In 2022 the firm moved the ferry to pier 8.", "The ferry", "In 2022", "overtakes"),
+    ("年票价格为八十元。自今年六月起，年票价格调整为一百二十元。", "年票", "自今年", "overtakes"),
+    ("Lệ phí là 30 đồng.\n\nTừ tháng 5, lệ phí tăng lên 45 đồng.", "Lệ phí", "Từ tháng", "overtakes"),
+    (
+        "## Prices 2021\n\nA ticket: 12 euros.\n\n## Prices 2024\n\nA ticket: 15 euros.",
+        "A ticket",
+        "A ticket: 15",
+        "overtakes",
+    ),
+    (
+        "## 2.0\n\nThe cache holds 9 files.\n\n## 1.4\n\nA cache of 5 files.",
+        "A cache",
+        "The cache holds 9",
+        "overtakes",
+    ),
+    ("# Memo 1\n\nIt has 8 letters.\n\n# Memo 2\n\nMemo 1 is withdrawn.", "It has", "Memo 1 is", "repeals"),
+    ("Park behind the mill. That arrangement came to an end.", "Park", "That arrangement", "repeals"),
+    (
+        "The prize went to Ada Brill.\n\nErratum: we named the wrong winner. It was Cora Venn.",
+        "The prize",
+        "Erratum",
+        "repeals",
+    ),
+    ("Ben fell asleep. The Marigold sank off Orrin. Then he woke up.", "The Marigold", "Ben fell", "imagines"),
+    ("The troupe performed a comedy. The count had shot the cook.", "The count", "The troupe", "imagines"),
+    ("A mistake that we often see:\n\n> The year comes first.", "The year", "A mistake", "denies"),
 ]
 
 
@@ -112,6 +139,10 @@ ORDINARY = [
     ("市里已批准并拨付补贴，安排如下。末班车九点开。", "末班车"),
     ("Nhiều người tưởng vậy, nhưng không đúng. Ngồi hàng đầu thì đỡ say.", "Ngồi"),
     ("| Setting | Default |\n|---|---|\n| size | 4 MB |", "size"),
+    ("## 2.0\n\nThe cache holds 9 files.\n\n## 1.4\n\nA cache of 5 files.", "The cache"),
+    ("## 12 May\n\n40 guests came.\n\n## 12 June\n\n50 guests came.", "40 guests"),
+    ("The prize went to Ada Brill.\n\nErratum: the show is on 24 August, not on 31 August.", "The prize"),
+    ("Ann had not slept. The Patience sank off Gannet Rock.", "The Patience"),
 ]
 
 
@@ -169,6 +200,52 @@ def test_the_words_of_a_speaker_may_be_quoted_where_the_question_names_the_speak
 )
 def test_a_sentence_about_somebody_else_does_not_stand(text: str, start: str, question: str, may: bool) -> None:
     assert stands(the_entry(text, start), question) is may
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "question", "may"),
+    [
+        ("The Ilmar lab door code is 4712.", "The Ilmar", "What is the Ostwin lab door code?", False),
+        ("The Ilmar lab door code is 4712.", "The Ilmar", "What is the Ilmar lab door code?", True),
+        ("The Ilmar lab door code is 4712.", "The Ilmar", "What is the door code?", True),
+        ("# Route 12\n\nThe last bus leaves at 23:10.", "The last", "When is the last bus on route 21?", False),
+        ("# Hotel Anker\n\nBreakfast is from 7.", "Breakfast", "When is breakfast at the Hotel Krone?", False),
+        ("The north gate opens at 6.", "The north", "When does the south gate open?", False),
+        ("# Version 4\n\nThe limit is 20.", "The limit", "What is the limit in version 5?", False),
+        ("It works since version 9.", "It works", "Does it work in version 15?", True),
+        ("# Fees 2021\n\nA day is 4 euros.", "A day", "What was the fee in 2024?", False),
+        ("| Lab | Code |\n|---|---|\n| Ilmar | 4712 |", "Ilmar", "What is the code of the Ostwin lab?", False),
+        ("Phòng khám Hoa Sen mở lúc 7 giờ.", "Phòng", "Phòng khám Hoa Mai mở lúc mấy giờ?", False),
+        ("Nhà máy số 2 có 90 thợ.", "Nhà máy", "Nhà máy số 3 có bao nhiêu thợ?", False),
+        ("白鹭公司成立于一九八八年。", "白鹭", "海豚公司成立于哪一年？", False),
+        ("白鹭公司成立于一九八八年。", "白鹭", "白鹭公司成立于哪一年？", True),
+    ],
+)
+def test_a_sentence_about_another_thing_does_not_stand(text: str, start: str, question: str, may: bool) -> None:
+    assert stands(the_entry(text, start), question) is may
+
+
+@pytest.mark.parametrize("words", [300, 10])
+@pytest.mark.parametrize(
+    ("question", "may"),
+    [
+        ("How many watts does the H30 have?", False),
+        ("How many watts does the H30, not the Max, have?", False),
+        ("How many watts does the H30 Max have?", True),
+        ("How many watts does the motor have?", True),
+    ],
+)
+def test_a_variant_stands_only_for_a_question_that_names_it(question: str, may: bool, words: int) -> None:
+    text = "# Blenders\n\n## H30\n\nIt has two speeds and a light foot.\n\n## H30 Max\n\nThe motor has 950 watts and a foot."
+    assert stands(the_entry(text, "The motor", words=words), question) is may
+
+
+def test_an_older_version_stands_only_for_a_question_that_names_it() -> None:
+    text = "# 3.4\n\nBackups are kept for 21 days and then thrown away.\n\n# 3.1\n\nThe agent deletes old backups after 60 days."
+    entry = the_entry(text, "The agent", words=14)
+    assert entry.governed_by == ("overtakes",)
+    assert not stands(entry, "After how many days are old backups deleted?")
+    assert stands(entry, "After how many days did 3.1 delete backups?")
 
 
 def test_a_pronoun_reaches_the_sentence_that_names_whom_it_points_to() -> None:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from answers.entries import entries_in
-from answers.overtaking import Correction, Statement, overtaken, stage_of_block
+from answers.overtaking import STATEMENTS, Correction, Statement, overtaken, stage_of_block
 from answers.subjects import variants
 from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
 from text.denials import Passage, corrections, corrects, mark, may_govern_afar, outdates
@@ -27,7 +27,6 @@ MOST_SLICES = 6
 _AFAR = 100  # blocks before and after a correction
 _MOST_CORRECTIONS = 20  # of a document
 _MOST_STAGED = 400  # blocks of a document that are compared over versions and dates
-_FIRST_LINE = 60  # characters
 _NEAR_CUT = 300  # characters
 _ACROSS = 2  # blocks on each side of a cut between segments that may govern each other
 _ROLES: dict[BlockKind, ContextRole] = {
@@ -117,8 +116,10 @@ def _correct_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
 def _overtake_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
     """Add to blocks under an older version or date what overtakes them in another segment."""
     staged = [(row, at, stage) for row in rows for at, block in enumerate(row) if (stage := _stage(text, block))]
-    if len({stage[:2] for *_, stage in staged}) < 2:
-        return
+    orders: dict[tuple[str, str], set[tuple[int, ...]]] = {}
+    for *_, (kind, order, rest) in staged:
+        orders.setdefault((kind, rest), set()).add(order)
+    staged = [each for each in staged if len(orders[each[2][0], each[2][2]]) > 1]
     statements: list[Statement] = []
     places: list[tuple[list[SegmentBlock], int, int, int]] = []
     for row, at, stage in staged[:_MOST_STAGED]:
@@ -150,10 +151,10 @@ def _tell_variants_apart(text: str, rows: list[list[SegmentBlock]]) -> None:
 
 def _stage(text: str, block: SegmentBlock) -> Stage | None:
     """Return the version or date of the section of a block, or that its first line names."""
-    if block.kind in LEADING or block.kind in ("contents", "code"):
+    if block.kind not in STATEMENTS:
         return None
     heading = next((each.text for each in reversed(block.context) if each.role == "heading"), "")
-    return stage_of_block(text[block.start : min(block.end, block.start + _FIRST_LINE)], heading)
+    return stage_of_block(text, block.start, heading)
 
 
 def _sentences_of(text: str, block: SegmentBlock) -> list[tuple[int, int]]:
