@@ -27,7 +27,7 @@ from answers.reach import (
     rest_of_block,
     spoken,
 )
-from answers.subjects import variants
+from answers.subjects import differing, namesakes
 from graph.evidence import BlockKind, ContextRole, ContextSlice
 from text.denials import (
     Governance,
@@ -66,23 +66,12 @@ def govern(entries: Sequence["Entry"]) -> Sequence["Entry"]:
     """
     found = _Found(entries)
     _by_context(entries, found)
-    _by_variants(entries, found)
+    _by_namesakes(entries, found)
     _by_columns(entries, found)
     _by_sentences(entries, found)
     for older, newer in by_stages(entries, _is_news):
         found.add_all([older], newer, "overtakes")
-    if not found.governors:
-        return entries
-    return [
-        replace(
-            each,
-            context=(*(known for known in each.context if known.role != "governs"), *found.governors[at]),
-            governed_by=tuple(found.governors[at].values()),
-        )
-        if at in found.governors
-        else each
-        for at, each in enumerate(entries)
-    ]
+    return [found.governed(at) for at in range(len(entries))]
 
 
 @dataclass(slots=True)
@@ -99,6 +88,14 @@ class _Found:
             known = self.governors.setdefault(at, {})
             if len(known) < _MOST_GOVERNORS:
                 known.setdefault(governor, kind)
+
+    def governed(self, at: int) -> "Entry":
+        """Return an entry with its governors, without those stored with its block that are not about it."""
+        entry, known = self.entries[at], self.governors.get(at, {})
+        if not known and all(each.role != "governs" for each in entry.context):
+            return entry
+        kept = (each for each in entry.context if each.role != "governs")
+        return replace(entry, context=(*kept, *known), governed_by=tuple(known.values()))
 
     def add_all(self, places: Iterable[int], by: int, kind: Governance) -> None:
         entry = self.entries[by]
@@ -119,8 +116,7 @@ def _by_context(entries: Sequence["Entry"], found: _Found) -> None:
             elif each.role == "lead":
                 kind = _led(each.text)
             elif each.role == "governs":  # found in the segment next to this one when the document was stored
-                heads = any(other.start == each.start and other.role == "heading" for other in entry.context)
-                kind = "narrows" if heads else _said(each.text, entry.text)
+                kind = "narrows" if _is_namesake(entry, each) else _said(each.text, entry.text)
             if kind is not None:
                 found.add(at, ContextSlice("governs", each.start, each.end, each.text), kind)
 
@@ -135,17 +131,23 @@ def _led(text: str) -> Governance | None:
     return lead_in(Passage.of(text))
 
 
-def _by_variants(entries: Sequence["Entry"], found: _Found) -> None:
+def _is_namesake(entry: "Entry", governor: ContextSlice) -> bool:
+    """Whether a governor is a heading that is named like the entry's own."""
+    own = next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
+    return differing(own, governor.text) is not None
+
+
+def _by_namesakes(entries: Sequence["Entry"], found: _Found) -> None:
+    """Let headings govern what stands under others that are named alike, such as "H30" and "H30 Max"."""
     headings = {each.text: each for entry in entries for each in entry.context if each.role == "heading"}
-    if len(headings) < 2:
-        return
-    names = variants(headings, "\n".join(each.text for each in entries))
+    names = namesakes(headings, "\n".join(each.text for each in entries)) if len(headings) > 1 else {}
     if not names:
         return
     for at, entry in enumerate(entries):
-        for each in entry.context:
-            if each.role == "heading" and each.text in names:
-                found.add(at, ContextSlice("governs", each.start, each.end, each.text), "narrows")
+        own = next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
+        for other in names.get(own, ()):
+            slice_ = headings[other]
+            found.add(at, ContextSlice("governs", slice_.start, slice_.end, slice_.text), "narrows")
 
 
 def _said(governor: str, text: str) -> Governance | None:

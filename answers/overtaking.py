@@ -56,7 +56,8 @@ def is_overtaken(old: str, new: str) -> bool:
     kinds = contrasted(old, new, _EVENTS)
     if kinds and own & other - values_of(old).keys():
         return True
-    return _DIGIT.search(old) is not None and len(own & other) >= max(_LEAST_SHARED, _ALIKE * len(own))
+    valued = _DIGIT.search(old) is not None or "name" in contrasted(old, new)
+    return valued and len(own & other) >= max(_LEAST_SHARED, _ALIKE * len(own))
 
 
 def has_values_before(entries: Sequence["Entry"], at: int) -> bool:

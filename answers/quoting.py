@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from answers.entries import Entry
-from answers.subjects import asks_for_variant, is_about_another_thing
+from answers.subjects import is_about_another_thing, may_ask_for
 from text.denials import (
     Governance,
     Passage,
@@ -41,9 +41,15 @@ def stands(entry: Entry, question: str) -> bool:
     governors = [each.text for each in entry.context if each.role == "governs"]
     asked = Passage.of(_without(question, entry.text))
     return all(
-        _is_asked_for(kind, governor, asked, question) or (kind == "overtakes" and _names_stage(entry, question))
+        (kind == "narrows" and may_ask_for(question, _heading(entry), governor))
+        or _is_asked_for(kind, governor, asked, question)
+        or (kind == "overtakes" and _names_stage(entry, question))
         for kind, governor in zip(entry.governed_by, governors, strict=True)
     ) and not (_is_about_another(entry, question) or is_about_another_thing(entry, question))
+
+
+def _heading(entry: Entry) -> str:
+    return next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
 
 
 def _names_stage(entry: Entry, question: str) -> bool:
@@ -56,20 +62,24 @@ def _names_stage(entry: Entry, question: str) -> bool:
 def quoted_spans(entry: Entry, most: int = ONE_SPAN) -> tuple[tuple[int, int], ...]:
     """Return the spans that quote an entry with what governs it, in order, in offsets of the canonical text.
 
+    A heading that is named like the entry's own is no part of its quote.
     It is one span from the first governor to the entry, or from the entry to the last, where that is at most ``most``
     characters; else each governor is a span of its own.
     """
     spans = {(entry.start, entry.end)}
-    spans.update((each.start, each.end) for each in entry.context if each.role == "governs")
+    governors = (each for each in entry.context if each.role == "governs")
+    spans.update(
+        (each.start, each.end) for kind, each in zip(entry.governed_by, governors, strict=True) if kind != "narrows"
+    )
     joined = min(start for start, _ in spans), max(end for _, end in spans)
     return (joined,) if joined[1] - joined[0] <= most else tuple(sorted(spans))
 
 
 def _is_asked_for(kind: Governance, governor: str, asked: Passage, question: str) -> bool:
+    if kind == "narrows":
+        return False
     if kind == "denies":
         return denied_itself(asked)
-    if kind == "narrows":
-        return asks_for_variant(question, governor)
     if kind in ("repeals", "overtakes"):
         return recalls_past(asked) or _is_earlier(question, governor)
     if kind in ("doubts", "imagines"):

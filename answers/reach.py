@@ -48,7 +48,7 @@ def goes_on(entries: Sequence["Entry"], at: int) -> Iterator[int]:
     place = at + 1
     if place < len(entries) and entries[place].kind not in NEVER_GOVERNED:
         yield place
-        yield from rest_of_block(entries, place, NEAR - 1)
+        yield from rest_of_block(entries, place, 2 * NEAR)
 
 
 def named_part(entries: Sequence["Entry"], at: int, lowered: str) -> list[int]:
@@ -174,7 +174,7 @@ def _is_quoted(entries: Sequence["Entry"], at: int) -> bool:
 
 
 def corrected(entries: Sequence["Entry"], at: int) -> list[int]:
-    """Return the sentences that a correction is about; where it is about none, those just before it in its block."""
+    """Return the sentences that a correction is about; where none is found, those just before it."""
     correction = Correction.of(" ".join(entries[place].text for place in (at, *rest_of_block(entries, at, NEAR))))
     near = (*_around(entries, at, -1, FURTHEST // 2), *_around(entries, at, 1, FURTHEST // 2))
     own = entries[at].block
@@ -182,4 +182,4 @@ def corrected(entries: Sequence["Entry"], at: int) -> list[int]:
     found = [each for each in about if entries[each].kind != "heading" and correction.is_about(entries[each].text)]
     if found or correction.denied:
         return found
-    return [] if entries[at].first else list(_before(entries, at, 2))
+    return list(_before(entries, at, 2))

@@ -255,7 +255,7 @@ def _chinese(text: str) -> tuple[tuple[str, str], ...]:
 def _is_longer_name(entry: "Entry", around: str, question: str) -> bool:
     """Whether the question names a longer name than the heading: "K5 Plus" under "Brunel K5"."""
     heading = next((each.text for each in reversed(entry.context) if each.role in ("heading", "term")), "")
-    if len(heading) > _LONGEST_ADDITION:
+    if len(heading) > _LONGEST_HEADING:
         return False
     if "\u4e00" <= heading[:1] <= "\u9fff":
         longer = re.search(rf"{re.escape(heading)}[\u4e00-\u9fff]{{1,4}}[版型款]", question)
@@ -272,6 +272,7 @@ def _is_longer_name(entry: "Entry", around: str, question: str) -> bool:
 
 
 _LONGEST_NAME = 5  # words
+_LONGEST_HEADING = 24  # characters
 
 
 def _is_of_another_year(entry: "Entry", around: str, question: str) -> bool:
@@ -284,62 +285,121 @@ def _is_of_another_year(entry: "Entry", around: str, question: str) -> bool:
     return len(years) == 1
 
 
-# --- names that begin alike -------------------------------------------------------------------------------------------
+# --- headings that are named alike ------------------------------------------------------------------------------------
 
-
-def added(longer: str, shorter: str) -> str:
-    """Return the words by which a name is longer than another, "" if it is no variant of it."""
-    if not longer.startswith(shorter) or not 1 < len(shorter) < len(longer) <= len(shorter) + _LONGEST_ADDITION:
-        return ""
-    rest = longer[len(shorter) :]
-    if rest[0].isspace():
-        words = rest.split()
-        named = all(word[0].isupper() or word[0].isdigit() for word in words)
-        return rest.strip() if len(words) <= _MOST_ADDED and named and len(shorter.split()) <= _LONGEST_NAME else ""
-    return rest if "\u4e00" <= rest[0] <= "\u9fff" and len(rest) <= _MOST_HAN and rest[-1] in "版型款号机" else ""
-
-
-_LONGEST_ADDITION = 24
-_MOST_ADDED = 2  # words
-_MOST_HAN = 5
-_MOST_VARIANTS = 6  # of one name
-
-
-def variants(headings: Iterable[str], text: str) -> frozenset[str]:
-    """Return the headings that name a variant of another one. A name has a digit, or is used in a text's prose."""
-    found: set[str] = set()
-    ordered = sorted(set(headings))
-    for at, shorter in enumerate(ordered):
-        for longer in ordered[at + 1 : at + _MOST_VARIANTS]:
-            if longer not in found and added(longer, shorter) and _is_named(shorter, text):
-                found.add(longer)
-    return frozenset(found)
-
-
-def _is_named(name: str, text: str) -> bool:
-    if any(map(str.isdigit, name)) or "\u4e00" <= name[0] <= "\u9fff":
-        return True
-    return re.search(rf"[^\W\d_A-Z,] {re.escape(name)}\b", text) is not None
-
-
-def asks_for_variant(question: str, name: str) -> bool:
-    """Whether a question may be about a variant: it names what the variant adds and does not rule it out.
-
-    A question that names neither the variant nor what it is a variant of may be about any of them.
-    """
-    if "\u4e00" <= name[0] <= "\u9fff":
-        shorter = next((name[:cut] for cut in range(len(name) - 1, 1, -1) if name[:cut] in question), "")
-        more = name[len(shorter) :]
-    else:
-        shorter, _, more = name.rpartition(" ")
-        words = frozenset(each.lower() for each in _TOKEN.findall(question))
-        if words.isdisjoint(shorter.lower().split()):
-            return True
-    if not shorter or name in question:
-        return True
-    at = re.search(rf"(?<![^\W_]){re.escape(more)}(?![a-zà-ỹ])", question, re.IGNORECASE)
-    return at is not None and _RULES_OUT.search(question[max(0, at.start() - _NEAR) : at.start()]) is None
-
-
+_MOST_ADDED = 3  # words by which names that are alike differ
+_MOST_HAN = 5  # characters
+_MOST_COMPARED = 8  # headings that begin or end with the same word
+_MOST_NAMESAKES = 3  # of one heading
 _NEAR = 16  # characters before a word that rule it out
 _RULES_OUT = re.compile(r"\b(?:not|no|without|non|không|chưa|chẳng)\b[^,.;]*\Z|(?:不|非|无|没)[^，。]{0,4}\Z")
+
+
+def differing(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the words in which two names differ that are otherwise alike, of each; None if they are not alike.
+
+    Both begin or end with the same words, and what differs are names: "H30" and "H30 Max", "Hotel Anker" and "Hotel
+    Krone", "标准版" and "专业版".
+    """
+    if one == other or not one or not other:
+        return None
+    if "\u4e00" <= one[0] <= "\u9fff":
+        return _differing_in_chinese(one, other)
+    mine, others = _TOKEN.findall(_NUMBERING.sub("", one)), _TOKEN.findall(_NUMBERING.sub("", other))
+    if max(len(mine), len(others)) > _LONGEST_NAME + _MOST_ADDED:
+        return None
+    if mine[:1] != others[:1] and mine[-1:] != others[-1:]:
+        return None
+    first = tuple(each for each in mine if each not in others and each.isalnum())
+    second = tuple(each for each in others if each not in mine and each.isalnum())
+    named = all(each[0].isupper() or each[0].isdigit() for each in (*first, *second))
+    return (first, second) if named and 0 < max(len(first), len(second)) <= _MOST_ADDED else None
+
+
+def _differing_in_chinese(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    head = _alike(one, other)
+    tail = _alike(one[head:][::-1], other[head:][::-1])
+    first, second = one[head : len(one) - tail], other[head : len(other) - tail]
+    if max(len(first), len(second)) > _MOST_HAN or (one[-1] not in _HAN_KINDS and other[-1] not in _HAN_KINDS):
+        return None
+    return tuple(filter(None, (first,))), tuple(filter(None, (second,)))
+
+
+def _alike(one: str, other: str) -> int:
+    return next(
+        (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+        min(len(one), len(other)),
+    )
+
+
+_HAN_KINDS = "版型款号机店馆园区校院厂"
+
+
+def namesakes(headings: Iterable[str], text: str) -> dict[str, list[str]]:
+    """Return for headings the others of a text that are named alike. What differs is nowhere written in lower case."""
+    groups: dict[str, list[str]] = {}
+    for heading in dict.fromkeys(headings):
+        if len(heading) <= _LONGEST_ALIKE:
+            words = _TOKEN.findall(_NUMBERING.sub("", heading))
+            for key in {*words[:1], *words[-1:], heading[:2], heading[-1:]}:
+                groups.setdefault(key, []).append(heading)
+    found: dict[str, list[str]] = {}
+    common: frozenset[str] | None = None
+    for group in groups.values():
+        for at, one in enumerate(group):
+            for other in group[at + 1 : at + _MOST_COMPARED]:
+                words = differing(one, other)
+                if words is None or other in found.get(one, ()):
+                    continue
+                if common is None:
+                    common = frozenset(_LOWER.findall(text))
+                if _is_named(one, other, words, text, common):
+                    found.setdefault(one, []).append(other)
+                    found.setdefault(other, []).append(one)
+    return {heading: others[:_MOST_NAMESAKES] for heading, others in found.items()}
+
+
+_LONGEST_ALIKE = 60  # characters
+_NUMBERING = re.compile(r"\A(?:\d+\.)+\d*\s+")
+_LOWER = re.compile(r"(?<![\w-])[a-zà-ỹđ]\w+")
+
+
+def _is_named(
+    one: str, other: str, words: tuple[tuple[str, ...], tuple[str, ...]], text: str, common: frozenset[str]
+) -> bool:
+    """Whether the words that differ are names, or the shorter of two names of which one is longer."""
+    both = [each for side in words for each in side]
+    if any(each.lower() in common for each in both):
+        return False
+    if "\u4e00" <= one[0] <= "\u9fff":
+        return True
+    named = both if all(words) else [min(one, other, key=len)]
+    return all(any(map(str.isdigit, each)) or _in_prose(each, text) for each in named)
+
+
+def _in_prose(name: str, text: str) -> bool:
+    """Whether a name stands with its capital after a word without one."""
+    return re.search(rf"(?<!\w)[a-zà-ỹđ]\w*,? {re.escape(name)}\b", text) is not None
+
+
+def may_ask_for(question: str, own: str, other: str) -> bool:
+    """Whether a question may be about a heading's name rather than about another that is named alike.
+
+    It may not if it names what the other adds and not what the heading adds, or if it has their common name and the
+    heading adds to it. A question that names neither may be about any of them.
+    """
+    words = differing(own, other)
+    if words is None or any(_names(question, each) for each in words[0]):
+        return True
+    if any(_names(question, each) for each in words[1]):
+        return False
+    if words[1] or not words[0]:
+        return True
+    return not any(_names(question, each) for each in ([other] if other[0] >= "\u4e00" else _TOKEN.findall(other)))
+
+
+def _names(question: str, word: str) -> bool:
+    """Whether a question has a word and does not rule it out: "the H30, not the Max"."""
+    before, after = ("", "") if "\u4e00" <= word[0] <= "\u9fff" else (r"(?<![^\W_])", r"(?![^\W_])")
+    at = re.search(rf"{before}{re.escape(word)}{after}", question, re.IGNORECASE)
+    return at is not None and _RULES_OUT.search(question[max(0, at.start() - _NEAR) : at.start()]) is None

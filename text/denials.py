@@ -17,7 +17,7 @@ Governance = Literal[
     "denies",  # a lead-in or a column, such as "does not cover:", "Not supported"
     "repeals",  # also replaced, deprecated, corrected
     "overtakes",  # a newer statement on the same subject with another value
-    "narrows",  # the heading of one of several things that are named alike: "H30 Max" beside "H30"
+    "narrows",  # the heading of another thing that is named alike: "H30" of what is under "H30 Max"
     "doubts",  # a myth, a rumour, a lie
     "conditions",  # it holds only for some, or only if something happens
     "says",  # the words of a speaker: "Bob wrote:"
@@ -37,7 +37,7 @@ _CLAUSE = re.compile(r"([,;，；.!?。！？]|\s[–—-]\s|\bbut\b|\bso\b|như
 _BRACKETED = re.compile(r"[(（][^()（）]*[)）]")
 _TURNS = frozenset({"but", "so", "nhưng", "但"})
 _HAN_TRIGGERS = re.compile(
-    "终止|到期|结束|叫停|中止|证据|根据|证实|证明|示例|样例|废|效|撤|停止|弃用|过时|归档|旧|误|谣|传|谬|反例|草案|仅|只[适限供对]|梦|虚构|不再|即日|日起|本[周月]起|下[周月]起|改[在到由成]|暂|睡|眼|盹|演|台上|设想|假设|试想|通过|否决|推翻|不实|属实|不成立|更正|订正"
+    "终止|到期|结束|叫停|中止|证据|根据|证实|证明|示例|样例|废|效|撤|停止|弃用|过时|归档|旧|误|谣|传|谬|反例|草案|仅|只[适限供对]|梦|虚构|不再|[年月]起|幕|卸妆|合上|即日|日起|本[周月]起|下[周月]起|改[在到由成]|暂|睡|眼|盹|演|台上|设想|假设|试想|通过|否决|推翻|不实|属实|不成立|更正|订正"
     "|据说|坊间|民间|有人|人们|人.{0,4}[以认相]为|毫无|没有根据|未经|没有证据|谎|骗|捏造|编造|假|如下|以下|下列|改为|调整|上调|下调"
     "|提高到|降|醒|为止|到期|后来|此后|[戏剧话事说][里中]|可信|有误|纯属|错|印|胡说|吹牛|取消|取代|驳回|批准|获批|立项|拨付|拨款|当选|中标|签署|同意"
 )
@@ -105,7 +105,7 @@ def _words_of(*rules: str) -> frozenset[str]:
 _TRIGGERS = _words_of("liar", "corrects", "named_ended", "awake", "asleep", "doubt", "imagined", "outdates") - word_set(
     """
     chapter script names p case false right error update updated void invalid role made once show characters man
-    performed word say correct starting editor author extended
+    performed word say correct starting act told tells closed shut editor author extended
     """
 )
 _LABELS = ("update", "edit", "p.s", "ps", "note by", "author")

@@ -18,6 +18,11 @@ _NUMBER = re.compile(
     rf"(?![\d.]\d)(?:[ -]?(?P<unit>[^\W\d_]+|[%°€£$]))?"
     rf"|(?P<han>\d+(?:\.\d+)?|[{_HAN_DIGITS}]{{1,9}}) ?(?P<measure>(?![{_HAN_DIGITS}])[\u4e00-\u9fff])"
 )
+_TIMES_OF_DAY = word_set("at from until till lúc từ đến")
+_WEEKDAY = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|thứ (?:hai|ba|tư|năm|sáu|bảy)|chủ nhật"
+    r"|(?:周|星期|礼拜)[一二三四五六日天]"
+)
 _BEFORE = re.compile(r"([^\W\d_]{2,20}) \Z")
 _SCALES = word_set("thousand million billion nghìn ngàn triệu tỷ tỉ")
 _MEASURES = {"元": "money", "块": "money", "月": "date", "日": "date", "号": "date", "年": "year"}
@@ -47,6 +52,8 @@ def values_of(text: str) -> Values:
             found.setdefault(kind, set()).add(number)
         elif measure not in _NO_MEASURE:
             found.setdefault(_MEASURES.get(measure, measure), set()).add(each["han"])
+    for day in _WEEKDAY.findall(text.lower()):
+        found.setdefault("weekday", set()).add(day.removesuffix("s"))
     for name in _names(text):
         found.setdefault("name", set()).add(name)
     for each in _HAN_ROLE.finditer(text):
@@ -72,6 +79,8 @@ def _number(found: re.Match[str]) -> tuple[str, str]:
     if unit and unit not in FUNCTION_WORDS:
         return stem(unit), number
     named = _BEFORE.search(found.string, 0, found.start())
+    if named and named[1] in _TIMES_OF_DAY:
+        return "clock", number
     return (f"no {stem(named[1])}" if named and named[1] not in FUNCTION_WORDS else ""), number
 
 

@@ -84,8 +84,8 @@ GOVERNED = [
     ("The fee is 90 euros. Since 2022 it has been 120 euros.", "The fee", "Since 2022", "repeals"),
     ("A swim costs 4 euros.\n\nWith effect from 1 May a swim costs 6 euros.", "A swim", "With effect", "overtakes"),
     ("The ferry leaves from pier 3. In 2022 the firm moved the ferry to pier 8.", "The ferry", "In 2022", "overtakes"),
-    ("年票价格为八十元。自今年六月起，年票价格调整为一百二十元。", "年票", "自今年", "overtakes"),
-    ("Lệ phí là 30 đồng.\n\nTừ tháng 5, lệ phí tăng lên 45 đồng.", "Lệ phí", "Từ tháng", "overtakes"),
+    ("年票为八十元。\n\n自今年六月起，年票为一百二十元。", "年票", "自今年", "overtakes"),
+    ("Lệ phí là 30 đồng.\n\nTừ tháng 5, lệ phí tăng lên 45 đồng.", "Lệ phí", "Từ tháng", "repeals"),
     (
         "## Prices 2021\n\nA ticket: 12 euros.\n\n## Prices 2024\n\nA ticket: 15 euros.",
         "A ticket",
@@ -140,7 +140,7 @@ ORDINARY = [
     ("Nhiều người tưởng vậy, nhưng không đúng. Ngồi hàng đầu thì đỡ say.", "Ngồi"),
     ("| Setting | Default |\n|---|---|\n| size | 4 MB |", "size"),
     ("## 2.0\n\nThe cache holds 9 files.\n\n## 1.4\n\nA cache of 5 files.", "The cache"),
-    ("## 12 May\n\n40 guests came.\n\n## 12 June\n\n50 guests came.", "40 guests"),
+    ("## 12 May\n\nWe had 40 guests.\n\n## 12 June\n\nWe had 50 guests.", "We had 40"),
     ("The prize went to Ada Brill.\n\nErratum: the show is on 24 August, not on 31 August.", "The prize"),
     ("Ann had not slept. The Patience sank off Gannet Rock.", "The Patience"),
 ]
@@ -236,12 +236,12 @@ def test_a_sentence_about_another_thing_does_not_stand(text: str, start: str, qu
     ],
 )
 def test_a_variant_stands_only_for_a_question_that_names_it(question: str, may: bool, words: int) -> None:
-    text = "# Blenders\n\n## H30\n\nIt has two speeds and a light foot.\n\n## H30 Max\n\nThe motor has 950 watts and a foot."
+    text = "# Blenders\n\n## H30\n\nIt has two speeds and a light foot.\n\n## H30 Max\n\nThe motor has 950 watts."
     assert stands(the_entry(text, "The motor", words=words), question) is may
 
 
 def test_an_older_version_stands_only_for_a_question_that_names_it() -> None:
-    text = "# 3.4\n\nBackups are kept for 21 days and then thrown away.\n\n# 3.1\n\nThe agent deletes old backups after 60 days."
+    text = "# 3.4\n\nBackups are kept for 21 days and then lost.\n\n# 3.1\n\nThe agent deletes backups after 60 days."
     entry = the_entry(text, "The agent", words=14)
     assert entry.governed_by == ("overtakes",)
     assert not stands(entry, "After how many days are old backups deleted?")

@@ -12,7 +12,7 @@ from typing import Any
 
 from answers.entries import entries_in
 from answers.overtaking import STATEMENTS, Correction, Statement, overtaken, stage_of_block
-from answers.subjects import variants
+from answers.subjects import namesakes
 from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
 from text.denials import Passage, corrections, corrects, mark, may_govern_afar, outdates
 from text.sentences import sentences, trimmed
@@ -46,7 +46,7 @@ def blocks_within(parsed: Parsed, spans: Sequence[tuple[int, int]]) -> Iterator[
     if len(rows) > 1:
         _correct_afar(parsed.text, rows)
         _overtake_afar(parsed.text, rows)
-        _tell_variants_apart(parsed.text, rows)
+        _tell_namesakes_apart(parsed.text, rows)
     yield from map(tuple, rows)
 
 
@@ -137,15 +137,16 @@ def _overtake_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
                 row[at] = replace(row[at], context=(*row[at].context, newer))
 
 
-def _tell_variants_apart(text: str, rows: list[list[SegmentBlock]]) -> None:
-    """Let a heading such as "H30 Max" govern its blocks where another segment is about the "H30"."""
-    headings = {each.text for row in rows for block in row for each in block.context if each.role == "heading"}
-    names = variants(headings, text)
+def _tell_namesakes_apart(text: str, rows: list[list[SegmentBlock]]) -> None:
+    """Add to blocks the headings of other segments that are named like their own, such as "H30" and "H30 Max"."""
+    headings = {each.text: each for row in rows for block in row for each in block.context if each.role == "heading"}
+    names = namesakes(headings, text)
     for row in rows if names else ():
         for at, block in enumerate(row):
-            named = [each for each in block.context if each.role == "heading" and each.text in names]
-            if named:
-                slices = [ContextSlice("governs", each.start, each.end, each.text) for each in named]
+            own = next((each.text for each in reversed(block.context) if each.role == "heading"), "")
+            if own in names:
+                others = [headings[each] for each in names[own]]
+                slices = [ContextSlice("governs", each.start, each.end, each.text) for each in others]
                 row[at] = replace(block, context=(*block.context, *slices))
 
 
