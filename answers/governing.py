@@ -55,7 +55,6 @@ _MARKING = frozenset[ContextRole]({"heading", "label", "caption"})
 _CELL = " | "
 _SHORT_MARK = 48  # characters of a sentence that is only a mark, such as "A stubborn myth."
 _SHORT_HAN_MARK = 14
-_LONGEST_HEADER = 240
 _MOST_GOVERNORS = 4
 
 
@@ -172,24 +171,11 @@ def _rules_of(governor: str) -> Governance | None:
 
 def _by_columns(entries: Sequence["Entry"], found: _Found) -> None:
     """Govern the rows of a table by its header, and by rows of one cell, which head the rows below them."""
-    header: ContextSlice | None = None
     over: int | None = None
-    block = None
-    goes_on = False  # a table that began in an earlier segment, so that its first row here is no header
     for at, entry in enumerate(entries):
-        if entry.kind != "table_row" and (_CELL not in entry.text or (entry.block != block and header is not None)):
-            header, over, goes_on = None, None, False
-            if _CELL not in entry.text or entry.kind in NEVER_GOVERNED:
-                continue
-        block = entry.block
-        own = next((each for each in entry.context if each.role == "header"), None)
-        if own is not None:
-            header = own
-        elif goes_on or (header is None and ((at == 0 and entry.start > 0) or len(entry.text) > _LONGEST_HEADER)):
-            goes_on = True
-            continue
-        elif header is None:
-            header = ContextSlice("header", entry.start, entry.end, entry.text)
+        header = next((each for each in entry.context if each.role == "header"), None)
+        if entry.kind != "table_row" or header is None:
+            over = None
             continue
         if _CELL not in entry.text:
             over = at

@@ -340,8 +340,8 @@ def namesakes(headings: Iterable[str], text: str) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for heading in dict.fromkeys(headings):
         if len(heading) <= _LONGEST_ALIKE:
-            words = _TOKEN.findall(_NUMBERING.sub("", heading))
-            for key in {*words[:1], *words[-1:], heading[:2], heading[-1:]}:
+            tokens = _TOKEN.findall(_NUMBERING.sub("", heading))
+            for key in {*tokens[:1], *tokens[-1:], heading[:2], heading[-1:]}:
                 groups.setdefault(key, []).append(heading)
     found: dict[str, list[str]] = {}
     common: frozenset[str] | None = None
@@ -373,7 +373,7 @@ def _is_named(
         return False
     if "\u4e00" <= one[0] <= "\u9fff":
         return True
-    named = both if all(words) else [min(one, other, key=len)]
+    named = both if all(words) else [_NUMBERING.sub("", min(one, other, key=len))]
     return all(any(map(str.isdigit, each)) or _in_prose(each, text) for each in named)
 
 
