@@ -42,13 +42,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed file. Blocks are in order and do not overlap; only white space lies between them."""
+    """A parsed file. Blocks are in order and do not overlap; only white space lies between them.
+
+    ``left_out`` says in plain sentences what of the file is not in the text.
+    """
 
     text: str
     blocks: tuple[Block, ...]
     title: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     media_type: str = "text/plain"
+    left_out: tuple[str, ...] = ()
 
     @property
     def page_count(self) -> int | None:
