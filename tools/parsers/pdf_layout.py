@@ -14,6 +14,7 @@ from tools.parsers.pdf_lines import Cell, Line, Page
 
 _EDGE_LINES = 3  # a running head or foot has at most so many lines
 _REPEATED = 3  # pages
+_MARGIN = 0.15  # of the page's height
 _SPACE = 1.4  # of the type size, between a running head and the text
 _OFTEN_SPACED = 8
 _FEW_LINES = 60
@@ -186,7 +187,7 @@ def _remove_running_lines(pages: list[Page]) -> None:
     texted = [page for page in pages if page.lines]
     if len(texted) < _REPEATED or sum(len(page.lines) > 1 for page in texted) < len(texted) / 2:
         return
-    edges = [(_outer(page, top=True), _outer(page, top=False)) for page in texted]
+    edges = [(_in_margin(page, top=True), _in_margin(page, top=False)) for page in texted]
     seen: Counter[tuple[bool, int, str]] = Counter()
     numbers: Counter[tuple[bool, int]] = Counter()
     for place, sides in enumerate(edges):
@@ -235,6 +236,11 @@ def _running(
             continue  # several lines are all that the page holds: they are its text
         out.update(id(line) for line in lines[:count])
     return out
+
+
+def _in_margin(page: Page, *, top: bool) -> list[Line]:
+    lines = _outer(page, top=top)
+    return [line for line in lines if (page.height - line.y if top else line.y) < _MARGIN * page.height]
 
 
 def _outer(page: Page, *, top: bool, count: int = _EDGE_LINES) -> list[Line]:
