@@ -12,8 +12,10 @@ import pypdfium2 as pdfium
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.pdf_blocks import BlockWriter
-from tools.parsers.pdf_layout import Bookmark, measured
+from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
+from tools.parsers.pdf_layout import measured
 from tools.parsers.pdf_lines import Page, read_page
+from tools.parsers.pdf_order import put_in_order
 
 _PDFIUM = threading.Lock()  # pdfium has global state: one call at a time per process
 _NEXT = threading.Lock()
@@ -86,24 +88,27 @@ def _parsed(pages: list[Page], outline: list[Bookmark], title: str) -> Parsed:
             f"The PDF has no text on its {count} page{'s' * (count != 1)}: it is a scan or holds only drawings.",
             suggestion="Run text recognition (OCR) on it, and ingest the result.",
         )
-    hidden = sum(page.hidden for page in pages)
     largest = _largest(pages[0])
-    layout = measured(pages, outline)
+    put_in_order(pages)
+    split_headings(pages, outline)
+    layout = measured(pages)
+    find_headings(pages, outline, layout)
     text = CanonicalText()
     writer = BlockWriter(text, layout, pages)
     for page_idx, page in enumerate(pages):
         writer.write(page_idx, page)
-    left_out = []
-    if empty:
-        left_out.append(f"{empty} of {count} pages hold no text.")
-    if hidden:
-        left_out.append(
-            f"{hidden} words are hidden or too small to read."
-            if hidden > 1
-            else "1 word is hidden or too small to read."
-        )
     own = title if title and not _JUNK_TITLE.fullmatch(title) else None
-    return replace(text.parsed(title=own or largest), left_out=tuple(left_out))
+    return replace(text.parsed(title=own or largest), left_out=_left_out(pages, empty))
+
+
+def _left_out(pages: list[Page], empty: int) -> tuple[str, ...]:
+    hidden = sum(page.hidden for page in pages)
+    said = []
+    if empty:
+        said.append(f"{empty} of {len(pages)} pages {'holds' if empty == 1 else 'hold'} no text.")
+    if hidden:
+        said.append(f"{hidden} word{' is' if hidden == 1 else 's are'} hidden or too small to read.")
+    return tuple(said)
 
 
 def _largest(page: Page) -> str | None:

@@ -1,13 +1,16 @@
 """Lines of a PDF page as pdfium places them: text, position, type size and font of each."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import addressof, byref, c_double, c_float, c_uint, create_string_buffer
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
+
+from tools.parsers.canonical_text import unwrapped
 
 _TAKEN_OUT = (2, 0xFFFE)  # pdfium's marks for a hyphen that it took out at a line end
 _BLANK = frozenset({0, 9, 10, 13, 32, 0xA0, 0x2000, 0x2002, 0x2003, 0x2009, 0x3000})
@@ -18,8 +21,10 @@ _FIXED = re.compile(
 )
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmb\d|cmssbx|sfbx|ecbx|-medi\b|l-medi", re.IGNORECASE)
 _HEAVY = 620  # pdfium guesses weights from stems: 345-435 for text, 700-800 for bold
+_FIXED_PITCH, _FORCE_BOLD = 1, 1 << 18  # flags of a font
 _TOO_SMALL = 2.0  # points; no reader reads it
 _CELL_GAP = 0.5  # of the type size: wider than the spaces of most justified lines
+_AROUND_WORDS = "\"'.,;:!?()[]{}‘’“”"
 _INVISIBLE = 3  # text render mode of the text layer under a scan
 
 
@@ -35,9 +40,9 @@ class Cell(NamedTuple):
 class Line:
     """A line of a page; positions in points from the page's lower left corner, ``y`` of the baseline.
 
-    ``split`` says that it ends with a hyphen after a letter; ``fixed_share`` is how
-    much of it is of fixed width. ``lead`` is the length of the first words that are set
-    apart from text, bold or of fixed width, or 0; ``second_x`` is where its second word begins.
+    ``split`` says that it ends with a hyphen after a letter; ``fixed_share`` is how much of it is of fixed width.
+    ``lead`` is the length of the first words that are set apart from text, bold or of fixed width, or 0;
+    ``second_x`` is where its second word begins. ``column`` is 0, or 1 for the right one of two.
     """
 
     text: str
@@ -85,7 +90,6 @@ class _Word(NamedTuple):
     x1: float
     y: float
     style: _Style
-    breaks: bool  # pdfium ends a line before it
     split: bool
 
 
@@ -142,11 +146,11 @@ class _Turn:
 def _words(textpage: Any, turn: _Turn) -> Iterator[_Word]:
     count = raw.FPDFText_CountChars(textpage)
     letter = raw.FPDFText_GetUnicode
-    codes = [letter(textpage, index) for index in range(count)]
+    codes = [min(letter(textpage, index), 0x10FFFF) for index in range(count)]
     box, x, y = raw.FS_RECTF(), c_double(), c_double()
     styles: dict[int, _Style] = {}
     fonts: dict[int, _Font] = {}
-    breaks, start = True, -1
+    halves, start = any(0xD800 <= code < 0xE000 for code in codes), -1
     for index, code in enumerate([*codes, 10]):
         split = code in _TAKEN_OUT
         if code not in _BLANK and not split:
@@ -164,10 +168,14 @@ def _words(textpage: Any, turn: _Turn) -> Iterator[_Word]:
             raw.FPDFText_GetCharOrigin(textpage, start, byref(x), byref(y))
             base = turn(x.value, y.value)[1]
             style = _style(textpage, start, styles, fonts)
-            yield _Word("".join(map(chr, codes[start:index])), x0, max(x0, x1), base, style, breaks, split)
-            breaks, start = split, -1
-        if code in (10, 13):
-            breaks = True
+            text = "".join(map(chr, codes[start:index]))
+            yield _Word(_paired(text) if halves else text, x0, max(x0, x1), base, style, split)
+            start = -1
+
+
+def _paired(text: str) -> str:
+    """Join the two halves of letters outside the Basic Multilingual Plane."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _style(textpage: Any, index: int, styles: dict[int, _Style], fonts: dict[int, _Font]) -> _Style:
@@ -177,9 +185,8 @@ def _style(textpage: Any, index: int, styles: dict[int, _Style], fonts: dict[int
         matrix = raw.FS_MATRIX()
         raw.FPDFText_GetMatrix(textpage, index, byref(matrix))
         size = raw.FPDFText_GetFontSize(textpage, index) * max(abs(matrix.d), abs(matrix.b))
-        styles[key] = (
-            _Style(size, _font(item, fonts), *_ink(item)) if item else _Style(size, _Font(False, False), True, False)
-        )
+        plain = _Style(size, _Font(bold=False, fixed=False), drawn=True, white=False)
+        styles[key] = _Style(size, _font(item, fonts), *_ink(item)) if item else plain
     return styles[key]
 
 
@@ -189,10 +196,10 @@ def _font(item: Any, fonts: dict[int, _Font]) -> _Font:
     if key not in fonts:
         name = create_string_buffer(128)
         raw.FPDFFont_GetBaseFontName(font, name, len(name))
-        words = name.value.decode("utf-8", "replace").partition("+")[2] or name.value.decode("utf-8", "replace")
+        words = name.value.decode("utf-8", "replace").rpartition("+")[2]
         flags = raw.FPDFFont_GetFlags(font)
-        bold = bool(_BOLD.search(words)) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & 1 << 18 > 0
-        fonts[key] = _Font(bold, bool(_FIXED.search(words)) or flags & 1 > 0)
+        bold = bool(_BOLD.search(words) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & _FORCE_BOLD)
+        fonts[key] = _Font(bold, bool(_FIXED.search(words) or flags & _FIXED_PITCH))
     return fonts[key]
 
 
@@ -299,3 +306,33 @@ def _line(words: list[_Word]) -> Line:
         second_x=words[1].x0 if len(words) > 1 else first.x0,
         cells=tuple(cells),
     )
+
+
+class LineJoiner:
+    """Joins the lines of a paragraph with spaces, and the halves of words that were split between them."""
+
+    def __init__(self, pages: list[Page]) -> None:
+        self._hyphenated = frozenset(
+            word.strip(_AROUND_WORDS).lower()
+            for page in pages
+            for line in page.lines
+            for word in line.text.split()
+            if "-" in word
+        )
+
+    def __call__(self, lines: Sequence[Line]) -> str:
+        """Join lines. A hyphen at a line's end stays before a capital or digit, and in words that have it elsewhere."""
+        parts = [lines[0].text]
+        for above, below in pairwise(lines):
+            if not above.split:
+                parts.append("\n")
+            else:
+                before, after = above.text[:-1], below.text
+                word = (
+                    f"{before.split()[-1]}-{after.split(maxsplit=1)[0]}".strip(_AROUND_WORDS).lower()
+                    if before.strip()
+                    else ""
+                )
+                parts[-1] = parts[-1][:-1] + "-" * (not after[0].islower() or word in self._hyphenated)
+            parts.append(below.text)
+        return unwrapped("".join(parts))

@@ -9,7 +9,7 @@ from tools.parsers.pdf_lines import Line
 
 _WIDE = 1.0  # of the type size: a gap between cells
 _LEAST_ROWS = 3
-_MOST_LINES = 400
+_MOST_LINES = 120
 _SIGNS = frozenset("$€£¥%)")
 
 
