@@ -41,6 +41,9 @@
 
 /** @typedef {{segment_id: string, segment_index: number, page_idx: number | null, start: number, end: number}} Place */
 
+/** @typedef {"term" | "caption" | "header" | "label" | "lead" | "before" | "governs" | "heading"} ContextRole */
+/** @typedef {{role: ContextRole, start: number, end: number, text: string}} CitationContext */
+
 /**
  * @typedef {object} Citation
  * @property {string} segment_id
@@ -54,6 +57,7 @@
  * @property {Verdict} verdict
  * @property {number} source_index
  * @property {number} section_index
+ * @property {CitationContext[]} [context] What the quote hangs on, the outermost first.
  * @property {Freshness} [freshness] What has become of the quote since; only where a session is read.
  * @property {Place} [now] Where the quote stands today, if elsewhere.
  */
