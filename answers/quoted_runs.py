@@ -34,8 +34,11 @@ def extended(before: CheckedClaim | None, claim: CheckedClaim, segments: Mapping
     if own is None:
         return claim
     past = _span(before, segments) if before is not None else None
-    if past is not None and _is_one(past, own, segments) and own["end"] - past["start"] < LONGEST_RUN:
-        own = Proof(**{**own, "start": past["start"]})
+    if past is not None:
+        if _is_within(own, past):  # a sentence of the passage, said again
+            own = past
+        elif _is_one(past, own, segments) and own["end"] - past["start"] < LONGEST_RUN:
+            own = Proof(**{**own, "start": past["start"]})
     return replace(claim, proofs=(own,))
 
 
@@ -75,7 +78,8 @@ def _is_repeated(claim: Claim) -> bool:
 
 
 def _holds(other: Citation, own: Citation) -> bool:
-    return other["segment_id"] == own["segment_id"] and other["start"] == own["start"] and other["end"] >= own["end"]
+    same = other["section_index"] == own["section_index"] and other["segment_id"] == own["segment_id"]
+    return same and other["start"] == own["start"] and other["end"] >= own["end"]
 
 
 def _goes_on(claim: CheckedClaim, following: CheckedClaim) -> bool:
@@ -84,6 +88,11 @@ def _goes_on(claim: CheckedClaim, following: CheckedClaim) -> bool:
     own, other = claim.proofs[0], following.proofs[0]
     same = own["segment_id"] == other["segment_id"] and own["origin"] == other["origin"]
     return same and own["start"] == other["start"] and other["end"] >= own["end"]
+
+
+def _is_within(own: Proof, past: Proof) -> bool:
+    same = past["segment_id"] == own["segment_id"] and past["origin"] == own["origin"]
+    return same and past["start"] <= own["start"] and own["end"] <= past["end"]
 
 
 def _span(claim: CheckedClaim, segments: Mapping[str, Segment]) -> Proof | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
+from answers.quoted_runs import continues
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source
 from text.inline_spans import LOOKS_LIKE_A_MARK
@@ -207,6 +208,17 @@ def placed_claims(sections: Iterable[FinalSection], mark: Mark) -> Iterator[Plac
             start, end = placed.start_of(claim["start"]), placed.end_of(claim["end"])
             yield PlacedClaim(claim, before + utf16(marked, start), before + utf16(marked, end))
         before += utf16(marked, len(marked))
+
+
+def joined_claims(placed: Iterable[PlacedClaim]) -> list[PlacedClaim]:
+    """Return claims with those that share a quote as one, which has the quote and the span of all of them."""
+    joined: list[PlacedClaim] = []
+    for each in placed:
+        if joined and continues(joined[-1].claim, each.claim):
+            joined[-1] = replace(each, start=joined[-1].start)
+        else:
+            joined.append(each)
+    return joined
 
 
 def with_latest_verdicts(placed: Iterable[PlacedClaim], latest: Callable[[Claim], Claim]) -> list[PlacedClaim]:

@@ -41,8 +41,13 @@
 
 /** @typedef {{segment_id: string, segment_index: number, page_idx: number | null, start: number, end: number}} Place */
 
-/** @typedef {"term" | "caption" | "header" | "label" | "lead" | "before" | "governs" | "heading"} ContextRole */
-/** @typedef {{role: ContextRole, start: number, end: number, text: string}} CitationContext */
+/**
+ * @typedef {object} CitationContext
+ * @property {"term" | "caption" | "header" | "label" | "lead" | "before" | "governs" | "heading"} role
+ * @property {number} start
+ * @property {number} end
+ * @property {string} text
+ */
 
 /**
  * @typedef {object} Citation
