@@ -21,7 +21,7 @@ from graph.events import (
 )
 from graph.evidence import Claim, Message
 from text.language import language
-from text.mark_places import settled_end
+from text.mark_places import mark_place, settled_end
 
 
 class Retracted(Exception):
@@ -62,16 +62,22 @@ class FinalSection:
 
     @property
     def marked_claims(self) -> list[Claim]:
-        """The claims behind which marks stand in this part: of several that share a quote, the last one."""
+        """The claims behind which marks stand in this part: of several that share a quote, the last one.
+
+        A claim whose marks stand before its end, such as code within a list, has marks of its own.
+        """
         claims = self.undecided_claims
-        kept = [one for one, other in pairwise(claims) if not continues(one, other)]
+        kept = [one for one, other in pairwise(claims) if not (continues(one, other) and self._ends_in_marks(one))]
         return kept if self.keeps_marks else [*kept, *claims[-1:]]
 
     @property
     def keeps_marks(self) -> bool:
         """Whether the last claim leaves without its marks, since one that is yet to come may continue its quote."""
         claims = self.undecided_claims
-        return self.open and bool(claims) and continues(claims[-1], claims[-1])
+        return self.open and bool(claims) and continues(claims[-1], claims[-1]) and self._ends_in_marks(claims[-1])
+
+    def _ends_in_marks(self, claim: Claim) -> bool:
+        return mark_place(self.text, claim["end"], claim["start"]) == claim["end"]
 
 
 @dataclass(slots=True)
