@@ -53,8 +53,8 @@ def with_next(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
     """Return the claims of a section and the next one; those whose quote it continues get the longer quote."""
     told = list(claims)
     for at in range(len(told) - 1, -1, -1):
-        if not continues(told[at], claim):
-            break
+        if told[at]["citations"] == claim["citations"] or not continues(told[at], claim):
+            break  # what has the whole quote already has passed it on
         told[at] = Claim(**{**told[at], "citations": claim["citations"]})
     return [*told, claim]
 

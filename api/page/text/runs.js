@@ -23,7 +23,7 @@ export function withNext(claims, claim) {
   const told = [...claims];
   for (let at = told.length - 1; at >= 0; at -= 1) {
     const before = /** @type {Claim} */ (told[at]);
-    if (!continues(before, claim)) break;
+    if (!continues(before, claim) || JSON.stringify(before.citations) === JSON.stringify(claim.citations)) break;
     told[at] = { ...before, citations: claim.citations };
   }
   return [...told, claim];
