@@ -1,8 +1,10 @@
 """Rank, describe and cite segments: the sources of an answer, and citations quoted from stored text."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 
-from graph.evidence import Citation, Claim, Proof, Section, Segment, Source, Verdict
+from answers.entries import entries_of
+from graph.evidence import Citation, CitationContext, Claim, ContextSlice, Proof, Section, Segment, Source, Verdict
 from graph.state import ClaimRow, SourceRow
 
 EXCERPT_CHARACTERS = 500
@@ -65,7 +67,7 @@ def build_citation(
     """Return a citation that quotes a proof from its segment; None where the proof is outside that segment."""
     if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
         return None
-    return Citation(
+    citation = Citation(
         segment_id=segment.segment_id,
         document_id=segment.document_id,
         segment_index=segment.segment_index,
@@ -78,6 +80,43 @@ def build_citation(
         source_index=source_index,
         section_index=section_index,
     )
+    if context := context_of_quote(segment, proof["start"], proof["end"]):
+        citation["context"] = context
+    return citation
+
+
+def context_of_quote(segment: Segment, start: int, end: int) -> list[CitationContext]:
+    """Return what the entries of a quote hang on, the outermost first, without what is part of the quote itself.
+
+    Headings are left out, since the source names their path. Offsets are those of the canonical text; a slice may be
+    in another segment.
+    """
+    entries = entries_of(segment)
+    found: dict[tuple[int, int], CitationContext] = {}
+    for entry in entries[bisect_right(entries, start, key=lambda entry: entry.end) :]:
+        if entry.start >= end:
+            break
+        for each in entry.context:
+            if each.role != "heading" and not (start <= each.start and each.end <= end):
+                found.setdefault(
+                    (each.start, each.end),
+                    CitationContext(role=each.role, start=each.start, end=each.end, text=each.text),
+                )
+    return list(found.values())
+
+
+MOST_OUTSIDE = 6  # slices that a segment is shown with
+
+
+def context_outside(segment: Segment) -> list[ContextSlice]:
+    """Return what the blocks of a segment hang on outside of it, in order, without headings, six slices at most."""
+    found = {
+        (each.start, each.end): each
+        for block in segment.blocks
+        for each in block.context
+        if each.role != "heading" and not segment.start <= each.start < segment.end
+    }
+    return list(found.values())[:MOST_OUTSIDE]
 
 
 def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment], indices: Mapping[str, int]) -> Claim:

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Literal
 
 from answers.checking import has_failed_claim
+from answers.quoted_runs import with_next
 from graph.events import (
     AnswerAssessed,
     AnyEvent,
@@ -142,7 +143,7 @@ class RunView:
             case TextDelta():
                 self.sections[index] = replace(before, text=before.text + event.delta)
             case ClaimChecked():
-                self.sections[index] = replace(before, claims=[*before.claims, event.claim])
+                self.sections[index] = replace(before, claims=with_next(before.claims, event.claim))
             case SectionFinished():
                 self.sections[index] = replace(
                     before,

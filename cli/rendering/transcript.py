@@ -38,6 +38,8 @@ def show_citations(console: Console, citations: list[Citation], sources: list[So
             marker = Text(f"  [{index}] ", style="bold cyan")
             show_indented(console, _place(by_index[index]), INDENT, first=marker)
         show_indented(console, _verdict(citation), INDENT)
+        for each in citation.get("context", []):
+            show_indented(console, Text(f"{each['role']}: {one_line(each['text'])}", style="dim"), INDENT + 2)
         show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
 
 

@@ -161,7 +161,7 @@ def passed(section: Written) -> Written:
     for each in section.claims:
         if each["verdict"] not in FAILED:
             text += " " if text else ""
-            claims.append(claim(text, each["text"], each["verdict"], each["citations"]))
+            claims.append(claim(text, each["text"], each["verdict"], each["citations"], repeated="by" in each))
             text += each["text"]
     return Written(text, section.source_ids, claims)
 

@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.dialects.chat_request import parse_question
-from api.dialects.citation_marks import PlacedClaim, bracket, judgement_fields, marked_text, placed_claims
+from api.dialects.citation_marks import (
+    PlacedClaim,
+    bracket,
+    joined_claims,
+    judgement_fields,
+    marked_text,
+    placed_claims,
+)
 from api.dialects.section_buffer import final_sections
 from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
@@ -95,7 +102,7 @@ def _name(source: Source) -> dict[str, Any]:
 
 
 def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
-    """Return each citation with its source's id and the span of its claim in the text (UTF-16)."""
+    """Return each citation with its source's id and the span of its claims in the text (UTF-16)."""
     return [
         {
             "source_id": source_id(citation["source_index"]),
@@ -103,7 +110,7 @@ def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
             "end_index": each.end,
             **citation,
         }
-        for each in placed
+        for each in joined_claims(placed)
         for citation in each.claim["citations"]
     ]
 
@@ -118,7 +125,7 @@ def text_citations(placed: Iterable[PlacedClaim], sources: Sequence[Source]) -> 
             "endIndex": each.end,
             "citedText": citation["quote"],
         }
-        for each in placed
+        for each in joined_claims(placed)
         for citation in each.claim["citations"]
         if citation["source_index"] in by_index
     ]

@@ -13,6 +13,7 @@ from api.problems import error_kind
 from graph.events import timestamp
 from graph.evidence import (
     Citation,
+    CitationContext,
     Claim,
     Freshness,
     Identity,
@@ -53,13 +54,17 @@ Status = Literal["processing", "completed", "cancelled", "failed"]
 
 
 class Quote(TypedDict):
-    """A quoted span of a document's canonical text, in code points, with the verdict on its claim."""
+    """A quoted span of a document's canonical text, in code points, with the verdict on its claim.
+
+    ``context`` is what it hangs on, such as the term that it defines, the outermost first.
+    """
 
     start: int
     end: int
     quote: str
     origin: Origin
     verdict: Verdict
+    context: NotRequired[list[CitationContext]]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
 
@@ -185,6 +190,8 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         origin=citation["origin"],
         verdict=citation["verdict"],
     )
+    if "context" in citation:
+        quote["context"] = citation["context"]
     if "by" in claim:
         quote["by"] = claim["by"]
     if "judge" in claim:

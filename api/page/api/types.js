@@ -42,6 +42,14 @@
 /** @typedef {{segment_id: string, segment_index: number, page_idx: number | null, start: number, end: number}} Place */
 
 /**
+ * @typedef {object} CitationContext
+ * @property {"term" | "caption" | "header" | "label" | "lead" | "before" | "governs" | "heading"} role
+ * @property {number} start
+ * @property {number} end
+ * @property {string} text
+ */
+
+/**
  * @typedef {object} Citation
  * @property {string} segment_id
  * @property {string} document_id
@@ -54,6 +62,7 @@
  * @property {Verdict} verdict
  * @property {number} source_index
  * @property {number} section_index
+ * @property {CitationContext[]} [context] What the quote hangs on, the outermost first.
  * @property {Freshness} [freshness] What has become of the quote since; only where a session is read.
  * @property {Place} [now] Where the quote stands today, if elsewhere.
  */

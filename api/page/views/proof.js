@@ -35,7 +35,7 @@ export function sourceProof(claim, citations, source, read) {
     place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
     h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
     decidedBy(claim),
-    ...citations.map((citation) => h("blockquote", null, h("q", null, citation.quote))),
+    ...citations.flatMap((citation) => [around(citation), h("blockquote", null, h("q", null, citation.quote))]),
     ...changes.map((change) => h(
       "p",
       { class: `since ${change}` },
@@ -49,6 +49,13 @@ export function sourceProof(claim, citations, source, read) {
     actions(source, changes.includes("deleted") ? null : read),
   ]);
   return shown.flatMap((part) => part ?? []);
+}
+
+/** Show what a quote hangs on in its document: the term that it defines, the header of its row. @param {Citation} citation */
+function around({ context }) {
+  return context?.length
+    ? h("ul", { class: "around" }, context.map(({ role, text }) => h("li", { class: role }, text)))
+    : null;
 }
 
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
