@@ -59,8 +59,12 @@ Binding = Callable[[Resources, Family], BoundNode]
 
 
 BINDINGS: Mapping[str, Binding] = {
-    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer, family=family.name),
-    "answer_directly": lambda run, family: partial(answer_directly, writer=family.writer),
+    "decide_retrieval": lambda run, family: partial(
+        decide_retrieval, preparer=family.preparer, catalogue=run.catalogue, family=family.name
+    ),
+    "answer_directly": lambda run, family: partial(
+        answer_directly, writer=family.writer, catalogue=run.catalogue, reader=run.reader
+    ),
     "load_selected_pages": lambda run, family: partial(
         load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages, room=family.room
     ),

@@ -17,7 +17,7 @@ VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge
 SourceKind = Literal["page", "search", "web"]
 Outcome = Literal["answered", "abstained", "failed", "cancelled"]
 FamilyName = Literal["extractive", "llm"]
-Intent = Literal["content_query", "small_talk"]
+Intent = Literal["content_query", "small_talk", "about_library"]
 SearchMode = Literal["auto", "always", "off"]
 WebMode = Literal["off", "fallback", "also", "first"]
 Effort = Literal["fast", "balanced", "thorough"]
@@ -51,6 +51,7 @@ ContextRole = Literal[
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
+    "answered_from_catalogue",  # a question about the library itself: its documents, their names and dates
     "not_in_library",  # answered from the model's own knowledge, since the sources hold no answer
     "nothing_found",  # no gathering node found a candidate
     "search_failed",  # the web could not be searched, and nothing else found a candidate
@@ -163,6 +164,23 @@ class Hit:
     @property
     def segment_id(self) -> str:
         return self.segment.segment_id
+
+
+class LibraryQuestion(TypedDict):
+    """What a question asks about the library itself: its documents, newest first.
+
+    ``changed`` are those added or changed from the day ``since`` to the day ``until`` (ISO 8601, UTC), ``find`` those
+    whose title or file name has ``name``, or is it where the name ``is_file``. ``media_type`` keeps one format, "" all.
+    ``sure``: the library is meant even where no document has the name.
+    """
+
+    asks: Literal["list", "find", "changed"]
+    name: str
+    is_file: bool
+    media_type: str
+    since: str
+    until: str
+    sure: bool
 
 
 class Section(TypedDict):

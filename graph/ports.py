@@ -8,6 +8,7 @@ implementation passes its port's kit in ``tests/contract``. Unless a port docume
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Protocol
 
 from graph.evidence import (
@@ -18,6 +19,7 @@ from graph.evidence import (
     Hit,
     Identity,
     Intent,
+    LibraryQuestion,
     Origin,
     Page,
     Proof,
@@ -121,6 +123,44 @@ class PassageFinder(Protocol):
         The passage is looked up in the given documents, ignoring white space; if none contains it, it is stored as a
         separate document of that user, with a time limit.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document of the catalogue. ``place`` is its file path, its address or its space, "" where it has none."""
+
+    document_id: str
+    title: str
+    place: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Documents, the most recently changed first, of ``total`` in all."""
+
+    documents: tuple[ListedDocument, ...]
+    total: int
+
+
+class Catalogue(Protocol):
+    async def recognise(
+        self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
+    ) -> LibraryQuestion | None:
+        """Return what a question asks about the library itself, None where it is one for the contents of documents.
+
+        A question that only seems to name a document, as "Where is pg_hba.conf?" may, is one for the contents unless
+        there is such a document. ``last`` is the question before. ``alone`` is False where a conversation, a selection
+        or the model's own knowledge may be meant.
+        """
+        ...
+
+    async def list(
+        self, asked: LibraryQuestion, identity: Identity, *, spaces: Sequence[str] = (), most: int = 20
+    ) -> Listing:
+        """List the documents asked for that the identity may read, ``most`` at most; empty ``spaces`` mean all."""
         ...
 
 
@@ -487,3 +527,4 @@ class Resources:
     coverage: QuestionCoverage
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
+    catalogue: Catalogue | None = None

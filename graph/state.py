@@ -17,6 +17,7 @@ from graph.evidence import (
     Failure,
     Intent,
     JudgeMark,
+    LibraryQuestion,
     Proof,
     Section,
     SourceKind,
@@ -128,6 +129,7 @@ class State(InputState):
     standalone_question: str = ""
     needs_retrieval: bool = True
     intent: Intent = "content_query"
+    about_library: LibraryQuestion | None = None  # what a question about the library itself asks
     language: str = "en"
     answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 

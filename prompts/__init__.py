@@ -68,6 +68,20 @@ class Lines:
     quoted: str
     withdrawn: str
     corrected: str
+    one_document: str
+    documents: str
+    catalogue_empty: str
+    catalogue_no_format: str
+    catalogue_holds: str
+    catalogue_of_format: str
+    catalogue_found: str
+    catalogue_not_found: str
+    catalogue_changed: str
+    catalogue_unchanged: str
+    catalogue_line: str
+    catalogue_line_added: str
+    catalogue_line_changed: str
+    catalogue_more: str
 
 
 @cache

@@ -9,6 +9,7 @@ from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
 from graph.evidence import ExamFigure, Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
 from graph.ports import (
+    Catalogue,
     CheckedClaim,
     CheckResult,
     ClaimChecker,
@@ -273,6 +274,7 @@ def resources(
     assessor: QualityAssessor | None = None,
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
+    catalogue: Catalogue | None = None,
 ) -> Resources:
     """Bind fakes as the graph's ports, for every model name; claims are checked by code unless a checker is given."""
     ports = Family(
@@ -293,6 +295,7 @@ def resources(
         coverage=question_coverage,
         passages=passages,
         web=web,
+        catalogue=catalogue,
     )
 
 

@@ -20,7 +20,8 @@ export function verdictLine(answer) {
       icon(SIGNS[verdict]),
       words.answer.claims[verdict](counts[verdict] ?? 0),
     ));
-  const quoted = answer.family === "extractive" && answer.outcome === "answered";
+  const quotes = answer.stopReason !== "no_retrieval_needed" && answer.stopReason !== "answered_from_catalogue";
+  const quoted = answer.family === "extractive" && answer.outcome === "answered" && quotes;
   if (quoted) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
 }
