@@ -309,10 +309,14 @@ class AnswerWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A span of another source of the run that contradicts a claim which its own sources support."""
+    """A span of another source of the run that contradicts a claim which its own sources support.
+
+    ``values`` are what the claim's source and the other say in the same place; empty where one denies the other.
+    """
 
     other: Proof
     reason: str
+    values: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class AbstainUpdate(TypedDict):
 
 async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter) -> AbstainUpdate:
     """Refuse politely, naming the queries and the documents and headings of the nearest material found."""
-    near = [row["segment_id"] for row in nearest_sources(state.candidates)]
+    near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
     # A title can contain a link, and a query can be a model's words.

@@ -65,6 +65,7 @@ class DecideRetrievalUpdate(TypedDict):
     web_failed: bool
     candidates: Overwrite
     graded: list[str]
+    repeated: list[str]
     sources: list[SourceRow]
     sections: list[Section]
     claims: list[ClaimRow]
@@ -144,6 +145,7 @@ async def decide_retrieval(
         "web_failed": False,
         "candidates": Overwrite([]),
         "graded": [],
+        "repeated": [],
         "sources": [],
         "sections": [],
         "claims": [],

@@ -65,7 +65,10 @@ class Lines:
     nearest: str
     searched: str
     disagree: str
+    disagree_dated: str
     quoted: str
+    quoted_dated: str
+    quoted_stored: str
     withdrawn: str
     corrected: str
     one_document: str

@@ -44,7 +44,7 @@ function countsOf({ sections, assessment }) {
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map(({ segment_ids, reason }) => {
-    const sources = answer.sources.filter((source) => segment_ids.includes(source.segment_id));
+    const sources = segment_ids.flatMap((id) => answer.sources.filter((source) => source.segment_id === id)); // newest first
     const rows = sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)));
     return h("li", null, h("p", null, reasonTexts([reason])), h("ul", { class: "sources" }, rows));
   });
