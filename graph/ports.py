@@ -33,7 +33,10 @@ from graph.usage import Meter
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A prepared question: standalone, with the decision whether the library is needed."""
+    """A prepared question: standalone, with the decision whether the library is needed.
+
+    ``search_query`` words the search in a language of the library; empty where the question itself is searched for.
+    """
 
     standalone_question: str
     needs_retrieval: bool
@@ -41,6 +44,7 @@ class Preparation:
     intent: Intent
     language: str  # ISO 639-1 of the question
     fallback: Failure | None = None
+    search_query: str = ""
 
 
 class QuestionPreparer(Protocol):
@@ -52,12 +56,15 @@ class QuestionPreparer(Protocol):
         search: SearchMode,
         has_pages: bool,
         general_knowledge: bool,
+        search_languages: Sequence[str] = (),
         meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide whether to retrieve, in at most one model call.
 
-        With ``general_knowledge`` a question that any model knows the answer to needs no retrieval. An unreadable reply
-        falls back to retrieving for the question as asked, with the reason in ``fallback``.
+        With ``general_knowledge`` a question that any model knows the answer to needs no retrieval.
+        ``search_languages`` are those of the library (ISO 639-1, the most common first) where the question is in none
+        of them: a model words the search in them. An unreadable reply falls back to retrieving for the question as
+        asked, with the reason in ``fallback``.
         """
         ...
 
@@ -145,6 +152,12 @@ class Listing:
     total: int
 
 
+class LibraryLanguages(Protocol):
+    async def __call__(self, identity: Identity) -> tuple[str, ...]:
+        """Return the languages of what the identity may read (ISO 639-1), the most common first; () if unknown."""
+        ...
+
+
 class Catalogue(Protocol):
     async def recognise(
         self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
@@ -199,7 +212,7 @@ class Rewriting:
 
 class QueryRewriter(Protocol):
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
-        """Rewrite the question as a search query that was not tried yet.
+        """Rewrite the question as a search query that was not tried yet, in a language of the library.
 
         A reply that is unreadable or repeats a query falls back to rewriting by rule, with the reason in ``fallback``.
         """
@@ -532,3 +545,4 @@ class Resources:
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
     catalogue: Catalogue | None = None
+    languages: LibraryLanguages | None = None

@@ -19,7 +19,7 @@ from graph.evidence import (
     SearchMode,
     Section,
 )
-from graph.ports import Catalogue, Preparation, QuestionPreparer
+from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
 from graph.routing import Gathering, gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
@@ -90,6 +90,7 @@ async def decide_retrieval(
     *,
     preparer: QuestionPreparer,
     catalogue: Catalogue | None,
+    languages: LibraryLanguages | None,
     family: FamilyName,
     meter: Meter,
 ) -> DecideRetrievalUpdate:
@@ -113,9 +114,11 @@ async def decide_retrieval(
             search="off" if answer_from == "model" else search_mode(planned, runtime.context),
             has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
             general_knowledge=answer_from == "library_then_model",
+            search_languages=await _other_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
     question = preparation.standalone_question
+    query = preparation.search_query or question
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     runtime.stream_writer(
         RetrievalDecided(
@@ -138,8 +141,8 @@ async def decide_retrieval(
         "about_library": about_library,
         "language": preparation.language,
         "answer_from": answer_from,
-        "query": question,
-        "tried": [question],
+        "query": query,
+        "tried": [query],
         "rounds": 0,
         "rewrites": 0,
         "web_failed": False,
@@ -179,6 +182,22 @@ async def _about_library(
         spaces=context.spaces,
         alone=not in_view,
     )
+
+
+async def _other_languages(
+    state: State,
+    context: Context,
+    planned: list[list[Gathering]],
+    family: FamilyName,
+    languages: LibraryLanguages | None,
+) -> tuple[str, ...]:
+    """Return the library's languages if the question is in none of them and a model is to search it, else none."""
+    searched = any("search_segments" in names for names in planned)
+    if languages is None or family != "llm" or not searched:
+        return ()
+    asked = language(state.question, default="")
+    held = await languages(context.identity) if asked else ()
+    return () if asked in held else held
 
 
 def _of_the_catalogue(question: str, turns: list[Turn]) -> Preparation:

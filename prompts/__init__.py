@@ -3,7 +3,7 @@
 import hashlib
 import string
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -85,6 +85,10 @@ class Lines:
     catalogue_line_added: str
     catalogue_line_changed: str
     catalogue_more: str
+    written_in: str
+    comma: str
+    both: str
+    languages: Mapping[str, str]  # their names, by ISO 639-1 code
 
 
 @cache

@@ -22,6 +22,7 @@ from graph.ports import (
     Grading,
     Judge,
     Judgement,
+    LibraryLanguages,
     OpenClaim,
     PassageFinder,
     Preparation,
@@ -105,6 +106,7 @@ class ScriptedFamily:
         search: SearchMode,
         has_pages: bool,
         general_knowledge: bool,
+        search_languages: Sequence[str] = (),
         meter: Meter,
     ) -> Preparation:
         """Take the question as it stands, with or without a call left."""
@@ -275,6 +277,7 @@ def resources(
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
     catalogue: Catalogue | None = None,
+    languages: LibraryLanguages | None = None,
 ) -> Resources:
     """Bind fakes as the graph's ports, for every model name; claims are checked by code unless a checker is given."""
     ports = Family(
@@ -296,6 +299,7 @@ def resources(
         passages=passages,
         web=web,
         catalogue=catalogue,
+        languages=languages,
     )
 
 

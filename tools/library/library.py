@@ -12,6 +12,7 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
+from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.parsers import formats
@@ -42,6 +43,7 @@ class Library:
     passages: MarkedPassages
     web: WebLibrary | None
     catalogue: LibraryCatalogue
+    languages: SampledLanguages
 
     @property
     def resources(self) -> Resources:
@@ -53,6 +55,7 @@ class Library:
             passages=self.passages,
             web=self.web,
             catalogue=self.catalogue,
+            languages=self.languages,
             coverage=question_coverage,
         )
 
@@ -92,6 +95,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
                     catalogue=LibraryCatalogue(database, workspaces),
+                    languages=SampledLanguages(database, workspaces),
                 )
         finally:
             await embedder.close()
