@@ -328,7 +328,13 @@ class CheckedAnswer:
             if each.proofs:
                 own = Proof(**{**each.proofs[0], "origin": "cited"})
                 self.disputes += [
-                    DisputeRow(section_index=index, own=own, other=dispute.other, reason=dispute.reason)
+                    DisputeRow(
+                        section_index=index,
+                        own=own,
+                        other=dispute.other,
+                        reason=dispute.reason,
+                        values=list(dispute.values),
+                    )
                     for dispute in each.disputes
                 ]
 

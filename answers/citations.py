@@ -1,7 +1,7 @@
 """Rank, describe and cite segments: the sources of an answer, and citations quoted from stored text."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from answers.entries import entries_of
 from graph.evidence import Citation, CitationContext, Claim, ContextSlice, Proof, Section, Segment, Source, Verdict
@@ -53,9 +53,9 @@ def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
     return first
 
 
-def nearest_sources(candidates: list[SourceRow]) -> list[SourceRow]:
-    """Return the few nearest candidates, which a refusal names, each segment once."""
-    return list(rank_candidates(candidates).values())[:NEAREST_SHOWN]
+def nearest_sources(candidates: list[SourceRow], repeated: Collection[str] = ()) -> list[SourceRow]:
+    """Return the few nearest candidates, which a refusal names, each segment and each text once."""
+    return [row for key, row in rank_candidates(candidates).items() if key not in repeated][:NEAREST_SHOWN]
 
 
 SOURCE_CHANGED = "its source has changed since it was checked"

@@ -196,7 +196,7 @@ class Ingestor:
         return make_ready(document, self._size, max_bytes=self._max_bytes)
 
     def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
-        ready = self._ready(
+        return self._ready(
             NewDocument(
                 data=file.read(self._max_bytes),
                 name=file.key,
@@ -206,8 +206,6 @@ class Ingestor:
                 source_type="file",
             )
         )
-        metadata = {"file_path": file.key} | ready.fields.metadata
-        return replace(ready, fields=replace(ready.fields, metadata=metadata))
 
     async def _run(
         self, identity: Identity, sources: Sequence[tuple[str, DocumentReader]], progress: Progress | None

@@ -85,7 +85,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     new = replace(new, name=storable(new.name))
     parsed = _read(new, max_bytes)
     front = parsed.metadata
-    metadata = front if new.metadata is None else new.metadata
+    metadata = _named(new) | front if new.metadata is None else new.metadata
     space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),
@@ -122,6 +122,11 @@ def _read(new: NewDocument, max_bytes: int) -> Parsed:
         )
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
     return parse(data, name=new.name, media_type=media_type)
+
+
+def _named(new: NewDocument) -> dict[str, Any]:
+    """Return the name of a file as metadata, for lists of documents; a text that only has a name comes from no file."""
+    return {"file_path": new.name} if new.data is not None and PurePath(new.name).suffix else {}
 
 
 def _title(parsed: Parsed, name: str) -> str:

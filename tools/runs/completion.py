@@ -67,7 +67,10 @@ def _message_indices(sections: list[Section]) -> dict[int, int]:
 
 
 def _nearest_rows(state: State) -> list[SourceRow]:
-    return [SourceRow(**{**row, "index": i}) for i, row in enumerate(nearest_sources(state.candidates), start=1)]
+    return [
+        SourceRow(**{**row, "index": i})
+        for i, row in enumerate(nearest_sources(state.candidates, state.repeated), start=1)
+    ]
 
 
 def partial_message(view: RunView, family: FamilyName) -> Message:

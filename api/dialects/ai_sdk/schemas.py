@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from answers.library_listing import FROM_CATALOGUE
 from api.dialects.chat_request import parse_question
 from api.dialects.citation_marks import (
     PlacedClaim,
@@ -168,6 +169,7 @@ def _answer(stored: StoredMessage) -> dict[str, Any]:
     message = cast(Message, stored.body)
     placed = list(placed_claims(final_sections(message), bracket))
     cited = {citation["source_index"] for each in placed for citation in each.claim["citations"]}
+    listed = stored.stop_reason == FROM_CATALOGUE
     text: dict[str, Any] = {"type": "text", "text": marked_text(message, bracket), "state": "done"}
     if citations := citation_records(placed):
         text["providerMetadata"] = {NAMESPACE: {"citations": citations}}
@@ -183,7 +185,7 @@ def _answer(stored: StoredMessage) -> dict[str, Any]:
         },
         "parts": [
             {"type": "step-start"},
-            *(source_part(source) for source in message["sources"] if source["index"] in cited),
+            *(source_part(source) for source in message["sources"] if listed or source["index"] in cited),
             *([text] if text["text"] else []),
             {"type": "data-citations", "id": "citations", "data": proof(message, placed)},
         ],

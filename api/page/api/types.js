@@ -113,7 +113,7 @@
  *   | {type: "step_started", step: string}
  *   | {type: "step_finished", step: string, ms: number}
  *   | {type: "retrieval_decided", needs_retrieval: boolean, reason: string, standalone_question: string,
- *      intent: "content_query" | "small_talk", fallback: Fallback | null}
+ *      intent: "content_query" | "small_talk" | "about_library", fallback: Fallback | null}
  *   | {type: "pages_loaded", used: PageUse[], cut: PageUse[], unused: string[]}
  *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null}
  *   | {type: "search_failed", kind: SourceKind, code: string, message: string}

@@ -20,7 +20,8 @@ export function verdictLine(answer) {
       icon(SIGNS[verdict]),
       words.answer.claims[verdict](counts[verdict] ?? 0),
     ));
-  const quoted = answer.family === "extractive" && answer.outcome === "answered";
+  const quotes = answer.stopReason !== "no_retrieval_needed" && answer.stopReason !== "answered_from_catalogue";
+  const quoted = answer.family === "extractive" && answer.outcome === "answered" && quotes;
   if (quoted) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
 }
@@ -43,7 +44,7 @@ function countsOf({ sections, assessment }) {
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map(({ segment_ids, reason }) => {
-    const sources = answer.sources.filter((source) => segment_ids.includes(source.segment_id));
+    const sources = segment_ids.flatMap((id) => answer.sources.filter((source) => source.segment_id === id)); // newest first
     const rows = sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)));
     return h("li", null, h("p", null, reasonTexts([reason])), h("ul", { class: "sources" }, rows));
   });

@@ -71,6 +71,7 @@ export const en = {
     stopReasons: {
       answer_complete: "The answer is complete.",
       no_retrieval_needed: "Answered directly, without your documents.",
+      answered_from_catalogue: "Answered from your library's catalogue: its documents, their names and dates.",
       not_in_library: "Your sources hold no answer, so the model answered from its own knowledge, unchecked.",
       nothing_found: "The search found nothing.",
       search_failed: "The web could not be searched, and nothing else was found.",

@@ -1,0 +1,24 @@
+"""Copies of a text: a file or a passage that was ingested twice is one source."""
+
+from collections.abc import Collection, Sequence
+
+from graph.evidence import Segment
+
+SHORTEST_COPY = 40  # characters; a shorter text is the same by chance, and means what stands around it
+
+
+def repeated_texts(segments: Sequence[Segment], kept: Collection[str] = ()) -> set[str]:
+    """Return the ids of segments whose text an earlier segment of another document has, but for white space.
+
+    ``kept`` are ids that are never returned.
+    """
+    first: dict[str, str] = {}
+    repeated: set[str] = set()
+    for segment in segments:
+        text = " ".join(segment.text.split())
+        if len(text) < SHORTEST_COPY:
+            continue
+        known = first.setdefault(text, segment.document_id)
+        if known != segment.document_id and segment.segment_id not in kept:
+            repeated.add(segment.segment_id)
+    return repeated
