@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from answers.governing import govern
 from graph.evidence import BlockKind, ContextSlice, Segment, SegmentBlock
+from text.denials import Governance
 from text.sentences import sentences, trimmed
 from text.shapes import Shape, is_rule, shape_of
 
@@ -29,9 +31,17 @@ _POINTS_BACK = re.compile(
     r"(?:[-*•]\s+)?(?:(?:it|its|this|these|that|those|they|them|their|he|she|his|her|such|both|either|neither"
     r"|otherwise|instead|however|also|then|so|thus|therefore|but|if so|if not|in (?:this|that|these|such) )\b"
     r"|(?:nó|chúng|họ|điều này|việc này|cái này|tùy chọn này|giá trị này|khi đó|do đó|vì vậy|tuy nhiên)\b"
+    r"|(?:ông|bà|anh|chị|cô|cụ|cậu) (?-i:[a-zà-ỹđ])"
     r"|[它他她其这該该此那]|否则|因此|所以|但是?|不过|然而)",
     re.IGNORECASE,
 )
+# Names nobody: what it points to is further back. "Her sister Ann" and "Then Ann" do name somebody.
+_NAMES_NONE = re.compile(
+    r"(?:[-*•]\s+)?(?:(?:it|they|he|she|this|that|these|those)\b|(?:nó|chúng|họ|điều này|việc này)\b"
+    r"|(?:ông|bà|anh|chị|cô|cụ|cậu) (?-i:[a-zà-ỹđ])|[它他她这此])",
+    re.IGNORECASE,
+)
+_FURTHEST = 4  # sentences back to the one that names what a pronoun points to
 _PART_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -40,7 +50,8 @@ class Entry:
     """A quotable slice of canonical text, in its offsets, with what it hangs on, the outermost first.
 
     ``block`` is the index of its block in the segment, ``first`` whether it opens that block. ``leads`` marks one that
-    only introduces what follows, such as "The steps are:", which never stands alone.
+    only introduces what follows, such as "The steps are:", which never stands alone. ``governed_by`` is what
+    each of the context's ``governs`` slices does to the entry, in their order.
     """
 
     start: int
@@ -52,6 +63,7 @@ class Entry:
     anchor: str = ""
     first: bool = True
     leads: bool = False
+    governed_by: tuple[Governance, ...] = ()
 
     @property
     def quotable(self) -> bool:
@@ -63,24 +75,25 @@ class Entry:
 
     @property
     def surroundings(self) -> str:
-        """The texts of what it hangs on, joined by spaces."""
-        return " ".join(each.text for each in self.context)
+        """The texts of what it hangs on, joined by spaces, each once."""
+        return " ".join(dict.fromkeys(each.text for each in self.context))
 
 
 def entries_of(segment: Segment) -> tuple[Entry, ...]:
     """Return the entries of a segment, in order. One without stored structure is read by the form of its text."""
-    return _entries(segment.text, segment.start, segment.blocks)
+    return entries_in(segment.text, segment.start, segment.blocks)
 
 
 @lru_cache(maxsize=512)
-def _entries(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tuple[Entry, ...]:
-    return tuple(_read(text, offset, blocks) if blocks else _guess(text, offset))
+def entries_in(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tuple[Entry, ...]:
+    """Return the entries of a part of a canonical text that begins at an offset, in order."""
+    return tuple(govern(list(_read(text, offset, blocks) if blocks else _guess(text, offset))))
 
 
 def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[Entry]:
     leading = {(each.start, each.end) for block in blocks for each in block.context if each.role == "lead"}
     headers = {(each.start, each.end) for block in blocks for each in block.context if each.role == "header"}
-    past: ContextSlice | None = None
+    past: list[ContextSlice] = []  # the sentences back to one that names something, the nearest last
     for index, block in enumerate(blocks):
         own = text[block.start - offset : block.end - offset]
         for start, end in _pieces(own, block.kind):
@@ -90,13 +103,15 @@ def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[
             piece = own[start:end]
             span = block.start + start, block.start + end
             context = block.context
-            if past is not None and block.kind not in WHOLE and _POINTS_BACK.match(piece):
-                context = (*context, past)
+            if past and block.kind not in WHOLE and _POINTS_BACK.match(piece):
+                context = (*context, past[0], past[-1]) if len(past) > 1 else (*context, past[0])
             leads = span in leading or (block.kind == "table_row" and span in headers)
             yield Entry(*span, piece, block.kind, index, context, block.anchor, start == 0, leads)
-            past = ContextSlice("before", *span, piece) if block.kind not in WHOLE else None
-        if block.kind == "heading":
-            past = None
+            if block.kind in WHOLE:
+                past = []
+            else:
+                kept = past[1 - _FURTHEST :] if _NAMES_NONE.match(piece) else []
+                past = [*kept, ContextSlice("before", *span, piece)]
 
 
 def _pieces(own: str, kind: BlockKind) -> list[tuple[int, int]]:

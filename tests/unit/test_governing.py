@@ -1,0 +1,340 @@
+"""What governs an entry: exact slices outside of it, in three languages, and ordinary prose that nothing governs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answers.entries import Entry, entries_of
+from answers.quoting import quoted_spans, stands
+from graph.evidence import ContextSlice, Segment, SegmentBlock
+from tools.library.segmenting import SegmentSize, segment
+from tools.library.structure import pack_blocks, unpack_blocks
+from tools.parsers import parse
+
+
+def segments_of(text: str, name: str = "a.md", words: int = 300) -> list[Segment]:
+    parsed = parse(text.encode(), name=name)
+    spans = segment(parsed, SegmentSize(words, "words"), lambda texts: [len(each.split()) for each in texts])
+    return [
+        Segment("d", each.segment_index, each.start, each.end, parsed.text[each.start : each.end], blocks=each.blocks)
+        for each in spans
+    ]
+
+
+def the_entry(text: str, start: str, name: str = "a.md", words: int = 300) -> Entry:
+    """Return the entry that begins so."""
+    found = [
+        entry
+        for each in segments_of(text, name, words)
+        for entry in entries_of(each)
+        if entry.text.lstrip("-0123456789. ").startswith(start)
+    ]
+    assert found, start
+    return found[0]
+
+
+def governors(entry: Entry) -> list[str]:
+    return [each.text for each in entry.context if each.role == "governs"]
+
+
+GOVERNED = [
+    ("The plan does not cover:\n\n- braces for adults\n- gold crowns", "braces", "The plan does not cover:", "denies"),
+    (
+        "Quiz. The following statements are false.\n\n1. Salt is sweet.\n2. Ice is hot.",
+        "Ice",
+        "The following",
+        "denies",
+    ),
+    ("Không chi trả:\n\n- niềng răng người lớn\n- răng vàng", "niềng", "Không chi trả:", "denies"),
+    ("本计划不包括：\n\n- 成人牙套\n- 金牙", "成人", "本计划不包括：", "denies"),
+    ("Don't write:\n\n```\nopen('x')\n```", "open", "Don't write:", "denies"),
+    ("# Leave (repealed)\n\nStaff get 35 days of leave.", "Staff", "Leave (repealed)", "repeals"),
+    ("# Lưu trữ hồ sơ (đã bãi bỏ)\n\nHồ sơ được giữ 10 năm.", "Hồ sơ được", "Lưu trữ hồ sơ (đã bãi bỏ)", "repeals"),
+    ("# 第三条（已废止）\n\n员工每年休假三十天。", "员工", "第三条（已废止）", "repeals"),
+    ("# Common mistakes\n\nWater the plants at noon.", "Water", "Common mistakes", "doubts"),
+    ("# 常见误解\n\n吃鱼会变聪明。", "吃鱼", "常见误解", "doubts"),
+    ("This section was repealed in 2021. Staff get 35 days of leave.", "Staff", "This section was", "repeals"),
+    ("Staff get 35 days of leave. That was never adopted.", "Staff", "That was never adopted.", "repeals"),
+    ("Staff get 35 days of leave. This is not true.", "Staff", "This is not true.", "doubts"),
+    ("公司每年放假三十天。上述规定已被撤销。", "公司", "上述规定已被撤销。", "repeals"),
+    ("Phí là 40 đồng. Quyết định này đã bị hủy.", "Phí", "Quyết định này đã bị hủy.", "repeals"),
+    ("The bridge is 90 m long.\n\nCorrection: the bridge is 80 m long.", "The bridge", "Correction:", "repeals"),
+    ("Rumour has it. The bridge was built by a giant.", "The bridge", "Rumour has it.", "doubts"),
+    ("Tương truyền như vậy. Cây cầu do một người khổng lồ xây.", "Cây cầu", "Tương truyền", "doubts"),
+    ("民间流传着一种说法。这座桥是巨人造的。", "这座桥", "民间流传", "doubts"),
+    ('"The pearls lie in the well," said Jory. Jory had lied all his life.', '"The pearls', "Jory had lied", "doubts"),
+    (
+        "If the council approves the pilot, the following is planned. Trams run all night.",
+        "Trams",
+        "If the",
+        "conditions",
+    ),
+    (
+        "For members who joined before 2010 the following rule holds. You may stop at 60.",
+        "You",
+        "For members",
+        "conditions",
+    ),
+    ("Mục này chỉ dành cho sinh viên. Vé giảm 40 phần trăm.", "Vé", "Mục này", "conditions"),
+    ("倘若试点获批，安排如下。末班船十一点开。", "末班船", "倘若", "conditions"),
+    ("| Trip | Not supported |\n|---|---|\n| Alps | 30 days |", "Alps", "Trip | Not supported", "denies"),
+    ("| 项目 | 已拒绝 |\n|---|---|\n| 桥梁 | 三百万 |", "桥梁", "项目 | 已拒绝", "denies"),
+    ("Bob wrote:\n\n> The safe opens with 4712.", "The safe", "Bob wrote:", "says"),
+    ("In her dream Ann was king. The palace had 90 rooms.", "The palace", "In her dream", "imagines"),
+    ("The fee is 90 euros. Since 2022 it has been 120 euros.", "The fee", "Since 2022", "repeals"),
+    ("A swim costs 4 euros.\n\nWith effect from 1 May a swim costs 6 euros.", "A swim", "With effect", "overtakes"),
+    ("The ferry leaves from pier 3. In 2022 the firm moved the ferry to pier 8.", "The ferry", "In 2022", "overtakes"),
+    ("年票为八十元。\n\n自今年六月起，年票为一百二十元。", "年票", "自今年", "overtakes"),
+    ("Lệ phí là 30 đồng.\n\nTừ tháng 5, lệ phí tăng lên 45 đồng.", "Lệ phí", "Từ tháng", "repeals"),
+    (
+        "## Prices 2021\n\nA ticket: 12 euros.\n\n## Prices 2024\n\nA ticket: 15 euros.",
+        "A ticket",
+        "A ticket: 15",
+        "overtakes",
+    ),
+    (
+        "## 2.0\n\nThe cache holds 9 files.\n\n## 1.4\n\nA cache of 5 files.",
+        "A cache",
+        "The cache holds 9",
+        "overtakes",
+    ),
+    ("# Memo 1\n\nIt has 8 letters.\n\n# Memo 2\n\nMemo 1 is withdrawn.", "It has", "Memo 1 is", "repeals"),
+    ("Park behind the mill. That arrangement came to an end.", "Park", "That arrangement", "repeals"),
+    (
+        "The prize went to Ada Brill.\n\nErratum: we named the wrong winner. It was Cora Venn.",
+        "The prize",
+        "Erratum",
+        "repeals",
+    ),
+    ("Ben fell asleep. The Marigold sank off Orrin. Then he woke up.", "The Marigold", "Ben fell", "imagines"),
+    ("The troupe performed a comedy. The count had shot the cook.", "The count", "The troupe", "imagines"),
+    ("A mistake that we often see:\n\n> The year comes first.", "The year", "A mistake", "denies"),
+]
+
+
+@pytest.mark.parametrize(("text", "start", "by", "kind"), GOVERNED, ids=[row[0][:30] for row in GOVERNED])
+def test_what_stands_around_a_sentence_governs_it(text: str, start: str, by: str, kind: str) -> None:
+    entry = the_entry(text, start)
+    assert [each for each in governors(entry) if each.startswith(by)], governors(entry)
+    assert kind in entry.governed_by
+    assert not stands(entry, "How is it?")
+
+
+ORDINARY = [
+    ("If you do not want a log, use the following command:\n\n```\nrun --quiet\n```", "run"),
+    ("The plan also covers:\n\n- braces for adults", "braces"),
+    ("The following statements are true.\n\n1. Ice is cold.", "Ice"),
+    ("Each column has a value (except generated columns):\n\n- a name", "a name"),
+    ("# Dogs (amended in 2021)\n\nDogs are kept on a lead.", "Dogs are"),
+    ("# Removing deprecated options\n\nRun the tool twice.", "Run"),
+    ("The old rule, under which only managers parked, no longer applies. Staff park in the north.", "Staff"),
+    ("It sets the size. This parameter can only be set at server start.", "It sets"),
+    ("Mice are not supported. Keyboards work.", "Keyboards"),
+    ("The file is written first. It is removed at the end.", "The file"),
+    ("Warning: save your work. The tool restarts the server.", "The tool"),
+    ("If the value is zero, the limit is off. The default is 4 MB.", "The default"),
+    ("The bell was cast by a baker in 1788.\n\nIt is a myth that the crack comes from lightning.", "The bell"),
+    ('Ann had never told a lie. "The deeds are behind the stove," she said.', '"The deeds'),
+    ("旧版手册去年起失效，请不要再引用这份旧的文件。\n\n午餐补贴为每天三十元。", "午餐"),
+    ("市里已批准并拨付补贴，安排如下。末班车九点开。", "末班车"),
+    ("Nhiều người tưởng vậy, nhưng không đúng. Ngồi hàng đầu thì đỡ say.", "Ngồi"),
+    ("| Setting | Default |\n|---|---|\n| size | 4 MB |", "size"),
+    ("## 2.0\n\nThe cache holds 9 files.\n\n## 1.4\n\nA cache of 5 files.", "The cache"),
+    ("## 12 May\n\nWe had 40 guests.\n\n## 12 June\n\nWe had 50 guests.", "We had 40"),
+    ("The prize went to Ada Brill.\n\nErratum: the show is on 24 August, not on 31 August.", "The prize"),
+    ("Ann had not slept. The Patience sank off Gannet Rock.", "The Patience"),
+]
+
+
+@pytest.mark.parametrize(("text", "start"), ORDINARY, ids=[row[0][:30] for row in ORDINARY])
+def test_nothing_governs_a_sentence_of_ordinary_prose(text: str, start: str) -> None:
+    entry = the_entry(text, start)
+    assert (governors(entry), entry.governed_by) == ([], ())
+    assert stands(entry, "How is it?")
+
+
+def test_a_denied_item_is_quoted_where_the_question_asks_for_what_is_denied() -> None:
+    entry = the_entry("The plan does not cover:\n\n- braces for adults", "braces")
+    assert stands(entry, "What does the plan not cover?")
+    assert not stands(entry, "Does the plan pay for braces?")
+
+
+@pytest.mark.parametrize(
+    ("question", "may"),
+    [
+        ("I joined in 2016. When may I stop?", False),
+        ("When may a member who joined in 2001 stop?", True),
+        ("When may I stop?", False),
+    ],
+)
+def test_a_condition_on_years_is_met_by_the_year_that_the_question_names(question: str, may: bool) -> None:
+    text = "For members who joined before 1 April 2010 the following rule holds. You may stop at 60."
+    assert stands(the_entry(text, "You"), question) is may
+
+
+def test_the_words_of_a_speaker_may_be_quoted_where_the_question_names_the_speaker() -> None:
+    entry = the_entry("Our colleague Bob Ridley wrote:\n\n> The safe opens with 4712.", "The safe")
+    assert stands(entry, "What did Bob write about the safe?")
+    assert not stands(entry, "What opens the safe?")
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "question", "may"),
+    [
+        (
+            "Ann Rohn painted. Her sister Greta left for Rome. She opened a shop in 1902.",
+            "She",
+            "When did Ann Rohn open?",
+            False,
+        ),
+        (
+            "Ann Rohn painted. Her sister Greta left for Rome. She opened a shop in 1902.",
+            "She",
+            "When did Greta open?",
+            True,
+        ),
+        ("Tôi mượn anh Phan Công Lịch. Ông sang Nhật năm 1927.", "Ông", "Cụ Vũ Khoát sang Nhật năm nào?", False),
+        ("女儿骆清音胆子大。她于一九二九年拍下了照片。", "她", "骆怀仁哪一年拍下照片？", False),
+        ("女儿骆清音胆子大。她于一九二九年拍下了照片。", "她", "骆清音哪一年拍下照片？", True),
+    ],
+)
+def test_a_sentence_about_somebody_else_does_not_stand(text: str, start: str, question: str, may: bool) -> None:
+    assert stands(the_entry(text, start), question) is may
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "question", "may"),
+    [
+        ("The Ilmar lab door code is 4712.", "The Ilmar", "What is the Ostwin lab door code?", False),
+        ("The Ilmar lab door code is 4712.", "The Ilmar", "What is the Ilmar lab door code?", True),
+        ("The Ilmar lab door code is 4712.", "The Ilmar", "What is the door code?", True),
+        ("# Route 12\n\nThe last bus leaves at 23:10.", "The last", "When is the last bus on route 21?", False),
+        ("# Hotel Anker\n\nBreakfast is from 7.", "Breakfast", "When is breakfast at the Hotel Krone?", False),
+        ("The north gate opens at 6.", "The north", "When does the south gate open?", False),
+        ("# Version 4\n\nThe limit is 20.", "The limit", "What is the limit in version 5?", False),
+        ("It works since version 9.", "It works", "Does it work in version 15?", True),
+        ("# Fees 2021\n\nA day is 4 euros.", "A day", "What was the fee in 2024?", False),
+        ("| Lab | Code |\n|---|---|\n| Ilmar | 4712 |", "Ilmar", "What is the code of the Ostwin lab?", False),
+        ("Phòng khám Hoa Sen mở lúc 7 giờ.", "Phòng", "Phòng khám Hoa Mai mở lúc mấy giờ?", False),
+        ("Nhà máy số 2 có 90 thợ.", "Nhà máy", "Nhà máy số 3 có bao nhiêu thợ?", False),
+        ("白鹭公司成立于一九八八年。", "白鹭", "海豚公司成立于哪一年？", False),
+        ("白鹭公司成立于一九八八年。", "白鹭", "白鹭公司成立于哪一年？", True),
+    ],
+)
+def test_a_sentence_about_another_thing_does_not_stand(text: str, start: str, question: str, may: bool) -> None:
+    assert stands(the_entry(text, start), question) is may
+
+
+@pytest.mark.parametrize("words", [300, 10])
+@pytest.mark.parametrize(
+    ("question", "may"),
+    [
+        ("How many watts does the H30 have?", False),
+        ("How many watts does the H30, not the Max, have?", False),
+        ("How many watts does the H30 Max have?", True),
+        ("How many watts does the motor have?", True),
+    ],
+)
+def test_a_variant_stands_only_for_a_question_that_names_it(question: str, may: bool, words: int) -> None:
+    text = "# Blenders\n\n## H30\n\nIt has two speeds and a light foot.\n\n## H30 Max\n\nThe motor has 950 watts."
+    assert stands(the_entry(text, "The motor", words=words), question) is may
+
+
+def test_an_older_version_stands_only_for_a_question_that_names_it() -> None:
+    text = "# 3.4\n\nBackups are kept for 21 days and then lost.\n\n# 3.1\n\nThe agent deletes backups after 60 days."
+    entry = the_entry(text, "The agent", words=14)
+    assert entry.governed_by == ("overtakes",)
+    assert not stands(entry, "After how many days are old backups deleted?")
+    assert stands(entry, "After how many days did 3.1 delete backups?")
+
+
+def test_a_pronoun_reaches_the_sentence_that_names_whom_it_points_to() -> None:
+    text = "Her sister Greta left for Rome. She learned to draw. She opened a shop in 1902."
+    before = [each.text for each in the_entry(text, "She opened").context if each.role == "before"]
+    assert before == ["Her sister Greta left for Rome.", "She learned to draw."]
+
+
+def test_a_governor_near_its_sentence_is_quoted_in_one_span_and_a_far_one_apart() -> None:
+    near = the_entry("Staff get 35 days of leave. That was never adopted.", "Staff")
+    assert quoted_spans(near) == ((0, 51),)
+    long = "Staff get 35 days of leave" + " and more" * 60 + "."
+    far = the_entry(f"{long} That was never adopted.", "Staff")
+    assert quoted_spans(far) == ((0, len(long)), (len(long) + 1, len(long) + 24))
+
+
+LONG = "The rule on leave was set by the board in the year before and nobody has spoken of it since then at all. "
+
+
+def test_a_governor_is_found_across_the_end_of_a_segment_and_survives_storage() -> None:
+    text = "Staff get 35 days of leave. Leave is booked with the office two weeks before.\n\nThat was never adopted."
+    first, *others = segments_of(text, "a.txt", words=14)
+    assert others
+    stored = Segment("d", 0, first.start, first.end, first.text, blocks=unpack_blocks(pack_blocks(first.blocks)))
+    found = [entry for each in (stored, *others) for entry in entries_of(each) if entry.governed_by]
+    assert found
+    assert {governor for entry in found for governor in governors(entry)} == {"That was never adopted."}
+
+
+def test_a_correction_reaches_another_segment() -> None:
+    text = f"# Bridges\n\nThe Holm bridge is 90 m long.\n\n# Leave\n\n{LONG}\n\n# Notes\n\n" + (
+        "Correction: the length of the Holm bridge was wrong. It is 80 m."
+    )
+    assert governors(the_entry(text, "The Holm bridge", words=20))[0].startswith("Correction:")
+    assert governors(the_entry(text, "The rule on leave", words=20)) == []
+
+
+def test_a_heading_far_above_governs_what_is_below_its_subheadings() -> None:
+    text = "# Handbook (withdrawn)\n\n## Leave\n\nStaff get 35 days.\n\n# Parking\n\nStaff park in the north."
+    assert governors(the_entry(text, "Staff get")) == ["Handbook (withdrawn)"]
+    assert governors(the_entry(text, "Staff park")) == []
+
+
+LINES = st.sampled_from(
+    [
+        *(row[0] for row in GOVERNED),
+        *(row[0] for row in ORDINARY),
+        "- an item",
+        "He won. She lost.",
+        "> quoted",
+        "a | b",
+        "# Archived",
+        "“No,” he said.",
+    ]
+)
+
+
+@given(
+    st.lists(LINES | st.text(max_size=30), min_size=1, max_size=8),
+    st.sampled_from(["a.md", "a.txt"]),
+    st.integers(10, 60),
+)
+def test_governors_are_exact_slices_outside_of_what_they_govern(lines: list[str], name: str, words: int) -> None:
+    text = "\n\n".join(lines).replace("\0", "")
+    if not text.strip():
+        return
+    parsed = parse(text.encode("utf-8", "replace"), name=name) if text.strip() else None
+    if parsed is None:
+        return
+    for each in segments_of(text, name, words):
+        for entry in entries_of(each):
+            slices = [context for context in entry.context if context.role == "governs"]
+            assert len(slices) == len(entry.governed_by)
+            assert len(set(slices)) == len(slices)
+            for governor in slices:
+                assert parsed.text[governor.start : governor.end] == governor.text
+                assert governor.end <= entry.start or governor.start >= entry.end
+            assert stands(entry, "What is it?") in (True, False)
+            assert all(start < end for start, end in quoted_spans(entry))
+
+
+def test_a_block_without_structure_is_read_by_its_form() -> None:
+    text = "The plan does not cover:\n- braces for adults\n- gold crowns"
+    entries = entries_of(Segment("d", 0, 7, 7 + len(text), text))
+    assert [governors(each) for each in entries] == [[], ["The plan does not cover:"], ["The plan does not cover:"]]
+
+
+def test_what_a_stored_block_hangs_on_governs_it() -> None:
+    denied = ContextSlice("lead", 3, 20, "We do not insure:")
+    block = SegmentBlock(100, 108, "list_item", (denied,))
+    [entry] = entries_of(Segment("d", 3, 100, 108, "- crowns", blocks=(block,)))
+    assert entry.context == (denied, ContextSlice("governs", 3, 20, "We do not insure:"))
