@@ -101,7 +101,14 @@ class Forgery:
         }
 
     def document(self, number: int) -> dict[str, Any]:
-        more = {"segments": 3, "page_count": 3, "updated_at": NOW, "expires_at": None, "media_type": self.text()}
+        more = {
+            "segments": 3,
+            "page_count": 3,
+            "updated_at": NOW,
+            "expires_at": None,
+            "media_type": self.text(),
+            "left_out": [self.text()],
+        }
         return {**self.source(number), "document_id": uuid(number), "owner": self.text(), **more}
 
     def session(self, number: int) -> dict[str, Any]:

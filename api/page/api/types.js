@@ -14,7 +14,8 @@
 /** @typedef {{calls: number, tokens: number, ms: number}} Spent */
 /** @typedef {{model_calls: number, tokens: number | null, seconds?: number | null}} Budget */
 /** @typedef {{text: string, source_ids: string[], grounded?: boolean}} Section `grounded` is false where the model wrote what it knows itself. */
-/** @typedef {{segment_ids: string[], reason: string}} Disagreement */
+/** @typedef {{segment_id: string, document_id: string, title: string, start: number, end: number, quote: string, value: string, date: string, dated_by: "document" | "library" | ""}} Position */
+/** @typedef {{segment_ids: string[], reason: string, code?: "another_value" | "denied", parts?: string[], positions?: Position[]}} Disagreement */
 /** @typedef {{segment_id: string, reason: string}} Dropped */
 /** @typedef {{document_id: string, title: string, segments: number, of: number}} PageUse */
 
@@ -118,7 +119,8 @@
  *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null}
  *   | {type: "search_failed", kind: SourceKind, code: string, message: string}
  *   | {type: "sources_graded", sources: Source[], dropped: Dropped[], fallback: Fallback | null}
- *   | {type: "sources_disagree", segment_ids: string[], reason: string}
+ *   | {type: "sources_disagree", segment_ids: string[], reason: string, code: "another_value" | "denied" | null,
+ *      parts: string[], positions: Position[]}
  *   | {type: "query_rewritten", query: string, reason: string, attempt: number, fallback: Fallback | null}
  *   | {type: "thinking_delta", delta: string}
  *   | {type: "section_started", section_index: number, fallback: Fallback | null, grounded: boolean}
@@ -196,6 +198,7 @@
  * @property {string | null} owner
  * @property {string} media_type
  * @property {number | null} page_count
+ * @property {string[]} [left_out] What of its file is not in its text.
  * @property {number} segments
  * @property {string} updated_at
  * @property {string | null} expires_at
@@ -203,7 +206,7 @@
 
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
-/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number}} Ingested */
+/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[]}} Ingested */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
 /** @typedef {{id: string}} GraphNode */
 /** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */

@@ -146,6 +146,12 @@ export const en = {
     given: "The quote as it was given:",
     empty: "This document has no text.",
     failed: "The document could not be read.",
+    leftOut: {
+      passages: (/** @type {number} */ count) => `Struck-out or hidden text was left out (${n(count, "passage", "passages")}).`,
+      pages: (/** @type {number} */ count, /** @type {number} */ of) =>
+        `${count} of ${n(of, "page", "pages")} ${count === 1 ? "holds" : "hold"} no text.`,
+      tiny: (/** @type {number} */ count) => `${n(count, "word is", "words are")} hidden or too small to read.`,
+    },
   },
   run,
   library: {

@@ -141,6 +141,11 @@ export const vi = {
     given: "Trích dẫn tại thời điểm trả lời:",
     empty: "Tài liệu này không có nội dung.",
     failed: "Không đọc được tài liệu.",
+    leftOut: {
+      passages: (count) => `Đã bỏ qua chữ bị gạch hoặc bị ẩn (${count} chỗ).`,
+      pages: (count, of) => `${count} trên ${of} trang không có chữ.`,
+      tiny: (count) => `${count} từ bị ẩn hoặc quá nhỏ để đọc.`,
+    },
   },
   run,
   library: {

@@ -141,6 +141,11 @@ export const zh = {
     given: "当时的引文：",
     empty: "此文档没有文字。",
     failed: "无法读取文档。",
+    leftOut: {
+      passages: (count) => `已略去划掉或隐藏的文字（${count} 处）。`,
+      pages: (count, of) => `共 ${of} 页，其中 ${count} 页没有文字。`,
+      tiny: (count) => `有 ${count} 个词被隐藏或小得无法阅读。`,
+    },
   },
   run,
   library: {
