@@ -1,10 +1,13 @@
 """Excerpts and the gate that citations pass."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.citations import build_citation, build_claim, excerpt, nearest_sources
+from answers.copies import repeated_texts
 from graph.evidence import Proof, Section
 from graph.state import ClaimRow, SourceRow, merge_spent
 from tests.fakes import segment
@@ -44,6 +47,16 @@ def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> N
     lost = build_claim(row, section, {}, {"doc:2": 1})
     assert (lost["verdict"], lost["citations"]) == ("unverified", [])
     assert "changed" in lost["reasons"][0]
+
+
+def test_a_copy_is_told_by_its_text_and_a_short_one_by_its_whole_document() -> None:
+    long = "The ferry to the island leaves at nine and at noon."
+    first, again = segment("one", 0, long), segment("two", 0, long.replace(" ", "\n"))
+    assert repeated_texts([first, again]) == {"two:0"}
+    assert repeated_texts([first, again], {"two:0"}) == set()
+    assert repeated_texts([segment("one", 0, "See above."), segment("two", 0, "See above.")]) == set()
+    same = [replace(segment(name, 0, "At noon."), content_hash="c0") for name in ("one", "two")]
+    assert repeated_texts(same) == {"two:0"}
 
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:
