@@ -257,9 +257,10 @@ class CitationContext(TypedDict):
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
-    ``context`` is what the quote hangs on, the outermost first. When an old session is read, ``freshness`` shows
-    whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the
-    segment number have changed.
+    ``context`` is what the quote hangs on, the outermost first. ``anchor`` is the id of its place in the page that the
+    document was taken from, where the document has a url. When an old session is read, ``freshness`` shows whether the
+    quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
+    have changed.
     """
 
     segment_id: str
@@ -274,6 +275,7 @@ class Citation(TypedDict):
     source_index: int
     section_index: int
     context: NotRequired[list[CitationContext]]
+    anchor: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
 

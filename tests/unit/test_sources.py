@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.citations import build_citation, build_claim, excerpt, nearest_sources
+from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
 from answers.copies import repeated_texts
-from graph.evidence import Proof, Section
+from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock
 from graph.state import ClaimRow, SourceRow, merge_spent
 from tests.fakes import segment
 
@@ -32,6 +32,34 @@ def test_a_citation_quotes_the_canonical_text_at_its_offsets() -> None:
     quoted = build_citation(proof(50, 59), SOURCE, source_index=1, section_index=0, verdict="supported")
     assert quoted is not None
     assert quoted["quote"] == "It snows."
+
+
+def anchored(url: str | None) -> Segment:
+    blocks = (
+        SegmentBlock(40, 49, "paragraph", anchor="rain"),
+        SegmentBlock(50, 59, "paragraph", anchor="snow (deep)"),
+    )
+    return replace(SOURCE, url=url, blocks=blocks)
+
+
+def test_a_quote_knows_its_place_in_the_page_that_its_document_has() -> None:
+    def quoted(of: Segment, start: int, end: int) -> Citation:
+        found = build_citation(proof(start, end), of, source_index=1, section_index=0, verdict="supported")
+        assert found is not None
+        return found
+
+    page = anchored("https://weather.example/today")
+    assert quoted(page, 40, 49)["anchor"] == quoted(page, 40, 59)["anchor"] == "rain"
+    assert quoted(page, 50, 59)["anchor"] == "snow (deep)"
+    assert "anchor" not in quoted(anchored(None), 50, 59)
+    assert "anchor" not in quoted(replace(page, blocks=()), 50, 59)
+
+
+def test_a_place_is_put_behind_an_address_that_has_none() -> None:
+    assert landing_url("https://a.example/b", "guc-work-mem") == "https://a.example/b#guc-work-mem"
+    assert landing_url("https://a.example/b", "snow (deep) 雪") == "https://a.example/b#snow%20%28deep%29%20%E9%9B%AA"
+    assert landing_url("https://a.example/b#top", "rain") == "https://a.example/b#top"
+    assert landing_url("https://a.example/b", "") == "https://a.example/b"
 
 
 @pytest.mark.parametrize("span", [(30, 49), (50, 80), (50, 50)])

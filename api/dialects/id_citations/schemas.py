@@ -56,7 +56,8 @@ Status = Literal["processing", "completed", "cancelled", "failed"]
 class Quote(TypedDict):
     """A quoted span of a document's canonical text, in code points, with the verdict on its claim.
 
-    ``context`` is what it hangs on, such as the term that it defines, the outermost first.
+    ``context`` is what it hangs on, such as the term that it defines, the outermost first; ``anchor`` the id of its
+    place in the page at the document's url.
     """
 
     start: int
@@ -65,6 +66,7 @@ class Quote(TypedDict):
     origin: Origin
     verdict: Verdict
     context: NotRequired[list[CitationContext]]
+    anchor: NotRequired[str]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
 
@@ -192,6 +194,8 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
     )
     if "context" in citation:
         quote["context"] = citation["context"]
+    if "anchor" in citation:
+        quote["anchor"] = citation["anchor"]
     if "by" in claim:
         quote["by"] = claim["by"]
     if "judge" in claim:

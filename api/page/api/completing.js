@@ -63,7 +63,7 @@ const source = object({
   ...place, index: number, document_id: text, title: text, heading: text, kind, url: named, score: number, excerpt: text,
 });
 const citation = object({
-  ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number,
+  ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });

@@ -64,6 +64,7 @@
  * @property {number} source_index
  * @property {number} section_index
  * @property {CitationContext[]} [context] What the quote hangs on, the outermost first.
+ * @property {string} [anchor] The id of its place in the page at the document's url.
  * @property {Freshness} [freshness] What has become of the quote since; only where a session is read.
  * @property {Place} [now] Where the quote stands today, if elsewhere.
  */
