@@ -353,7 +353,8 @@ class Assessment(TypedDict):
     """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
-    opinion, None unless one was asked.
+    opinion, None unless one was asked. ``answerhood`` in [0, 1] is the chance that what is shown answers the question,
+    which no verdict says: the extractive reader's, calibrated, or else ``model_score``; None where nobody estimated it.
     """
 
     supported: bool
@@ -361,6 +362,7 @@ class Assessment(TypedDict):
     claims: dict[Verdict, int]
     reason: str
     model_score: float | None
+    answerhood: NotRequired[float | None]
 
 
 class Failure(TypedDict):

@@ -184,7 +184,14 @@ class Forgery:
 
     def _assessment(self) -> dict[str, Any]:
         counts = {verdict: SECTIONS // 4 for verdict in VERDICTS}
-        return {"supported": True, "utility": 0.5, "claims": counts, "reason": self.text(), "model_score": None}
+        return {
+            "supported": True,
+            "utility": 0.5,
+            "claims": counts,
+            "reason": self.text(),
+            "model_score": None,
+            "answerhood": 0.7,
+        }
 
     def _fallback(self) -> dict[str, str]:
         return {"code": self.key(), "message": self.text(), "suggestion": self.text()}

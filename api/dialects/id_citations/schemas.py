@@ -12,6 +12,7 @@ from api.fields import AnswerFromField, ChatOptions, ModelName, PageIds, Questio
 from api.problems import error_kind
 from graph.events import timestamp
 from graph.evidence import (
+    Assessment,
     Citation,
     CitationContext,
     Claim,
@@ -104,12 +105,13 @@ class AnswerError(TypedDict):
 
 
 class AnswerMetadata(TypedDict, total=False):
-    """The sections, citations and outcome of an answer; empty for a question."""
+    """The sections, citations, outcome and assessment of an answer; empty for a question."""
 
     sections: list[CitedSection]
     citations: list[SegmentCitation]
     outcome: str
     stop_reason: str
+    assessment: Assessment
     error: AnswerError
 
 
@@ -256,6 +258,8 @@ def stored_row(stored: StoredMessage) -> Row:
     )
     status: Status = "cancelled" if stored.outcome == "cancelled" else "completed"
     ended = AnswerMetadata(outcome=stored.outcome or "", stop_reason=stored.stop_reason or "")
+    if assessment := stored.body.get("assessment"):
+        ended["assessment"] = assessment
     sections = [cited_section(section) for section in final_sections(message)]
     return answer_row(stored.run_id, stored.message_id, status, at, sections, ended)
 

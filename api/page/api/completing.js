@@ -76,7 +76,9 @@ const pages = list(object({ document_id: text, title: text, segments: number, of
 const fallback = maybe(object({ code: text, message: text, suggestion: text }));
 const dropped = list(object({ segment_id: text, reason: text }));
 const disagreement = { segment_ids: list(text), reason: text };
-const assessment = { supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered };
+const assessment = {
+  supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered, answerhood: numbered,
+};
 const answer = {
   sections: list(section), citations: list(citation), sources: list(source), nearest: given(list(source)), claims, family: named,
   disagreements: list(object(disagreement)), assessment: maybe(object(assessment)),

@@ -89,6 +89,7 @@
  * @property {Partial<Record<Verdict, number>>} claims
  * @property {string} reason
  * @property {number | null} model_score
+ * @property {number | null} [answerhood] The chance that what is shown answers the question, in [0, 1].
  */
 
 /**
@@ -133,7 +134,7 @@
  *   | {type: "correction", section_index: number, claims: Claim[], text: string}
  *   | {type: "content_removed", section_index: number, kind: string, target: string}
  *   | {type: "answer_assessed", supported: boolean, utility: number, claims: Partial<Record<Verdict, number>>,
- *      reason: string, model_score: number | null, fallback: Fallback | null}
+ *      reason: string, model_score: number | null, answerhood: number | null, fallback: Fallback | null}
  *   | {type: "title_changed", title: string}
  *   | {type: "run_finished", outcome: "answered" | "abstained" | "cancelled", stop_reason: string, message: Message,
  *      spent: Record<string, Spent>}

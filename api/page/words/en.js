@@ -100,6 +100,11 @@ export const en = {
       unsupported: (/** @type {number} */ count) => `${count} unsupported`,
     },
     extractive: "Quotes from your documents, no model",
+    answerhood: {
+      likely: (/** @type {string} */ chance) => `It is likely that this answers the question (${chance}).`,
+      perhaps: (/** @type {string} */ chance) => `Perhaps this answers the question (${chance}).`,
+      doubtful: (/** @type {string} */ chance) => `It is doubtful whether this answers the question (${chance}).`,
+    },
     ungrounded: "From the model's own knowledge, not from your documents",
     limits: {
       failed: {

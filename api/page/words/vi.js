@@ -98,6 +98,11 @@ export const vi = {
       unsupported: (count) => `${count} không có căn cứ`,
     },
     extractive: "Trích từ tài liệu của bạn, không dùng mô hình",
+    answerhood: {
+      likely: (chance) => `Nhiều khả năng đây là câu trả lời cho câu hỏi (${chance}).`,
+      perhaps: (chance) => `Có thể đây là câu trả lời cho câu hỏi (${chance}).`,
+      doubtful: (chance) => `Không chắc đây là câu trả lời cho câu hỏi (${chance}).`,
+    },
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
     limits: {
       failed: {

@@ -98,6 +98,11 @@ export const zh = {
       unsupported: (count) => `${count} 条无依据`,
     },
     extractive: "摘自您的文档，未使用模型",
+    answerhood: {
+      likely: (chance) => `这很可能回答了问题（${chance}）。`,
+      perhaps: (chance) => `这也许回答了问题（${chance}）。`,
+      doubtful: (chance) => `这是否回答了问题，尚有疑问（${chance}）。`,
+    },
     ungrounded: "出自模型自身的知识，而非您的文档",
     limits: {
       failed: {
