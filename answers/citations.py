@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
+from urllib.parse import quote
 
 from answers.entries import entries_of
 from graph.evidence import Citation, CitationContext, Claim, ContextSlice, Proof, Section, Segment, Source, Verdict
@@ -9,6 +10,7 @@ from graph.state import ClaimRow, SourceRow
 
 EXCERPT_CHARACTERS = 500
 NEAREST_SHOWN = 3
+_FRAGMENT = "!$&+,;=:@/?"  # what stays as it is in a fragment, without parentheses, which would end a Markdown link
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
@@ -82,7 +84,20 @@ def build_citation(
     )
     if context := context_of_quote(segment, proof["start"], proof["end"]):
         citation["context"] = context
+    if segment.url and (anchor := _anchor_at(segment, proof["start"])):
+        citation["anchor"] = anchor
     return citation
+
+
+def _anchor_at(segment: Segment, offset: int) -> str:
+    """Return the anchor of the block that an offset of the canonical text is in, "" where it has none."""
+    at = bisect_right(segment.blocks, offset, key=lambda block: block.start) - 1
+    return segment.blocks[at].anchor if at >= 0 and offset < segment.blocks[at].end else ""
+
+
+def landing_url(url: str, anchor: str) -> str:
+    """Return a document's URL with the fragment of a place in it; one that has a fragment stays as it is."""
+    return f"{url}#{quote(anchor, safe=_FRAGMENT)}" if anchor and "#" not in url else url
 
 
 def context_of_quote(segment: Segment, start: int, end: int) -> list[CitationContext]:

@@ -10,15 +10,16 @@ SHORTEST_COPY = 40  # characters; a shorter text is the same by chance, and mean
 def repeated_texts(segments: Sequence[Segment], kept: Collection[str] = ()) -> set[str]:
     """Return the ids of segments whose text an earlier segment of another document has, but for white space.
 
-    ``kept`` are ids that are never returned.
+    A short one is a copy only where the whole documents are. ``kept`` are ids that are never returned.
     """
-    first: dict[str, str] = {}
+    first: dict[tuple[str, int], str] = {}
     repeated: set[str] = set()
     for segment in segments:
         text = " ".join(segment.text.split())
-        if len(text) < SHORTEST_COPY:
+        same = (text, 0) if len(text) >= SHORTEST_COPY else (segment.content_hash, segment.segment_index)
+        if not same[0]:
             continue
-        known = first.setdefault(text, segment.document_id)
+        known = first.setdefault(same, segment.document_id)
         if known != segment.document_id and segment.segment_id not in kept:
             repeated.add(segment.segment_id)
     return repeated

@@ -252,6 +252,7 @@ class AnswerAssessed:
     claims: dict[Verdict, int]
     reason: str = ""
     model_score: float | None = None
+    answerhood: float | None = None
     fallback: Failure | None = None
 
 

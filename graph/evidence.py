@@ -257,9 +257,10 @@ class CitationContext(TypedDict):
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
-    ``context`` is what the quote hangs on, the outermost first. When an old session is read, ``freshness`` shows
-    whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the
-    segment number have changed.
+    ``context`` is what the quote hangs on, the outermost first. ``anchor`` is the id of its place in the page that the
+    document was taken from, where the document has a url. When an old session is read, ``freshness`` shows whether the
+    quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
+    have changed.
     """
 
     segment_id: str
@@ -274,6 +275,7 @@ class Citation(TypedDict):
     source_index: int
     section_index: int
     context: NotRequired[list[CitationContext]]
+    anchor: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
 
@@ -351,7 +353,8 @@ class Assessment(TypedDict):
     """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
-    opinion, None unless one was asked.
+    opinion, None unless one was asked. ``answerhood`` in [0, 1] is the chance that what is shown answers the question,
+    which no verdict says: the extractive reader's, calibrated, or else ``model_score``; None where nobody estimated it.
     """
 
     supported: bool
@@ -359,6 +362,7 @@ class Assessment(TypedDict):
     claims: dict[Verdict, int]
     reason: str
     model_score: float | None
+    answerhood: NotRequired[float | None]
 
 
 class Failure(TypedDict):

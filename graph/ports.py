@@ -182,13 +182,15 @@ class Grading:
     """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason.
 
     ``chose_in_pages``: the grader has read every sentence of the selected pages and kept those segments that answer.
-    Without it the graph keeps every selected page, whatever was dropped.
+    Without it the graph keeps every selected page, whatever was dropped. ``answerable`` is the calibrated chance that
+    the candidates hold the answer, in [0, 1]; None from a grader that does not estimate it.
     """
 
     kept: tuple[tuple[str, float], ...]
     dropped: tuple[tuple[str, str], ...] = ()
     fallback: Failure | None = None
     chose_in_pages: bool = False
+    answerable: float | None = None
 
 
 class RelevanceGrader(Protocol):

@@ -143,6 +143,7 @@ class State(InputState):
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
+    answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)

@@ -77,6 +77,7 @@ class DecideRetrievalUpdate(TypedDict):
     repairs: int
     withdrawn: int
     fallback: None
+    answerhood: None
     assessment: None
     outcome: Literal[""]
     stop_reason: Literal[""]
@@ -160,6 +161,7 @@ async def decide_retrieval(
         "repairs": 0,
         "withdrawn": 0,
         "fallback": None,
+        "answerhood": None,
         "assessment": None,
         "outcome": "",
         "stop_reason": "",

@@ -18,9 +18,10 @@ OFF_PAGE = "stands on another page than the question names"
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources, the segments graded, those that repeat another, and the number of finished rounds."""
+    """The run's sources and the chance that they answer, the segments graded and repeated, and the finished rounds."""
 
     sources: list[SourceRow]
+    answerhood: float | None
     graded: list[str]
     repeated: list[str]
     rounds: int
@@ -68,10 +69,17 @@ async def grade_segments(
     )
     return {
         "sources": sources,
+        "answerhood": _likelier(state.answerhood, grading.answerable),
         "graded": [*state.graded, *candidates],
         "repeated": sorted({*state.repeated, *repeated}),
         "rounds": state.rounds + 1,
     }
+
+
+def _likelier(before: float | None, now: float | None) -> float | None:
+    """Return the larger chance of an answer of several rounds, whose sources are all shown."""
+    known = [chance for chance in (before, now) if chance is not None]
+    return round(max(known), 4) if known else None
 
 
 def _with_pages(grading: Grading, hits: list[Hit]) -> tuple[list[tuple[str, float]], list[tuple[str, str]]]:

@@ -189,6 +189,7 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
             if index not in keep
         ),
         chose_in_pages=True,
+        answerable=min(reading.answerable for reading in readings),
     )
 
 

@@ -50,7 +50,10 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """A document's row without its id, hash and dates; compared as a whole to detect changes."""
+    """A document's row without its id, hash and dates; compared as a whole to detect changes.
+
+    ``left_out`` says in plain sentences what of the file is not in its text.
+    """
 
     title: str
     slug: str | None
@@ -62,6 +65,7 @@ class DocumentFields:
     metadata: dict[str, Any]
     media_type: str
     page_count: int | None
+    left_out: list[str]
     expires_at: datetime | None
 
 
@@ -98,6 +102,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
         metadata=_checked_metadata(metadata),
         media_type=parsed.media_type,
         page_count=parsed.page_count,
+        left_out=[storable(said) for said in parsed.left_out],
         expires_at=_checked_moment(new.expires_at),
     )
     return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from answers.citations import landing_url
 from answers.library_listing import FROM_CATALOGUE
 from api.dialects.chat_request import parse_question
 from api.dialects.citation_marks import (
@@ -121,7 +122,7 @@ def text_citations(placed: Iterable[PlacedClaim], sources: Sequence[Source]) -> 
     by_index = {source["index"]: source for source in sources}
     return [
         {
-            "source": _whole_source(by_index[citation["source_index"]]),
+            "source": _whole_source(by_index[citation["source_index"]], citation.get("anchor", "")),
             "startIndex": each.start,
             "endIndex": each.end,
             "citedText": citation["quote"],
@@ -132,8 +133,9 @@ def text_citations(placed: Iterable[PlacedClaim], sources: Sequence[Source]) -> 
     ]
 
 
-def _whole_source(source: Source) -> dict[str, Any]:
-    return {"type": "source", "sourceType": _kind(source), "id": source_id(source["index"]), **_name(source)}
+def _whole_source(source: Source, anchor: str) -> dict[str, Any]:
+    place = Source(**{**source, "url": landing_url(source["url"], anchor)}) if source["url"] else source
+    return {"type": "source", "sourceType": _kind(source), "id": source_id(source["index"]), **_name(place)}
 
 
 def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:

@@ -142,8 +142,8 @@ function during(run, event) {
       return { ...noted, answer: { ...answer, disagreements: [...others, { segment_ids, reason }] } };
     }
     case "answer_assessed": {
-      const { supported, utility, claims, reason, model_score } = event;
-      return { ...noted, answer: { ...answer, assessment: { supported, utility, claims, reason, model_score } } };
+      const { supported, utility, claims, reason, model_score, answerhood } = event;
+      return { ...noted, answer: { ...answer, assessment: { supported, utility, claims, reason, model_score, answerhood } } };
     }
     default:
       return noted;

@@ -1,6 +1,6 @@
 /** An answer as Markdown, each claim with footnotes that quote what proves it. */
 
-import { safeAddress } from "./addresses.js";
+import { landing, safeAddress } from "./addresses.js";
 import { codePointIndex } from "./offsets.js";
 import { continues } from "./runs.js";
 
@@ -92,7 +92,7 @@ function note(citation, sources, { home, page }) {
   const { segment_index, page_idx } = citation.now ?? citation;
   const heading = (source?.heading ?? "").split(" > ");
   const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
-  const address = addressOf(source?.url, citation.document_id, segment_index, home);
+  const address = addressOf(source?.url, citation, segment_index, home);
   const place = [path, page_idx === null ? "" : page(page_idx + 1), `<${address}>`];
   return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
 }
@@ -102,8 +102,8 @@ function plain(text) {
   return text.replace(/\s+/gu, " ").trim().replace(/[\\`*_[\]<>|~&$]/g, "\\$&");
 }
 
-/** @param {string | null | undefined} url @param {string} documentId @param {number} segment @param {string} home */
-function addressOf(url, documentId, segment, home) {
-  const original = safeAddress(url ?? "").replace(/[<>\s]/g, encodeURIComponent);
+/** @param {string | null | undefined} url @param {Citation} citation @param {number} segment @param {string} home */
+function addressOf(url, { document_id: documentId, anchor }, segment, home) {
+  const original = landing(safeAddress(url ?? ""), anchor).replace(/[<>\s]/g, encodeURIComponent);
   return original || new URL(`documents/${documentId}#segment-${segment}`, home).href;
 }

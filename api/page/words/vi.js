@@ -98,6 +98,11 @@ export const vi = {
       unsupported: (count) => `${count} không có căn cứ`,
     },
     extractive: "Trích từ tài liệu của bạn, không dùng mô hình",
+    answerhood: {
+      likely: (chance) => `Nhiều khả năng đây là câu trả lời cho câu hỏi (${chance}).`,
+      perhaps: (chance) => `Có thể đây là câu trả lời cho câu hỏi (${chance}).`,
+      doubtful: (chance) => `Không chắc đây là câu trả lời cho câu hỏi (${chance}).`,
+    },
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
     limits: {
       failed: {
@@ -141,6 +146,11 @@ export const vi = {
     given: "Trích dẫn tại thời điểm trả lời:",
     empty: "Tài liệu này không có nội dung.",
     failed: "Không đọc được tài liệu.",
+    leftOut: {
+      passages: (count) => `Đã bỏ qua chữ bị gạch hoặc bị ẩn (${count} chỗ).`,
+      pages: (count, of) => `${count} trên ${of} trang không có chữ.`,
+      tiny: (count) => `${count} từ bị ẩn hoặc quá nhỏ để đọc.`,
+    },
   },
   run,
   library: {
