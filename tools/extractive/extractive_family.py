@@ -8,6 +8,7 @@ from itertools import zip_longest
 import numpy as np
 
 from answers.entries import Entry, entries_of, passage_around
+from answers.quoting import quoted_spans, stands
 from graph.evidence import Hit, Intent, Segment
 from graph.ports import (
     ClaimChecker,
@@ -26,6 +27,7 @@ from prompts import lines
 from text.words import comparable_text
 from tools.extractive.asked_kinds import asked_kinds
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part
+from tools.rules.candidate_sentences import CandidateSentence
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
 from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
@@ -87,7 +89,7 @@ def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
 
 
 def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
-    return _belonging(reading) if reading.members else _likely(reading, sources)
+    return _belonging(reading, sources) if reading.members else _likely(reading, sources)
 
 
 def _likely(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
@@ -118,8 +120,8 @@ def _passages(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]
             continue
         entries = entries_of(sources[candidate.segment].segment)
         at = next(index for index, entry in enumerate(entries) if entry.start == candidate.entry.start)
-        chosen = tuple(entries[index] for index in passage_around(entries, at, MOST_QUOTED))
-        if chosen[-1].leads:
+        chosen = _told(entries, passage_around(entries, at, MOST_QUOTED), at, reading.question)
+        if not chosen or chosen[-1].leads:
             continue  # a lead-in never stands alone
         belief = sum(beliefs.get((candidate.segment, entry.start), 0.0) for entry in chosen if entry.quotable)
         new = Passage(candidate.segment, chosen, belief)
@@ -128,12 +130,42 @@ def _passages(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]
     return found
 
 
-def _belonging(reading: RankedSentences) -> list[Passage]:
+def _told(entries: Sequence[Entry], around: range, at: int, question: str) -> tuple[Entry, ...]:
+    """Return the entries to quote for one of them, none of which is torn from what governs it; none where that is far.
+
+    An entry that its context denies, conditions or replaces is quoted together with that, as one contiguous passage.
+    """
+    if not stands(entries[at], question):
+        spans = quoted_spans(entries[at])
+        if len(spans) > 1 or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
+            return ()
+        [(start, end)] = spans
+        return tuple(entry for entry in entries if entry.end > start and entry.start < end)
+    first = last = at
+    while first > around[0] and _may_stand(entries[first - 1], question):
+        first -= 1
+    while last < around[-1] and _may_stand(entries[last + 1], question):
+        last += 1
+    return tuple(entries[first : last + 1])
+
+
+def _may_stand(entry: Entry, question: str) -> bool:
+    return not entry.quotable or stands(entry, question)
+
+
+def _belonging(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
     """Return the sentences of pages to quote, in the reader's order."""
     quotable = [i for i, candidate in enumerate(reading.candidates) if candidate.entry.quotable]
     best = best_set([reading.members[i] for i in quotable], MOST_PAGE_QUOTES)
     chosen = [reading.candidates[quotable[i]] for i in sorted(best)]
-    return [Passage(one.segment, (one.entry,), 0.0) for one in chosen]
+    told = [(one.segment, _told_alone(one, sources, reading.question)) for one in chosen]
+    return [Passage(segment, entries, 0.0) for segment, entries in told if entries]
+
+
+def _told_alone(one: CandidateSentence, sources: Sequence[Hit], question: str) -> tuple[Entry, ...]:
+    entries = entries_of(sources[one.segment].segment)
+    at = next(index for index, entry in enumerate(entries) if entry.start == one.entry.start)
+    return _told(entries, range(at, at + 1), at, question)
 
 
 def best_set(chances: Sequence[float], most: int) -> list[int]:
