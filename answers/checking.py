@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import prompts
 from answers.citations import build_claim
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
+from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
 from graph.evidence import Claim, Failure, Origin, Proof, Section, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
@@ -117,6 +118,7 @@ class CheckedAnswer:
         self._language = state.language
         self._queue = JudgeQueue(judge, meter, self._judged) if judge is not None else None
         self._early: list[CheckedClaim] = []  # of the section that is being written
+        self._told: CheckedClaim | None = None  # the last of them, with the quote of its run so far
         self._endings = 0
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
@@ -141,7 +143,8 @@ class CheckedAnswer:
         for each in await self._check(section, start=start, is_open=True):
             if each.end <= len(text):
                 self._early.append(each)
-                claim = build_claim(self._row(len(self.sections), each), section, self.segments, self.indices)
+                self._told = extended(self._told, each, self.segments)
+                claim = build_claim(self._row(len(self.sections), self._told), section, self.segments, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
 
@@ -150,7 +153,7 @@ class CheckedAnswer:
 
         Until a section cites a source, those that cite none wait: the whole answer may name none.
         """
-        early, self._early, self._endings = self._early, [], 0
+        early, self._early, self._told, self._endings = self._early, [], None, 0
         self.sections.append(section)
         if section["source_ids"] and section.get("grounded", True):
             start = early[-1].end if early else 0
@@ -318,14 +321,20 @@ class CheckedAnswer:
         self.checked[index] = section_digest(self.sections[index])
 
     def _replace_claims(self, index: int, claims: Sequence[CheckedClaim]) -> None:
-        """Replace the claims and disputes of a section."""
-        self.claims = self._with_rows(index, [self._row(index, each) for each in claims])
+        """Replace the claims and disputes of a section; claims that repeat one passage share its quote."""
+        self.claims = self._with_rows(index, [self._row(index, each) for each in joined(claims, self.segments)])
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
         for each in claims:
             if each.proofs:
                 own = Proof(**{**each.proofs[0], "origin": "cited"})
                 self.disputes += [
-                    DisputeRow(section_index=index, own=own, other=dispute.other, reason=dispute.reason)
+                    DisputeRow(
+                        section_index=index,
+                        own=own,
+                        other=dispute.other,
+                        reason=dispute.reason,
+                        values=list(dispute.values),
+                    )
                     for dispute in each.disputes
                 ]
 

@@ -1,12 +1,16 @@
 """Rank, describe and cite segments: the sources of an answer, and citations quoted from stored text."""
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
+from urllib.parse import quote
 
-from graph.evidence import Citation, Claim, Proof, Section, Segment, Source, Verdict
+from answers.entries import entries_of
+from graph.evidence import Citation, CitationContext, Claim, ContextSlice, Proof, Section, Segment, Source, Verdict
 from graph.state import ClaimRow, SourceRow
 
 EXCERPT_CHARACTERS = 500
 NEAREST_SHOWN = 3
+_FRAGMENT = "!$&+,;=:@/?"  # what stays as it is in a fragment, without parentheses, which would end a Markdown link
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARACTERS) -> str:
@@ -51,9 +55,9 @@ def rank_candidates(candidates: list[SourceRow]) -> dict[str, SourceRow]:
     return first
 
 
-def nearest_sources(candidates: list[SourceRow]) -> list[SourceRow]:
-    """Return the few nearest candidates, which a refusal names, each segment once."""
-    return list(rank_candidates(candidates).values())[:NEAREST_SHOWN]
+def nearest_sources(candidates: list[SourceRow], repeated: Collection[str] = ()) -> list[SourceRow]:
+    """Return the few nearest candidates, which a refusal names, each segment and each text once."""
+    return [row for key, row in rank_candidates(candidates).items() if key not in repeated][:NEAREST_SHOWN]
 
 
 SOURCE_CHANGED = "its source has changed since it was checked"
@@ -65,7 +69,7 @@ def build_citation(
     """Return a citation that quotes a proof from its segment; None where the proof is outside that segment."""
     if segment is None or not segment.start <= proof["start"] < proof["end"] <= segment.end:
         return None
-    return Citation(
+    citation = Citation(
         segment_id=segment.segment_id,
         document_id=segment.document_id,
         segment_index=segment.segment_index,
@@ -78,6 +82,56 @@ def build_citation(
         source_index=source_index,
         section_index=section_index,
     )
+    if context := context_of_quote(segment, proof["start"], proof["end"]):
+        citation["context"] = context
+    if segment.url and (anchor := _anchor_at(segment, proof["start"])):
+        citation["anchor"] = anchor
+    return citation
+
+
+def _anchor_at(segment: Segment, offset: int) -> str:
+    """Return the anchor of the block that an offset of the canonical text is in, "" where it has none."""
+    at = bisect_right(segment.blocks, offset, key=lambda block: block.start) - 1
+    return segment.blocks[at].anchor if at >= 0 and offset < segment.blocks[at].end else ""
+
+
+def landing_url(url: str, anchor: str) -> str:
+    """Return a document's URL with the fragment of a place in it; one that has a fragment stays as it is."""
+    return f"{url}#{quote(anchor, safe=_FRAGMENT)}" if anchor and "#" not in url else url
+
+
+def context_of_quote(segment: Segment, start: int, end: int) -> list[CitationContext]:
+    """Return what the entries of a quote hang on, the outermost first, without what is part of the quote itself.
+
+    Headings are left out, since the source names their path. Offsets are those of the canonical text; a slice may be
+    in another segment.
+    """
+    entries = entries_of(segment)
+    found: dict[tuple[int, int], CitationContext] = {}
+    for entry in entries[bisect_right(entries, start, key=lambda entry: entry.end) :]:
+        if entry.start >= end:
+            break
+        for each in entry.context:
+            if each.role != "heading" and not (start <= each.start and each.end <= end):
+                found.setdefault(
+                    (each.start, each.end),
+                    CitationContext(role=each.role, start=each.start, end=each.end, text=each.text),
+                )
+    return list(found.values())
+
+
+MOST_OUTSIDE = 6  # slices that a segment is shown with
+
+
+def context_outside(segment: Segment) -> list[ContextSlice]:
+    """Return what the blocks of a segment hang on outside of it, in order, without headings, six slices at most."""
+    found = {
+        (each.start, each.end): each
+        for block in segment.blocks
+        for each in block.context
+        if each.role != "heading" and not segment.start <= each.start < segment.end
+    }
+    return list(found.values())[:MOST_OUTSIDE]
 
 
 def build_claim(row: ClaimRow, section: Section, segments: Mapping[str, Segment], indices: Mapping[str, int]) -> Claim:

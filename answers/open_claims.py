@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from answers.citations import context_of_quote, context_outside
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
 from graph.ports import Entry, Judge, Judgement, OpenClaim
@@ -65,15 +66,20 @@ def _before(text: str, start: int) -> str:
 
 
 def _entry(segment: Segment, proofs: Sequence[Proof]) -> Entry:
-    """Return the cited sentences of a segment, with the text around them as their context."""
+    """Return the cited sentences of a segment, with what they hang on and the text around them as their context.
+
+    Of a whole segment, what it hangs on is outside of it, such as the header of a table that began before it.
+    """
     quoted = " ".join(
         segment.text[proof["start"] - segment.start : proof["end"] - segment.start] for proof in proofs
     ).strip()
     around = _around(segment, proofs)
     if not quoted:
-        return Entry(around, segment.title, segment.heading)
-    context = (around,) if around != quoted else ()
-    return Entry(quoted, segment.title, segment.heading, context)
+        outside = tuple(each.text for each in context_outside(segment))
+        return Entry(around, segment.title, segment.heading, outside)
+    hangs_on = (each["text"] for proof in proofs for each in context_of_quote(segment, proof["start"], proof["end"]))
+    context = dict.fromkeys((*hangs_on, around))
+    return Entry(quoted, segment.title, segment.heading, tuple(each for each in context if each != quoted))
 
 
 def _around(segment: Segment, proofs: Sequence[Proof]) -> str:

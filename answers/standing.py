@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Literal
 
 from answers.checking import has_failed_claim
+from answers.quoted_runs import with_next
 from graph.events import (
     AnswerAssessed,
     AnyEvent,
@@ -142,7 +143,7 @@ class RunView:
             case TextDelta():
                 self.sections[index] = replace(before, text=before.text + event.delta)
             case ClaimChecked():
-                self.sections[index] = replace(before, claims=[*before.claims, event.claim])
+                self.sections[index] = replace(before, claims=with_next(before.claims, event.claim))
             case SectionFinished():
                 self.sections[index] = replace(
                     before,
@@ -162,7 +163,7 @@ class RunView:
                 self.sections[index] = SectionView(event.text, event.source_ids, event.claims, "revised", settled)
 
     def _disagree(self, event: SourcesDisagree) -> None:
-        disagreement = Disagreement(segment_ids=event.segment_ids, reason=event.reason)
+        disagreement = disagreement_of(event)
         if disagreement not in self.disagreements:  # a step repeated after a crash reports it again
             self.disagreements.append(disagreement)
 
@@ -170,6 +171,14 @@ class RunView:
         # The interrupted step is repeated, and its verdicts may differ.
         self.sections = {i: replace(each, settled=False) for i, each in self.sections.items() if i in kept}
         self.first = {i: each for i, each in self.first.items() if i in kept}
+
+
+def disagreement_of(event: SourcesDisagree) -> Disagreement:
+    """Return a disagreement as messages hold it."""
+    found = Disagreement(segment_ids=event.segment_ids, reason=event.reason)
+    if event.code is not None:
+        found |= {"code": event.code, "parts": event.parts, "positions": event.positions}
+    return found
 
 
 def view_run(events: Iterable[AnyEvent]) -> RunView:

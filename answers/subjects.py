@@ -348,12 +348,12 @@ def namesakes(headings: Iterable[str], text: str) -> dict[str, list[str]]:
     for group in groups.values():
         for at, one in enumerate(group):
             for other in group[at + 1 : at + _MOST_COMPARED]:
-                words = differing(one, other)
-                if words is None or other in found.get(one, ()):
+                pair = differing(one, other)
+                if pair is None or other in found.get(one, ()):
                     continue
                 if common is None:
                     common = frozenset(_LOWER.findall(text))
-                if _is_named(one, other, words, text, common):
+                if _is_named(one, other, pair, text, common):
                     found.setdefault(one, []).append(other)
                     found.setdefault(other, []).append(one)
     return {heading: others[:_MOST_NAMESAKES] for heading, others in found.items()}

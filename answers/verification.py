@@ -13,7 +13,17 @@ from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
 from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
 from graph.errors import InvalidRequest
-from graph.evidence import Failure, JudgeMark, Section, Segment, Spent, Verdict, VerdictSource
+from graph.evidence import (
+    Citation,
+    CitationContext,
+    Failure,
+    JudgeMark,
+    Section,
+    Segment,
+    Spent,
+    Verdict,
+    VerdictSource,
+)
 
 MOST_CLAIMS = 200
 MOST_BYTES = 100_000  # of an answer, or of all claims together
@@ -24,7 +34,7 @@ class VerifiedQuote(TypedDict):
     """A proof of a claim: ``text[start:end] == quote`` of the given text or document, in code points.
 
     ``source`` is the 1-based number of a given text, None for a document of the library; the ids are those of the
-    document, None for a given text.
+    document, None for a given text. ``context`` is what the quote hangs on, if on anything.
     """
 
     source: int | None
@@ -37,6 +47,7 @@ class VerifiedQuote(TypedDict):
     start: int
     end: int
     quote: str
+    context: NotRequired[list[CitationContext]]
 
 
 class VerifiedClaim(TypedDict):
@@ -153,10 +164,7 @@ def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
         text=claim["text"],
         verdict=claim["verdict"],
         reasons=claim["reasons"],
-        citations=[
-            _quote(segments[each["segment_id"]], each["start"], each["end"], each["quote"], evidence)
-            for each in claim["citations"]
-        ],
+        citations=[_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]],
     )
     if "by" in claim:
         verified["by"] = claim["by"]
@@ -165,9 +173,9 @@ def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
     return verified
 
 
-def _quote(segment: Segment, start: int, end: int, quote: str, evidence: Evidence) -> VerifiedQuote:
+def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> VerifiedQuote:
     number = evidence.number_of(segment)
-    return VerifiedQuote(
+    quote = VerifiedQuote(
         source=number,
         document_id=segment.document_id if number is None else None,
         segment_id=segment.segment_id if number is None else None,
@@ -175,10 +183,11 @@ def _quote(segment: Segment, start: int, end: int, quote: str, evidence: Evidenc
         title=segment.title,
         heading=segment.heading,
         url=segment.url,
-        start=start,
-        end=end,
-        quote=quote,
+        start=citation["start"],
+        end=citation["end"],
+        quote=citation["quote"],
     )
+    return VerifiedQuote(**quote, context=citation["context"]) if "context" in citation else quote
 
 
 def _cited_ok(item: ClaimToVerify) -> bool | None:

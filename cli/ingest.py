@@ -100,6 +100,8 @@ def _show(reports: "list[Report]") -> None:
             facts = f"  {report.segments} segments  {report.document_id}"
             line = Text.assemble((report.status.ljust(11), "green"), (one_line(report.name), "bold"), (facts, "dim"))
             console.print(line, soft_wrap=True)
+            if report.left_out:
+                show_indented(console, one_line(" ".join(report.left_out)), 11)
     counts = as_document(reports)["counts"]
     assert isinstance(counts, dict)
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)

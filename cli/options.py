@@ -46,12 +46,13 @@ DataSetName = Annotated[
     str,
     typer.Argument(
         metavar="SET",
-        help="golden, own, or a set read from --path: clapnq, clapnq-open, financebench, hotpotqa, manuals, rgb, "
-        "union, wice, xquad.",
+        help="golden, governed, own, or a set read from --path: clapnq, clapnq-open, financebench, hotpotqa, manuals, "
+        "rgb, union, wice, xquad.",
     ),
 ]
 DataSetPath = Annotated[
-    Path | None, typer.Option("--path", help="The set's file or folder; golden needs none.", show_default=False)
+    Path | None,
+    typer.Option("--path", help="The set's file or folder; golden and governed need none.", show_default=False),
 ]
 ModelName = Annotated[str, typer.Option("--model", help="A configured model's name.")]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions in flight.")]

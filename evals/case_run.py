@@ -88,4 +88,4 @@ async def ask_case(
 
 def context_of(case: Case, context: Context) -> Context:
     """Return the run context of a case."""
-    return replace(context, only_selected_pages=True) if case.only_selected_pages else context
+    return replace(context, only_selected_pages=case.only_selected_pages, spaces=list(case.spaces))

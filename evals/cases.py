@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from evals.gold_passages import Passage
+from evals.gold_passages import Passage, Trap
 from graph.errors import InvalidRequest
 from text.sentences import sentences
 
@@ -53,7 +53,7 @@ def best_match(quoted: frozenset[int], references: Iterable[frozenset[int]]) -> 
     return max(matches, key=lambda match: match.f1)
 
 
-Expected = Literal["answered", "abstained"]
+Expected = Literal["answered", "abstained", "either"]  # either: a refusal is as right as an answer with its context
 Span = tuple[int, int]
 
 
@@ -71,7 +71,7 @@ class Document:
 
     ``data`` is the file that it was read from, if any; it is then ingested instead of the text, and ``file_name``
     shows its format. ``given`` holds the sentence spans that the data set defines, in order; without them Citewell's
-    own splitter finds the sentences.
+    own splitter finds the sentences. ``space`` is the id of the space that it is stored in, if any.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Document:
     data: bytes | None = None
     file_name: str = ""
     given: tuple[Span, ...] | None = None
+    space: str = ""
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
@@ -109,9 +110,10 @@ class Case:
     ``evidence`` lists alternative sets of sentences: citing all sentences of any one set is right. ``accepted``
     sentences may be cited too, but need not be. ``passages`` are evidence where sentences are not annotated.
     ``answers`` are strings any of which makes an answer right, if it also has one of each group of ``all_of``.
-    ``before`` lists questions asked first, in the same session. ``pages`` names the selected documents. ``removal``
-    names the documents without which the question can't be answered; if it is empty, the question has no unanswerable
-    twin. ``tags`` group figures, such as ``language`` and ``kind``.
+    ``trap`` is what must not be quoted without that which governs it. ``before`` lists questions asked first, in the
+    same session. ``pages`` names the selected documents, ``spaces`` the spaces to search, all of them if it is empty.
+    ``removal`` names the documents without which the question can't be answered; if it is empty, the question has no
+    unanswerable twin. ``tags`` group figures, such as ``language`` and ``kind``.
     """
 
     case_id: str
@@ -122,9 +124,11 @@ class Case:
     evidence: tuple[frozenset[Sentence], ...] = ()
     accepted: frozenset[Sentence] = frozenset()
     passages: tuple[Passage, ...] = ()
+    trap: Trap | None = None
     before: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     only_selected_pages: bool = False
+    spaces: tuple[str, ...] = ()
     removal: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
 

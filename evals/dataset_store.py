@@ -13,7 +13,7 @@ from uuid import UUID, uuid4, uuid5
 
 from evals.cases import DataSet, Document
 from graph.errors import InvalidRequest
-from graph.evidence import Identity
+from graph.evidence import Identity, Space
 from tools.library.ingestion import Ingested, NewDocument
 from tools.library.library import Library
 
@@ -123,8 +123,13 @@ def document_ids(data: DataSet) -> dict[str, str]:
 
 
 def _new_document(document: Document, document_id: str) -> NewDocument:
+    space = Space(id=document.space, slug=document.space) if document.space else None
     if document.data is not None:
         return NewDocument(
-            data=document.data, name=document.file_name, document_id=document_id, title=document.title or None
+            data=document.data,
+            name=document.file_name,
+            document_id=document_id,
+            title=document.title or None,
+            space=space,
         )
-    return NewDocument(text=document.text, title=document.title, document_id=document_id)
+    return NewDocument(text=document.text, title=document.title, document_id=document_id, space=space)

@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from evals.metrics import manual_metrics
 from evals.metrics.answer_metrics import contains
 from evals.metrics.citation_metrics import has_evidence
+from evals.metrics.governed_metrics import is_twin, is_twin_answered, ticked_traps
+from evals.metrics.manual_metrics import Quote, has_passages, is_hit
 from evals.metrics.retrieval_metrics import gold_documents, is_searched, ranked_documents
 from evals.records import CitationRecord, GoldSentence, Record, citations_of
 
@@ -13,6 +16,7 @@ ErrorKind = Literal[
     "run_failed",
     "refused",
     "answered_without_evidence",
+    "trap_ticked",
     "citation_not_exact",
     "citation_not_offered",
     "no_gold_quoted",
@@ -28,6 +32,7 @@ TITLES: dict[ErrorKind, str] = {
     "run_failed": "The run failed",
     "refused": "Refused, though it can be answered",
     "answered_without_evidence": "Answered, though the library has no answer",
+    "trap_ticked": "A sentence is quoted as proven without what governs it",
     "citation_not_exact": "A quote differs from the text at its offsets",
     "citation_not_offered": "A cited segment was not among the run's sources",
     "no_gold_quoted": "No quote holds gold evidence",
@@ -58,15 +63,30 @@ def errors_of(record: Record) -> list[RecordError]:
 def is_right(record: Record) -> bool:
     """Return whether the outcome is as expected and, for an answer, whether gold evidence proves it.
 
-    Citations must be exact and name a source of the run. If no evidence is known, an expected answer is right.
+    Citations must be exact and name a source of the run. If no evidence is known, an expected answer is right. Where
+    evidence is passages, the answer must also say what is asked for; a twin's need not (``evals.metrics``).
     """
-    return not any(mistake.kind in _WRONG for mistake in errors_of(record))
+    if any(mistake.kind in _WRONG for mistake in errors_of(record)):
+        return False
+    return not _is_of_manuals(record) or manual_metrics.is_right(record)
+
+
+def _is_of_manuals(record: Record) -> bool:
+    return record["expected"] == "answered" and has_passages(record) and not is_twin(record)
 
 
 def is_gold(record: Record, citation: CitationRecord) -> bool:
-    """Return whether a quote holds a sentence of the gold evidence or an accepted one."""
+    """Return whether a quote hits a gold passage, or holds a sentence of the gold evidence or an accepted one."""
     gold = {(s["document"], s["index"]) for s in _gold_and_accepted(record)}
-    return any((citation["document"], index) in gold for index in citation["sentences"])
+    if any((citation["document"], index) in gold for index in citation["sentences"]):
+        return True
+    return is_hit(Quote(citation["document"], citation["quote"]), record.get("passages", []))
+
+
+def documents_with_gold(record: Record) -> frozenset[str]:
+    """Return the documents that hold gold evidence of any alternative."""
+    passages = (passage["document"] for passage in record.get("passages", []))
+    return frozenset(passages).union(*gold_documents(record))
 
 
 def _gold_and_accepted(record: Record) -> Iterator[GoldSentence]:
@@ -80,7 +100,7 @@ def _outcome(record: Record) -> Iterator[RecordError]:
         yield RecordError("run_failed", f"{record['error']['code']}: {record['error']['message']}")
     elif record["outcome"] in {"failed", "cancelled"}:
         yield RecordError("run_failed", f"The run ended as {record['outcome']}: {_words(record['stop_reason'])}.")
-    elif record["outcome"] == record["expected"]:
+    elif record["expected"] in {record["outcome"], "either"}:
         return
     elif record["expected"] == "answered":
         yield RecordError(
@@ -95,13 +115,24 @@ def _outcome(record: Record) -> Iterator[RecordError]:
 
 
 def _where_gold_ranked(record: Record) -> str:
-    if not is_searched(record):
+    if not _is_searched(record):
         return ""
     ranked = ranked_documents(record["retrieved"])
-    best = [ranked.index(d) + 1 for d in frozenset[str]().union(*gold_documents(record)) if d in ranked]
+    best = [ranked.index(document) + 1 for document in documents_with_gold(record) if document in ranked]
     if not best:
         return "The search had not returned a gold document."
     return f"The search had ranked a gold document {min(best)} of {len(ranked)}."
+
+
+def _is_searched(record: Record) -> bool:
+    return is_searched(record) or (record["variant"] == "asked" and has_passages(record))
+
+
+def _traps(record: Record) -> Iterator[RecordError]:
+    trap = record.get("trap")
+    if trap is not None and (ticked := ticked_traps(record)):
+        told = f"“{trap['governs']}” is not told" if trap["governs"] else "it was struck out or hidden"
+        yield RecordError("trap_ticked", f"“{ticked[0]['quote']}” is shown as supported, and {told}.")
 
 
 def _citations(record: Record) -> Iterator[RecordError]:
@@ -118,7 +149,8 @@ def _citations(record: Record) -> Iterator[RecordError]:
 
 
 def _gold_quoted(record: Record) -> Iterator[RecordError]:
-    if not has_evidence(record) or record["outcome"] != "answered":
+    known = has_evidence(record) or (record["expected"] == "answered" and has_passages(record))
+    if not known or record["outcome"] != "answered" or (is_twin(record) and is_twin_answered(record)):
         return
     citations = citations_of(record)
     if not citations:
@@ -126,7 +158,8 @@ def _gold_quoted(record: Record) -> Iterator[RecordError]:
     elif not any(is_gold(record, citation) for citation in citations):
         count = len(citations)
         none = "Its only quote does not hold" if count == 1 else f"None of its {count} quotes holds"
-        yield RecordError("no_gold_quoted", f"{none} a sentence of the gold evidence.")
+        what = "a sentence of the gold evidence" if record["evidence"] else "a gold passage, or most of one"
+        yield RecordError("no_gold_quoted", f"{none} {what}.")
     elif not is_gold(record, citations[0]):
         place = next(place for place, each in enumerate(citations, 1) if is_gold(record, each))
         yield RecordError(
@@ -142,10 +175,11 @@ def _claims(record: Record) -> Iterator[RecordError]:
 
 
 def _retrieval(record: Record) -> Iterator[RecordError]:
-    if not is_searched(record):
+    if not _is_searched(record):
         return
     ranked = ranked_documents(record["retrieved"])
-    missing = min((gold - set(ranked) for gold in gold_documents(record)), key=len)
+    wanted = gold_documents(record) or [frozenset({name}) for name in documents_with_gold(record)]
+    missing = min((gold - set(ranked) for gold in wanted), key=len)
     if missing:
         names = ", ".join(sorted(missing))
         yield RecordError(
@@ -154,9 +188,12 @@ def _retrieval(record: Record) -> Iterator[RecordError]:
 
 
 def _answer(record: Record) -> Iterator[RecordError]:
-    known = record["expected"] == "answered" and record["outcome"] == "answered" and record["answers"]
-    if known and not contains(record["answer"], record["answers"]):
-        yield RecordError("answer_not_contained", f"The answer does not hold {_either(record['answers'])}.")
+    if record["expected"] != "answered" or record["outcome"] != "answered":
+        return
+    groups = [group for group in (record["answers"], *record.get("all_of", [])) if group]
+    missing = [_either(group) for group in groups if not contains(record["answer"], group)]
+    if missing and not (is_twin(record) and is_twin_answered(record)):
+        yield RecordError("answer_not_contained", f"The answer does not hold {', nor '.join(missing)}.")
 
 
 def _either(answers: list[str]) -> str:
@@ -169,6 +206,7 @@ def _words(reason: str) -> str:
 
 _FINDERS: tuple[Callable[[Record], Iterator[RecordError]], ...] = (
     _outcome,
+    _traps,
     _citations,
     _gold_quoted,
     _claims,

@@ -1,4 +1,4 @@
-"""Gold passages: evidence as an exact text of a file, and the rule by which a quote hits one.
+"""Gold passages: evidence as an exact text of a file, traps beside it, and the rules by which a quote hits one.
 
 A passage need not be whole sentences: it may be a row, an item or a heading with what stands below it. It is compared
 as words are read, since a parser sets its own spaces: notation, width, case, entities and white space are folded.
@@ -28,6 +28,17 @@ class Passage:
     alternative: bool = False
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class Trap:
+    """A text that answers by its words and is not so: ``governs`` denies, limits or replaces it.
+
+    ``governs`` is empty where the text was struck out or hidden, so that no quote of it is right.
+    """
+
+    text: str
+    governs: str
+
+
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """Return a text without white space, with notation, width, case and entities folded."""
@@ -44,12 +55,17 @@ def units(text: str) -> Counter[str]:
     return counted
 
 
-def quote_hits(quote: str, passage: str) -> bool:
-    """Return whether a quote of the passage's file holds it, is most of it, or holds three quarters of its words."""
-    shown, wanted = plain(quote), plain(passage)
+def holds_most(text: str, passage: str) -> bool:
+    """Return whether a text holds a passage, or is most of it."""
+    shown, wanted = plain(text), plain(passage)
     if not shown or not wanted:
         return False
-    if wanted in shown or (shown in wanted and len(shown) > MOST * len(wanted)):
+    return wanted in shown or (shown in wanted and len(shown) > MOST * len(wanted))
+
+
+def quote_hits(quote: str, passage: str) -> bool:
+    """Return whether a quote of the passage's file holds it, is most of it, or holds three quarters of its words."""
+    if holds_most(quote, passage):
         return True
     words = units(passage)
     return words.total() > 0 and (units(quote) & words).total() >= ENOUGH_WORDS * words.total()

@@ -12,6 +12,7 @@ from evals.records import (
     ClaimRecord,
     GoldPassage,
     GoldSentence,
+    GoldTrap,
     PageRecord,
     Record,
     RetrievedSegment,
@@ -91,7 +92,7 @@ class Recorder:
             first_text_ms=None if followed.first_text_ms is None else round(followed.first_text_ms, 2),
             spent={},
         )
-        _add_passages(record, case)
+        _add_annotations(record, case)
         end = followed.view.end
         if isinstance(end, RunFinished):
             await self._take_message(record, context, followed.view, end)
@@ -144,7 +145,7 @@ class Recorder:
         document = self._documents.get(citation["document_id"])
         start, end, quote = citation["start"], citation["end"], citation["quote"]
         source = offered.get(citation["segment_id"])
-        return CitationRecord(
+        record = CitationRecord(
             segment_id=citation["segment_id"],
             document=self._name(citation["document_id"]),
             start=start,
@@ -156,11 +157,20 @@ class Recorder:
             exact=document is not None and quote != "" and document.text[start:end] == quote,
             offered=source is not None,
         )
+        if context := citation.get("context"):
+            record["context"] = context
+        return record
 
     async def _retrieved(self, context: Context, question: str) -> list[RetrievedSegment]:
         if context.only_selected_pages or context.search == "off":
             return []
-        query = SearchQuery(question, context.identity, top_k=context.top_k, min_score=context.min_score)
+        query = SearchQuery(
+            question,
+            context.identity,
+            top_k=context.top_k,
+            min_score=context.min_score,
+            spaces=tuple(context.spaces),
+        )
         found = await self._citewell.library.searcher.search(query)
         return [
             RetrievedSegment(
@@ -191,13 +201,15 @@ def _gold_sentence(document: Document, sentence: Sentence) -> GoldSentence:
     )
 
 
-def _add_passages(record: Record, case: Case) -> None:
+def _add_annotations(record: Record, case: Case) -> None:
     if case.passages:
         record["passages"] = [
             GoldPassage(document=each.document, text=each.text, alternative=each.alternative) for each in case.passages
         ]
     if case.all_of:
         record["all_of"] = [list(group) for group in case.all_of]
+    if case.trap is not None:
+        record["trap"] = GoldTrap(text=case.trap.text, governs=case.trap.governs)
 
 
 def _indices(document: Document | None, start: int, end: int) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from graph.errors import CitewellError
-from graph.evidence import Failure, Origin, SourceKind, Spent, Verdict
+from graph.evidence import CitationContext, Failure, Origin, SourceKind, Spent, Verdict
 
 Variant = Literal["asked", "removed"]  # with the whole library, or without the documents that the answer needs
 
@@ -31,6 +31,13 @@ class GoldPassage(TypedDict):
     document: str
     text: str
     alternative: bool
+
+
+class GoldTrap(TypedDict):
+    """A text that must not be quoted without that which governs it; see ``evals.gold_passages``."""
+
+    text: str
+    governs: str
 
 
 class RetrievedSegment(TypedDict):
@@ -59,7 +66,8 @@ class CitationRecord(TypedDict):
 
     ``sentences`` are the indices of the document's sentences that the quote covers; ``segment_sentences`` those that
     the cited segment covers, empty if it is not among the run's sources; ``exact`` is whether the quote equals the
-    canonical text at its offsets; ``offered`` whether its segment is among the run's sources.
+    canonical text at its offsets; ``offered`` whether its segment is among the run's sources. ``context`` is what the
+    quote hangs on, if anything.
     """
 
     segment_id: str
@@ -72,6 +80,7 @@ class CitationRecord(TypedDict):
     segment_sentences: list[int]
     exact: bool
     offered: bool
+    context: NotRequired[list[CitationContext]]
 
 
 class ClaimRecord(TypedDict):
@@ -110,8 +119,8 @@ class Record(TypedDict):
     and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
     ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
     ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
-    ``error`` and neither text nor citations. ``all_of`` and ``passages`` are there where the case has them. ``ms`` is
-    the time of the whole run, ``first_text_ms`` the time to the first text of the answer.
+    ``error`` and neither text nor citations. ``all_of``, ``passages`` and ``trap`` are there where the case has them.
+    ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text of the answer.
     """
 
     case_id: str
@@ -120,12 +129,13 @@ class Record(TypedDict):
     before: list[str]
     pages: list[str]
     tags: dict[str, str]
-    expected: Literal["answered", "abstained"]
+    expected: Literal["answered", "abstained", "either"]
     answers: list[str]
     evidence: list[list[GoldSentence]]
     accepted: list[GoldSentence]
     all_of: NotRequired[list[list[str]]]
     passages: NotRequired[list[GoldPassage]]
+    trap: NotRequired[GoldTrap]
 
     outcome: Literal["answered", "abstained", "failed", "cancelled"]
     stop_reason: str

@@ -59,15 +59,19 @@ Binding = Callable[[Resources, Family], BoundNode]
 
 
 BINDINGS: Mapping[str, Binding] = {
-    "decide_retrieval": lambda run, family: partial(decide_retrieval, preparer=family.preparer, family=family.name),
-    "answer_directly": lambda run, family: partial(answer_directly, writer=family.writer),
+    "decide_retrieval": lambda run, family: partial(
+        decide_retrieval, preparer=family.preparer, catalogue=run.catalogue, languages=run.languages, family=family.name
+    ),
+    "answer_directly": lambda run, family: partial(
+        answer_directly, writer=family.writer, catalogue=run.catalogue, reader=run.reader
+    ),
     "load_selected_pages": lambda run, family: partial(
         load_selected_pages, reader=run.reader, searcher=run.searcher, passages=run.passages, room=family.room
     ),
     "search_segments": lambda run, family: partial(search_segments, searcher=run.searcher),
     "search_web": lambda run, family: partial(search_web, web=run.web),
     "grade_segments": lambda run, family: partial(grade_segments, grader=family.grader, reader=run.reader),
-    "rewrite_query": lambda run, family: partial(rewrite_query, rewriter=family.rewriter),
+    "rewrite_query": lambda run, family: partial(rewrite_query, rewriter=family.rewriter, languages=run.languages),
     "generate_answer": lambda run, family: partial(
         generate_answer, writer=family.writer, checker=family.checker, judge=family.judge, reader=run.reader
     ),
@@ -77,7 +81,7 @@ BINDINGS: Mapping[str, Binding] = {
     "assess_quality": lambda run, family: partial(
         assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader
     ),
-    "abstain": lambda run, family: partial(abstain, reader=run.reader),
+    "abstain": lambda run, family: partial(abstain, reader=run.reader, languages=run.languages),
 }
 
 

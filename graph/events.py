@@ -11,7 +11,20 @@ from typing import Annotated, Any, ClassVar, Literal, NotRequired, get_args
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graph.evidence import Claim, Failure, FamilyName, Intent, Message, Release, Source, SourceKind, Spent, Verdict
+from graph.evidence import (
+    Claim,
+    DisagreementCode,
+    Failure,
+    FamilyName,
+    Intent,
+    Message,
+    Position,
+    Release,
+    Source,
+    SourceKind,
+    Spent,
+    Verdict,
+)
 
 SCHEMA = 1
 EMIT_KEY = "citewell_emit"  # key in a run's configurable of the callback that replaces LangGraph's event stream
@@ -125,6 +138,9 @@ class SourcesDisagree:
     type: Literal["sources_disagree"] = "sources_disagree"
     segment_ids: list[str]
     reason: str
+    code: DisagreementCode | None = None
+    parts: list[str] = field(default_factory=list)
+    positions: list[Position] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +252,7 @@ class AnswerAssessed:
     claims: dict[Verdict, int]
     reason: str = ""
     model_score: float | None = None
+    answerhood: float | None = None
     fallback: Failure | None = None
 
 

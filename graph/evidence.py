@@ -17,13 +17,14 @@ VerdictSource = Literal["text", "judge"]  # code that compares texts, or a judge
 SourceKind = Literal["page", "search", "web"]
 Outcome = Literal["answered", "abstained", "failed", "cancelled"]
 FamilyName = Literal["extractive", "llm"]
-Intent = Literal["content_query", "small_talk"]
+Intent = Literal["content_query", "small_talk", "about_library"]
 SearchMode = Literal["auto", "always", "off"]
 WebMode = Literal["off", "fallback", "also", "first"]
 Effort = Literal["fast", "balanced", "thorough"]
 AnswerFrom = Literal["library", "library_then_model", "model"]
 Release = Literal["checked", "judged"]
 WhileRunning = Literal["reject", "enqueue", "interrupt"]
+DisagreementCode = Literal["another_value", "denied"]
 Freshness = Literal["fresh", "moved", "changed", "deleted"]
 BlockKind = Literal[
     "heading",
@@ -51,6 +52,7 @@ ContextRole = Literal[
 StopReason = Literal[
     "answer_complete",  # sections were written from sources
     "no_retrieval_needed",  # answered directly
+    "answered_from_catalogue",  # a question about the library itself: its documents, their names and dates
     "not_in_library",  # answered from the model's own knowledge, since the sources hold no answer
     "nothing_found",  # no gathering node found a candidate
     "search_failed",  # the web could not be searched, and nothing else found a candidate
@@ -115,7 +117,8 @@ class Segment:
 
     ``text == canonical_text[start:end]``. ``page_idx`` is 0-based, or None where the format has no pages; ``heading``
     is the path of headings above the segment, joined by " > ". ``blocks`` are in order and do not overlap; there are
-    none where the segment was stored without its structure.
+    none where the segment was stored without its structure. ``updated_at`` is when the document was last stored (ISO
+    8601, UTC), and ``content_hash`` is the same for copies of one text under one title; "" where they are not known.
     """
 
     document_id: str
@@ -133,6 +136,8 @@ class Segment:
     url: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     blocks: tuple[SegmentBlock, ...] = ()
+    updated_at: str = ""
+    content_hash: str = ""
 
     @property
     def segment_id(self) -> str:
@@ -163,6 +168,23 @@ class Hit:
     @property
     def segment_id(self) -> str:
         return self.segment.segment_id
+
+
+class LibraryQuestion(TypedDict):
+    """What a question asks about the library itself: its documents, newest first.
+
+    ``changed`` are those added or changed from the day ``since`` to the day ``until`` (ISO 8601, UTC), ``find`` those
+    whose title or file name has ``name``, or is it where the name ``is_file``. ``media_type`` keeps one format, "" all.
+    ``sure``: the library is meant even where no document has the name.
+    """
+
+    asks: Literal["list", "find", "changed"]
+    name: str
+    is_file: bool
+    media_type: str
+    since: str
+    until: str
+    sure: bool
 
 
 class Section(TypedDict):
@@ -235,9 +257,10 @@ class CitationContext(TypedDict):
 class Citation(TypedDict):
     """A proof of a claim. It exists only where ``canonical_text[start:end] == quote``.
 
-    ``context`` is what the quote hangs on, the outermost first. When an old session is read, ``freshness`` shows
-    whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the
-    segment number have changed.
+    ``context`` is what the quote hangs on, the outermost first. ``anchor`` is the id of its place in the page that the
+    document was taken from, where the document has a url. When an old session is read, ``freshness`` shows whether the
+    quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or the segment number
+    have changed.
     """
 
     segment_id: str
@@ -252,6 +275,7 @@ class Citation(TypedDict):
     source_index: int
     section_index: int
     context: NotRequired[list[CitationContext]]
+    anchor: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
 
@@ -294,18 +318,43 @@ class SectionClaim(Claim):
     section_index: int
 
 
+class Position(TypedDict):
+    """What one of several sources that contradict each other says: an exact quote, and in it the value that differs.
+
+    ``date`` (ISO 8601, as far as it is known) is the document's own, or the day on which the library last stored it.
+    """
+
+    segment_id: str
+    document_id: str
+    title: str
+    start: int
+    end: int
+    quote: str
+    value: str
+    date: str
+    dated_by: Literal["document", "library", ""]
+
+
 class Disagreement(TypedDict):
-    """Sources that contradict each other, with a human-readable reason."""
+    """Sources that contradict each other, with a human-readable reason.
+
+    ``code`` says in what: ``another_value``, whose ``parts`` are the values, or ``denied``, that one says "not". Values
+    and ``positions`` are in one order, the newest source first.
+    """
 
     segment_ids: list[str]
     reason: str
+    code: NotRequired[DisagreementCode]
+    parts: NotRequired[list[str]]
+    positions: NotRequired[list[Position]]
 
 
 class Assessment(TypedDict):
     """The assessment of an answer by its verdicts. ``supported``: no claim failed and at least one was proven.
 
     ``utility`` in [0, 1] is derived from verdicts, coverage of the question and outcome; ``model_score`` is a model's
-    opinion, None unless one was asked.
+    opinion, None unless one was asked. ``answerhood`` in [0, 1] is the chance that what is shown answers the question,
+    which no verdict says: the extractive reader's, calibrated, or else ``model_score``; None where nobody estimated it.
     """
 
     supported: bool
@@ -313,6 +362,7 @@ class Assessment(TypedDict):
     claims: dict[Verdict, int]
     reason: str
     model_score: float | None
+    answerhood: NotRequired[float | None]
 
 
 class Failure(TypedDict):

@@ -8,6 +8,7 @@ implementation passes its port's kit in ``tests/contract``. Unless a port docume
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Protocol
 
 from graph.evidence import (
@@ -18,6 +19,7 @@ from graph.evidence import (
     Hit,
     Identity,
     Intent,
+    LibraryQuestion,
     Origin,
     Page,
     Proof,
@@ -31,7 +33,10 @@ from graph.usage import Meter
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A prepared question: standalone, with the decision whether the library is needed."""
+    """A prepared question: standalone, with the decision whether the library is needed.
+
+    ``search_query`` words the search in a language of the library; empty where the question itself is searched for.
+    """
 
     standalone_question: str
     needs_retrieval: bool
@@ -39,6 +44,7 @@ class Preparation:
     intent: Intent
     language: str  # ISO 639-1 of the question
     fallback: Failure | None = None
+    search_query: str = ""
 
 
 class QuestionPreparer(Protocol):
@@ -50,12 +56,15 @@ class QuestionPreparer(Protocol):
         search: SearchMode,
         has_pages: bool,
         general_knowledge: bool,
+        search_languages: Sequence[str] = (),
         meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide whether to retrieve, in at most one model call.
 
-        With ``general_knowledge`` a question that any model knows the answer to needs no retrieval. An unreadable reply
-        falls back to retrieving for the question as asked, with the reason in ``fallback``.
+        With ``general_knowledge`` a question that any model knows the answer to needs no retrieval.
+        ``search_languages`` are those of the library (ISO 639-1, the most common first) where the question is in none
+        of them: a model words the search in them. An unreadable reply falls back to retrieving for the question as
+        asked, with the reason in ``fallback``.
         """
         ...
 
@@ -125,17 +134,63 @@ class PassageFinder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document of the catalogue. ``place`` is its file path, its address or its space, "" where it has none."""
+
+    document_id: str
+    title: str
+    place: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Documents, the most recently changed first, of ``total`` in all."""
+
+    documents: tuple[ListedDocument, ...]
+    total: int
+
+
+class LibraryLanguages(Protocol):
+    async def __call__(self, identity: Identity) -> tuple[str, ...]:
+        """Return the languages of what the identity may read (ISO 639-1), the most common first; () if unknown."""
+        ...
+
+
+class Catalogue(Protocol):
+    async def recognise(
+        self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
+    ) -> LibraryQuestion | None:
+        """Return what a question asks about the library itself, None where it is one for the contents of documents.
+
+        A question that only seems to name a document, as "Where is pg_hba.conf?" may, is one for the contents unless
+        there is such a document. ``last`` is the question before. ``alone`` is False where a conversation, a selection
+        or the model's own knowledge may be meant.
+        """
+        ...
+
+    async def list(
+        self, asked: LibraryQuestion, identity: Identity, *, spaces: Sequence[str] = (), most: int = 20
+    ) -> Listing:
+        """List the documents asked for that the identity may read, ``most`` at most; empty ``spaces`` mean all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Grading:
     """The ids of relevant candidates with their scores, best first, and of dropped ones with the reason.
 
     ``chose_in_pages``: the grader has read every sentence of the selected pages and kept those segments that answer.
-    Without it the graph keeps every selected page, whatever was dropped.
+    Without it the graph keeps every selected page, whatever was dropped. ``answerable`` is the calibrated chance that
+    the candidates hold the answer, in [0, 1]; None from a grader that does not estimate it.
     """
 
     kept: tuple[tuple[str, float], ...]
     dropped: tuple[tuple[str, str], ...] = ()
     fallback: Failure | None = None
     chose_in_pages: bool = False
+    answerable: float | None = None
 
 
 class RelevanceGrader(Protocol):
@@ -159,7 +214,7 @@ class Rewriting:
 
 class QueryRewriter(Protocol):
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
-        """Rewrite the question as a search query that was not tried yet.
+        """Rewrite the question as a search query that was not tried yet, in a language of the library.
 
         A reply that is unreadable or repeats a query falls back to rewriting by rule, with the reason in ``fallback``.
         """
@@ -269,10 +324,14 @@ class AnswerWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A span of another source of the run that contradicts a claim which its own sources support."""
+    """A span of another source of the run that contradicts a claim which its own sources support.
+
+    ``values`` are what the claim's source and the other say in the same place; empty where one denies the other.
+    """
 
     other: Proof
     reason: str
+    values: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,3 +546,5 @@ class Resources:
     coverage: QuestionCoverage
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
+    catalogue: Catalogue | None = None
+    languages: LibraryLanguages | None = None

@@ -17,6 +17,7 @@ from graph.evidence import (
     Failure,
     Intent,
     JudgeMark,
+    LibraryQuestion,
     Proof,
     Section,
     SourceKind,
@@ -71,6 +72,7 @@ class DisputeRow(TypedDict):
     own: Proof
     other: Proof
     reason: str
+    values: NotRequired[list[str]]  # of own and other
 
 
 class RevisionRow(TypedDict):
@@ -128,6 +130,7 @@ class State(InputState):
     standalone_question: str = ""
     needs_retrieval: bool = True
     intent: Intent = "content_query"
+    about_library: LibraryQuestion | None = None  # what a question about the library itself asks
     language: str = "en"
     answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 
@@ -138,7 +141,9 @@ class State(InputState):
     web_failed: bool = False  # the web could not be searched
     candidates: Annotated[list[SourceRow], operator.add] = field(default_factory=list)
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
+    repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
+    answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
 
     sections: list[Section] = field(default_factory=list)
     claims: list[ClaimRow] = field(default_factory=list)

@@ -1,5 +1,6 @@
 """Refuse in the question's language, with the queries that were tried and the nearest material found."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -11,10 +12,11 @@ from answers.drafting import emit_removed, filter_links
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import Section, Segment, StopReason
-from graph.ports import SegmentReader
+from graph.ports import LibraryLanguages, SegmentReader
 from graph.routing import gathering_rounds
 from graph.state import ClaimRow, State
 from graph.usage import STOP_REASONS, Meter
+from text.language import language as language_of
 
 LONGEST_QUERY = 120
 OF_THE_LIBRARY = {"load_selected_pages", "search_segments"}
@@ -29,19 +31,32 @@ class AbstainUpdate(TypedDict):
     stop_reason: StopReason
 
 
-async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentReader, meter: Meter) -> AbstainUpdate:
-    """Refuse politely, naming the queries and the documents and headings of the nearest material found."""
-    near = [row["segment_id"] for row in nearest_sources(state.candidates)]
+async def abstain(
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    reader: SegmentReader,
+    languages: LibraryLanguages | None,
+    meter: Meter,
+) -> AbstainUpdate:
+    """Refuse politely, naming the queries and the documents and headings of the nearest material found.
+
+    Where the library was only searched in a language that it is not written in, its own languages are named.
+    """
+    near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
     # A title can contain a link, and a query can be a model's words.
+    in_library = any(name in OF_THE_LIBRARY for names in gathering_rounds(state, runtime.context) for name in names)
+    held = await languages(runtime.context.identity) if in_library and languages is not None else ()
     wording = refusal(
         reason,
         state.tried,
         segments,
         state.language,
-        in_library=any(name in OF_THE_LIBRARY for names in gathering_rounds(state, runtime.context) for name in names),
+        in_library=in_library,
         web_failed=state.web_failed,
+        written_in=held if _is_foreign(state, held) else (),
     )
     text, removed = filter_links(wording, [], {})
     index = len(state.sections)
@@ -52,6 +67,12 @@ async def abstain(state: State, runtime: Runtime[Context], *, reader: SegmentRea
     sections = [*state.sections, Section(text=text, source_ids=[])]
     capped = STOP_REASONS.get(state.exhausted)  # a step that was cut might have found an answer
     return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": capped or reason}
+
+
+def _is_foreign(state: State, held: Sequence[str]) -> bool:
+    """Whether the question is in none of the library's languages, and no query was worded in one of them."""
+    queried = {language_of(text, default="") for text in (state.asked, *state.tried)} - {""}
+    return bool(queried) and queried.isdisjoint(held)
 
 
 def abstention_reason(state: State) -> StopReason:
@@ -73,10 +94,12 @@ def refusal(
     *,
     in_library: bool = True,
     web_failed: bool = False,
+    written_in: Sequence[str] = (),
 ) -> str:
     """Return the text of the refusal, with the queries as searched, and each title and heading once.
 
     ``in_library`` is False where the web alone was searched. A web search that failed is said to have failed.
+    ``written_in`` are languages of the library that the question was not searched in.
     """
     wording = prompts.lines(language)
     if reason == "library_not_allowed":
@@ -89,6 +112,11 @@ def refusal(
     if near:
         places = between.join(dict.fromkeys(place_label(segment) for segment in near))
         sentences = [wording.not_in_library, searched, wording.nearest.format(places=places)]
+    if named := [wording.languages[code] for code in written_in if code in wording.languages]:
+        listed = (
+            named[0] if len(named) == 1 else wording.both.format(one=wording.comma.join(named[:-1]), other=named[-1])
+        )
+        sentences.append(wording.written_in.format(languages=listed))
     return prompts.join_lines(language, sentences + [wording.web_failed] * web_failed)
 
 

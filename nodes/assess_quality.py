@@ -54,6 +54,7 @@ async def assess_quality(
         claims=count_verdicts(claims),
         reason=_reason(claims, covered),
         model_score=score,
+        answerhood=state.answerhood if state.answerhood is not None else score,
     )
     runtime.stream_writer(AnswerAssessed(**assessment, fallback=state.fallback or failure))
     return {"assessment": assessment, "outcome": "answered", "stop_reason": final_stop_reason(state, meter)}

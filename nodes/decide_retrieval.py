@@ -9,8 +9,17 @@ from typing_extensions import TypedDict
 
 from graph.context import Context
 from graph.events import RetrievalDecided
-from graph.evidence import AnswerFrom, Disagreement, Failure, FamilyName, Intent, SearchMode, Section
-from graph.ports import Preparation, QuestionPreparer
+from graph.evidence import (
+    AnswerFrom,
+    Disagreement,
+    Failure,
+    FamilyName,
+    Intent,
+    LibraryQuestion,
+    SearchMode,
+    Section,
+)
+from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
 from graph.routing import Gathering, gathering_rounds
 from graph.state import (
     ANSWER_KEPT,
@@ -25,8 +34,10 @@ from graph.state import (
     answer_text,
 )
 from graph.usage import Meter
+from text.language import DEFAULT, language
 
 NOWHERE_TO_LOOK = "no page is selected, and neither the library nor the web is to be searched"
+OF_THE_CATALOGUE = "asks about the library itself, which its catalogue answers"
 MODEL_ALONE = "the model is to answer from its own knowledge"
 NO_KNOWLEDGE = Failure(
     code="no_own_knowledge", message="The extractive family only quotes sources, so it answers from the library."
@@ -44,6 +55,7 @@ class DecideRetrievalUpdate(TypedDict):
     standalone_question: str
     needs_retrieval: bool
     intent: Intent
+    about_library: LibraryQuestion | None
     language: str
     answer_from: AnswerFrom
     query: str
@@ -53,6 +65,7 @@ class DecideRetrievalUpdate(TypedDict):
     web_failed: bool
     candidates: Overwrite
     graded: list[str]
+    repeated: list[str]
     sources: list[SourceRow]
     sections: list[Section]
     claims: list[ClaimRow]
@@ -64,6 +77,7 @@ class DecideRetrievalUpdate(TypedDict):
     repairs: int
     withdrawn: int
     fallback: None
+    answerhood: None
     assessment: None
     outcome: Literal[""]
     stop_reason: Literal[""]
@@ -72,26 +86,40 @@ class DecideRetrievalUpdate(TypedDict):
 
 
 async def decide_retrieval(
-    state: State, runtime: Runtime[Context], *, preparer: QuestionPreparer, family: FamilyName, meter: Meter
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    preparer: QuestionPreparer,
+    catalogue: Catalogue | None,
+    languages: LibraryLanguages | None,
+    family: FamilyName,
+    meter: Meter,
 ) -> DecideRetrievalUpdate:
     """Prepare the question in at most one model call, and reset the state of the last run.
 
-    A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here.
+    A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here. A question
+    about the library itself is recognised by rule, for every family alike.
     """
     started_at = time.time()  # before the preparation, whose seconds count too
     turns = finished_turns(state)
     requested = runtime.context.answer_from
     answer_from: AnswerFrom = requested if family == "llm" else "library"
     planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
-    preparation = await preparer.prepare(
-        state.question,
-        turns,
-        search="off" if answer_from == "model" else search_mode(planned, runtime.context),
-        has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
-        general_knowledge=answer_from == "library_then_model",
-        meter=meter,
-    )
+    about_library = await _about_library(state, turns, runtime.context, answer_from, catalogue)
+    if about_library is not None:
+        preparation = _of_the_catalogue(state.question, turns)
+    else:
+        preparation = await preparer.prepare(
+            state.question,
+            turns,
+            search="off" if answer_from == "model" else search_mode(planned, runtime.context),
+            has_pages=answer_from != "model" and bool(state.page_ids or state.selected_text),
+            general_knowledge=answer_from == "library_then_model",
+            search_languages=await _other_languages(state, runtime.context, planned, family, languages),
+            meter=meter,
+        )
     question = preparation.standalone_question
+    query = preparation.search_query or question
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     runtime.stream_writer(
         RetrievalDecided(
@@ -111,15 +139,17 @@ async def decide_retrieval(
         "standalone_question": question,
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
+        "about_library": about_library,
         "language": preparation.language,
         "answer_from": answer_from,
-        "query": question,
-        "tried": [question],
+        "query": query,
+        "tried": [query],
         "rounds": 0,
         "rewrites": 0,
         "web_failed": False,
         "candidates": Overwrite([]),
         "graded": [],
+        "repeated": [],
         "sources": [],
         "sections": [],
         "claims": [],
@@ -131,6 +161,7 @@ async def decide_retrieval(
         "repairs": 0,
         "withdrawn": 0,
         "fallback": None,
+        "answerhood": None,
         "assessment": None,
         "outcome": "",
         "stop_reason": "",
@@ -139,9 +170,46 @@ async def decide_retrieval(
     }
 
 
+async def _about_library(
+    state: State, turns: list[Turn], context: Context, answer_from: AnswerFrom, catalogue: Catalogue | None
+) -> LibraryQuestion | None:
+    """Return what the question asks about the library itself, None if nothing or if only selected pages may answer."""
+    if catalogue is None or context.only_selected_pages:
+        return None
+    in_view = turns or state.page_ids or state.selected_text or answer_from == "model"
+    return await catalogue.recognise(
+        state.question,
+        turns[-1]["question"] if turns else None,
+        context.identity,
+        spaces=context.spaces,
+        alone=not in_view,
+    )
+
+
+async def _other_languages(
+    state: State,
+    context: Context,
+    planned: list[list[Gathering]],
+    family: FamilyName,
+    languages: LibraryLanguages | None,
+) -> tuple[str, ...]:
+    """Return the library's languages if the question is in none of them and a model is to search it, else none."""
+    searched = any("search_segments" in names for names in planned)
+    if languages is None or family != "llm" or not searched:
+        return ()
+    asked = language(state.question, default="")
+    held = await languages(context.identity) if asked else ()
+    return () if asked in held else held
+
+
+def _of_the_catalogue(question: str, turns: list[Turn]) -> Preparation:
+    detected = language(question, default=language(turns[-1]["question"]) if turns else DEFAULT)
+    return Preparation(question, False, OF_THE_CATALOGUE, "about_library", detected)
+
+
 def decision_reason(preparation: Preparation, planned: list[list[Gathering]], answer_from: AnswerFrom) -> str:
     """Return the reason for the decision: the preparer's, unless it is not what decided."""
-    if answer_from == "model":
+    if answer_from == "model" and preparation.intent != "about_library":
         return MODEL_ALONE
     return NOWHERE_TO_LOOK if preparation.needs_retrieval and not planned else preparation.reason
 

@@ -4,6 +4,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.citations import describe_source, rank_candidates
+from answers.copies import repeated_texts
 from graph.context import Context
 from graph.events import Dropped, SourcesGraded
 from graph.evidence import Hit, Segment
@@ -17,10 +18,12 @@ OFF_PAGE = "stands on another page than the question names"
 
 
 class GradeSegmentsUpdate(TypedDict):
-    """The run's sources, the segments graded, and the number of finished gathering rounds."""
+    """The run's sources and the chance that they answer, the segments graded and repeated, and the finished rounds."""
 
     sources: list[SourceRow]
+    answerhood: float | None
     graded: list[str]
+    repeated: list[str]
     rounds: int
 
 
@@ -29,16 +32,19 @@ async def grade_segments(
 ) -> GradeSegmentsUpdate:
     """Grade the new candidates as one batch; a source keeps its index for the whole run.
 
-    Pages that the user selected stay, unless the grader itself has chosen what answers within them.
+    Pages that the user selected stay, unless the grader itself has chosen what answers within them. Of segments with
+    the same text, as of a file that was ingested twice, the best one is graded and the others are told nowhere.
     """
-    judged = set(state.graded)
+    judged = {*state.graded, *state.repeated}
     gathered = {key: row for key, row in rank_candidates(state.candidates).items() if key not in judged}
     floor = runtime.context.min_score
-    candidates = {segment_id: row for segment_id, row in gathered.items() if row["score"] >= floor}
-    weak = [Dropped(segment_id=segment_id, reason=BELOW) for segment_id in gathered if segment_id not in candidates]
     sources = list(state.sources)
-    wanted = [*(row["segment_id"] for row in sources), *candidates]
+    wanted = [*(row["segment_id"] for row in sources), *gathered]
     by_id = {s.segment_id: s for s in await reader.read_segments(wanted, runtime.context.identity)}
+    ranked = [by_id[each] for each in wanted if each in by_id]
+    repeated = repeated_texts(ranked, {each for each in gathered if gathered[each]["kind"] == "page"})
+    candidates = {key: row for key, row in gathered.items() if row["score"] >= floor and key not in repeated}
+    weak = [Dropped(segment_id=key, reason=BELOW) for key in gathered if key not in candidates and key not in repeated]
     elsewhere = _off_page(state, candidates, by_id)
     hits = [
         Hit(by_id[row["segment_id"]], row["score"], row["kind"])
@@ -61,7 +67,19 @@ async def grade_segments(
             fallback=grading.fallback,
         )
     )
-    return {"sources": sources, "graded": [*state.graded, *candidates], "rounds": state.rounds + 1}
+    return {
+        "sources": sources,
+        "answerhood": _likelier(state.answerhood, grading.answerable),
+        "graded": [*state.graded, *candidates],
+        "repeated": sorted({*state.repeated, *repeated}),
+        "rounds": state.rounds + 1,
+    }
+
+
+def _likelier(before: float | None, now: float | None) -> float | None:
+    """Return the larger chance of an answer of several rounds, whose sources are all shown."""
+    known = [chance for chance in (before, now) if chance is not None]
+    return round(max(known), 4) if known else None
 
 
 def _with_pages(grading: Grading, hits: list[Hit]) -> tuple[list[tuple[str, float]], list[tuple[str, str]]]:

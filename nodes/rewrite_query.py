@@ -7,7 +7,7 @@ from answers.checking import has_failed
 from graph.context import Context
 from graph.events import QueryRewritten
 from graph.evidence import Failure
-from graph.ports import QueryRewriter
+from graph.ports import LibraryLanguages, QueryRewriter
 from graph.state import State
 from graph.usage import Meter
 
@@ -25,9 +25,17 @@ class RewriteQueryUpdate(TypedDict, total=False):
 
 
 async def rewrite_query(
-    state: State, runtime: Runtime[Context], *, rewriter: QueryRewriter, meter: Meter
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    rewriter: QueryRewriter,
+    languages: LibraryLanguages | None,
+    meter: Meter,
 ) -> RewriteQueryUpdate:
-    """Rewrite the query; for a repair, use the failed claims themselves as the query, without a model."""
+    """Rewrite the query; for a repair, use the failed claims themselves as the query, without a model.
+
+    It is worded in the language of most of the library, which may be another than the question's.
+    """
     if state.repairing:
         query = failed_claims(state)
         named = ", ".join(str(index + 1) for index in state.repairing)
@@ -37,7 +45,10 @@ async def rewrite_query(
         runtime.stream_writer(QueryRewritten(query=query, reason=reason, attempt=state.repairs + 1))
         # Not added to ``tried``: a refusal that lists it would repeat claims that failed.
         return {"query": query, "repairs": state.repairs + 1}
-    rewriting = await rewriter.rewrite(state.standalone_question, state.tried, language=state.language, meter=meter)
+    held = await languages(runtime.context.identity) if languages is not None else ()
+    rewriting = await rewriter.rewrite(
+        state.standalone_question, state.tried, language=held[0] if held else state.language, meter=meter
+    )
     query, attempt = rewriting.query, state.rewrites + 1
     if not query or query in state.tried:
         # No event for a query that is not searched: the refusal says why there is none.

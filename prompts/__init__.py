@@ -3,7 +3,7 @@
 import hashlib
 import string
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -65,9 +65,30 @@ class Lines:
     nearest: str
     searched: str
     disagree: str
+    disagree_dated: str
     quoted: str
+    quoted_dated: str
+    quoted_stored: str
     withdrawn: str
     corrected: str
+    one_document: str
+    documents: str
+    catalogue_empty: str
+    catalogue_no_format: str
+    catalogue_holds: str
+    catalogue_of_format: str
+    catalogue_found: str
+    catalogue_not_found: str
+    catalogue_changed: str
+    catalogue_unchanged: str
+    catalogue_line: str
+    catalogue_line_added: str
+    catalogue_line_changed: str
+    catalogue_more: str
+    written_in: str
+    comma: str
+    both: str
+    languages: Mapping[str, str]  # their names, by ISO 639-1 code
 
 
 @cache

@@ -9,6 +9,7 @@ from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
 from graph.evidence import ExamFigure, Failure, Hit, Identity, Intent, Page, Proof, SearchMode, Segment, Verdict
 from graph.ports import (
+    Catalogue,
     CheckedClaim,
     CheckResult,
     ClaimChecker,
@@ -21,6 +22,7 @@ from graph.ports import (
     Grading,
     Judge,
     Judgement,
+    LibraryLanguages,
     OpenClaim,
     PassageFinder,
     Preparation,
@@ -104,6 +106,7 @@ class ScriptedFamily:
         search: SearchMode,
         has_pages: bool,
         general_knowledge: bool,
+        search_languages: Sequence[str] = (),
         meter: Meter,
     ) -> Preparation:
         """Take the question as it stands, with or without a call left."""
@@ -273,6 +276,8 @@ def resources(
     assessor: QualityAssessor | None = None,
     passages: PassageFinder | None = None,
     web: WebSearcher | None = None,
+    catalogue: Catalogue | None = None,
+    languages: LibraryLanguages | None = None,
 ) -> Resources:
     """Bind fakes as the graph's ports, for every model name; claims are checked by code unless a checker is given."""
     ports = Family(
@@ -293,6 +298,8 @@ def resources(
         coverage=question_coverage,
         passages=passages,
         web=web,
+        catalogue=catalogue,
+        languages=languages,
     )
 
 

@@ -12,6 +12,7 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<]*\Z", re.IGNORECASE)
 _LONGEST_ADDRESS = 2048
 _FENCE_AND_MORE = re.compile(r"[ \t>*+\-\d.)]*`{3,}[^`\n]+\Z")
 _NO_FENCE = "`" * 61  # no fence has a backtick behind it; a run that closes nothing
+_CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _UNSURE_LINE = re.compile(r"[ \t>*+\-\d.)]*(?:`{3}|~{3})[^\n]*\Z", re.MULTILINE)
 
 
@@ -23,14 +24,17 @@ def _is_plain(text: str) -> bool:
 def mark_place(text: str, end: int, start: int = 0) -> int | None:
     """Return where the marks of a claim that ends at an offset may stand, not before ``start``; None if nowhere.
 
-    That is the end itself, unless it is in code, in a link, or behind the last cell of a table's row. It does not
-    depend on the text behind the claim.
+    That is the end itself, unless it is in code, in a link, or behind the last cell of a table's row. A claim that is a
+    block of code has its marks behind the fence, if that is in no list or quote. It does not depend on the text behind
+    the claim.
     """
     if _is_plain(text):
         return end
     for unit in reversed(_units_up_to(text, end, start)):
         if unit.takes_marks and unit.start < end:
             return max(start, min(end, unit.end))
+        if unit.kind == "code" and unit.end == end and follows_fence(text, end):
+            return max(start, end)
     return start or None
 
 
@@ -58,6 +62,12 @@ def code_spans(text: str, start: int = 0, *, ends_in_claim: bool = False) -> lis
             found.append((unit.start, unit.end))
         found += [(span.start, span.end) for span in unit.spans if span.kind == "code"]
     return found
+
+
+def follows_fence(text: str, place: int) -> bool:
+    """Whether the line that ends at a place closes a block of code that is in no list and no quote."""
+    line = text[text.rfind("\n", 0, place) + 1 : place]
+    return text[place : place + 1] in ("", "\n") and _CLOSING_FENCE.fullmatch(line) is not None
 
 
 def follows_address(text: str, place: int) -> bool:

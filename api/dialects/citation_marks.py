@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
+from answers.quoted_runs import continues
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.evidence import Claim, Message, Source
 from text.inline_spans import LOOKS_LIKE_A_MARK
-from text.mark_places import code_spans, follows_address, mark_place
+from text.mark_places import code_spans, follows_address, follows_fence, mark_place
 
 Mark = Callable[[int], str]
 BETWEEN_SECTIONS = "\n\n"
@@ -55,7 +56,8 @@ def marked_pieces(section: FinalSection, mark: Mark) -> list[str]:
 class MarkedSection:
     """A part of a section with marks where they break no Markdown, and the way from its offsets to those with marks.
 
-    A mark stands behind its claim: in a table in the last cell, never in code, a link or a tag. Whatever would be read
+    A mark stands behind its claim: in a table in the last cell, behind quoted code in a line of its own, never in code,
+    a link or a tag. Claims that share a quote have one mark, behind the last of them. Whatever would be read
     together with a mark is kept apart by a JOINER: a parenthesis, colon or bracket behind it, a bracket before it, "!"
     before a link; an address before it by a space. So is what only looks like a mark, such as a quoted ``[3]``, unless
     it is code, which stays byte for byte.
@@ -75,7 +77,7 @@ class MarkedSection:
         self._shifts = list(accumulate(self._lengths))
         edges = [section.start, *cuts, len(section.text)]
         written = [self._written(start, end, at == 0) for at, (start, end) in enumerate(pairwise(edges))]
-        self.pieces = _joined([before, *written]) if section.start < len(section.text) else []
+        self.pieces = _joined([before, *written]) if section.start < len(section.text) or self._added else []
 
     def start_of(self, offset: int) -> int:
         """Return the position in the marked part of text that starts at an offset, after any marks there."""
@@ -100,18 +102,21 @@ class MarkedSection:
         section = self._section
         marks: dict[int, list[int]] = {}
         start = section.start
-        for claim in sorted(section.new_claims, key=lambda claim: claim["end"]):
+        for claim in section.marked_claims:
             place = mark_place(section.text, claim["end"], start)
             if place is not None:
                 marks.setdefault(place, []).extend(sorted({each["source_index"] for each in claim["citations"]}))
                 start = place
         for claim in section.claims:
-            if claim["end"] == section.start and self._marks_of(each["source_index"] for each in claim["citations"]):
+            if section.owes_marks or claim["end"] != section.start:
+                continue
+            if self._marks_of(each["source_index"] for each in claim["citations"]):
                 self._part(section.start)
                 break
         for place, indices in marks.items():
             if written := self._marks_of(indices):
-                self._added.append((place, _separator(section.text, place, written) + written))
+                behind = _behind_fence(section.text, place)
+                self._added.append((place, _separator(section.text, place, written) + written + behind))
                 self._part(place)
         return list(marks)
 
@@ -140,10 +145,20 @@ class MarkedSection:
 
 def _separator(text: str, place: int, marks: str) -> str:
     """Return what keeps marks from being read together with the text before them."""
+    if follows_fence(text, place):
+        return "\n"
     before = text[place - 1 : place]
     if before == "]" or (before == "!" and marks.endswith(")")):  # a reference, or an image
         return JOINER
     return " " if follows_address(text, place) else ""
+
+
+def _behind_fence(text: str, place: int) -> str:
+    """Return what keeps marks below a block of code from being read together with the line that follows them."""
+    if not follows_fence(text, place):
+        return ""
+    end = text.find("\n", place + 1)
+    return "\n" if text[place + 1 : end if end >= 0 else len(text)].strip() else ""
 
 
 def _is_within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
@@ -193,6 +208,17 @@ def placed_claims(sections: Iterable[FinalSection], mark: Mark) -> Iterator[Plac
             start, end = placed.start_of(claim["start"]), placed.end_of(claim["end"])
             yield PlacedClaim(claim, before + utf16(marked, start), before + utf16(marked, end))
         before += utf16(marked, len(marked))
+
+
+def joined_claims(placed: Iterable[PlacedClaim]) -> list[PlacedClaim]:
+    """Return claims with those that share a quote as one, which has the quote and the span of all of them."""
+    joined: list[PlacedClaim] = []
+    for each in placed:
+        if joined and continues(joined[-1].claim, each.claim):
+            joined[-1] = replace(each, start=joined[-1].start)
+        else:
+            joined.append(each)
+    return joined
 
 
 def with_latest_verdicts(placed: Iterable[PlacedClaim], latest: Callable[[Claim], Claim]) -> list[PlacedClaim]:

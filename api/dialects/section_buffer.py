@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from answers.checking import WORST_FIRST, correction, has_failed_claim
+from answers.quoted_runs import continues
 from answers.standing import RunView, SectionView
 from graph.events import (
     AnyEvent,
@@ -19,7 +21,7 @@ from graph.events import (
 )
 from graph.evidence import Claim, Message
 from text.language import language
-from text.mark_places import settled_end
+from text.mark_places import mark_place, settled_end
 
 
 class Retracted(Exception):
@@ -32,6 +34,9 @@ class FinalSection:
 
     ``text`` and ``claims`` are those of the section from its beginning to the end of this part. ``position`` is its
     0-based place among what is sent; a correction has a place of its own.
+
+    ``open``: more of the section may follow. ``owes_marks``: the last claim before this part has left without its
+    marks, since the next one could have continued its quote.
     """
 
     position: int
@@ -40,11 +45,39 @@ class FinalSection:
     claims: Sequence[Claim]
     start: int = 0
     grounded: bool = True
+    open: bool = False
+    owes_marks: bool = False
 
     @property
     def new_claims(self) -> list[Claim]:
         """The claims that end in this part."""
         return [claim for claim in self.claims if claim["end"] > self.start]
+
+    @property
+    def undecided_claims(self) -> list[Claim]:
+        """The claims whose marks may stand in this part, in order: its own, and one whose marks are owed."""
+        ordered = sorted(self.claims, key=lambda claim: claim["end"])
+        before = sum(claim["end"] <= self.start for claim in ordered)
+        return ordered[before - 1 if self.owes_marks and before else before :]
+
+    @property
+    def marked_claims(self) -> list[Claim]:
+        """The claims behind which marks stand in this part: of several that share a quote, the last one.
+
+        A claim whose marks stand before its end, such as code within a list, has marks of its own.
+        """
+        claims = self.undecided_claims
+        kept = [one for one, other in pairwise(claims) if not (continues(one, other) and self._ends_in_marks(one))]
+        return kept if self.keeps_marks else [*kept, *claims[-1:]]
+
+    @property
+    def keeps_marks(self) -> bool:
+        """Whether the last claim leaves without its marks, since one that is yet to come may continue its quote."""
+        claims = self.undecided_claims
+        return self.open and bool(claims) and continues(claims[-1], claims[-1]) and self._ends_in_marks(claims[-1])
+
+    def _ends_in_marks(self, claim: Claim) -> bool:
+        return mark_place(self.text, claim["end"], claim["start"]) == claim["end"]
 
 
 @dataclass(slots=True)
@@ -55,6 +88,7 @@ class _Sent:
     text: str = ""
     changed: bool = False
     corrected: bool = False
+    owes_marks: bool = False
 
 
 def _has_left(claim: Claim, sent: _Sent) -> bool:
@@ -148,10 +182,9 @@ class SectionBuffer:
         ready: list[FinalSection] = []
         while (section := self._view.sections.get(self._first_open)) is not None:
             end = self._end_of_release(section)
-            ready += self._part(
-                self._first_open, section.text[:end], section.cited_ids, section.claims, section.grounded
-            )
-            if section.stage == "drafted" or end < len(section.text) or not self._may_close(section):
+            goes_on = section.stage == "drafted" or end < len(section.text) or not self._may_close(section)
+            ready += self._part(self._first_open, section, section.text[:end], goes_on=goes_on)
+            if goes_on:
                 break
             self._first_open += 1
         return ready
@@ -176,19 +209,24 @@ class SectionBuffer:
         return section.settled or (passed and not self._waits_for_judge)
 
     def _part(
-        self, index: int, text: str, source_ids: list[str], claims: Sequence[Claim], grounded: bool
+        self, index: int, section: SectionView | FinalSection, text: str, *, goes_on: bool = False
     ) -> list[FinalSection]:
-        """Return what a section's releasable text adds to what has left of it."""
+        """Return what a section's releasable text adds to what has left of it, and marks that are owed at its end."""
         sent = self._sent.get(index)
         start = len(sent.text) if sent else 0
-        if len(text) <= start or (sent and sent.changed):
+        owed = sent is not None and sent.owes_marks and not goes_on
+        if (len(text) <= start and not (owed and len(text) == start)) or (sent and sent.changed):
             return []
         if sent is None:
             sent = self._sent[index] = _Sent(self._positions)
             self._positions += 1
-        sent.text = text
-        within = [claim for claim in claims if claim["end"] <= len(text)]
-        return [FinalSection(sent.position, text, source_ids, within, start, grounded)]
+        ids = section.source_ids if isinstance(section, FinalSection) else section.cited_ids
+        within = [claim for claim in section.claims if claim["end"] <= len(text)]
+        part = FinalSection(
+            sent.position, text, ids, within, start, section.grounded, open=goes_on, owes_marks=sent.owes_marks
+        )
+        sent.text, sent.owes_marks = text, part.keeps_marks
+        return [part]
 
     def _stopped(self) -> list[FinalSection]:
         """Return what stands and has not left yet, and a correction of what has left and failed since."""
@@ -197,7 +235,7 @@ class SectionBuffer:
             sent = self._sent.get(index)
             text = section.text[: self._end_of_release(section)] if self._only_checked else section.standing_text
             if sent is None or text.startswith(sent.text):
-                ready += self._part(index, text, section.cited_ids, section.claims, section.grounded)
+                ready += self._part(index, section, text)
                 continue
             failed = [claim for claim in section.claims if has_failed_claim(claim) and _has_left(claim, sent)]
             if failed and not sent.corrected:
@@ -224,7 +262,7 @@ class SectionBuffer:
             sent = self._sent.get(index)
             if sent and not sent.changed and not section.text.startswith(sent.text):
                 raise Retracted
-            ready += self._part(index, section.text, section.source_ids, section.claims, section.grounded)
+            ready += self._part(index, section, section.text)
         return ready
 
 

@@ -1,4 +1,4 @@
-"""citewell eval gate: judge both families on the golden set against the committed thresholds and baseline."""
+"""citewell eval gate: judge both families on the gate's own sets against the committed thresholds and baseline."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def gate(
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Keep both run folders here, to inspect each question.", show_default=False),
+        typer.Option("--out", help="Keep the run folders here, to inspect each question.", show_default=False),
     ] = None,
     write_baseline: Annotated[
         bool,
@@ -29,7 +29,7 @@ def gate(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Judge a change on the golden set: by thresholds, and by a paired comparison with the committed baseline.
+    """Judge a change on the golden set and our own manuals: by thresholds, and paired with the committed baseline.
 
     Exits with 9 if a bound breaks its threshold or a measure is significantly worse than the baseline.
     """

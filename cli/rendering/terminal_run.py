@@ -11,7 +11,7 @@ from rich.status import Status
 from rich.text import Text
 
 from answers.standing import RunView
-from cli.rendering.transcript import quoted, show_citations, show_doubts, show_nearest
+from cli.rendering.transcript import answerhood_line, quoted, show_citations, show_doubts, show_nearest
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
 from graph import events, evidence
@@ -205,6 +205,10 @@ class TerminalRun:
         if doubted:
             self._answer.print()
             show_doubts(self._answer, doubted)
+        answerhood = message.get("assessment", {}).get("answerhood")
+        if answerhood is not None:
+            self._answer.print()
+            show_indented(self._answer, answerhood_line(answerhood), 2)
         if message.get("nearest"):
             self._answer.print()
             show_nearest(self._answer, message["nearest"])

@@ -17,6 +17,7 @@ INDENT = 6
 NEAREST_SHOWN = 150
 NOT_GROUNDED = "(from the model's own knowledge, not checked)"
 FRESHNESS_STYLE = {"moved": "yellow", "changed": "bold red", "deleted": "bold red"}
+ANSWERHOOD = ((0.75, "likely"), (0.5, "perhaps"), (0.0, "doubtful"))
 VERDICT_STYLE = {"supported": "green", "unverified": "yellow", "unsupported": "red", "contradicted": "bold red"}
 
 
@@ -38,6 +39,8 @@ def show_citations(console: Console, citations: list[Citation], sources: list[So
             marker = Text(f"  [{index}] ", style="bold cyan")
             show_indented(console, _place(by_index[index]), INDENT, first=marker)
         show_indented(console, _verdict(citation), INDENT)
+        for each in citation.get("context", []):
+            show_indented(console, Text(f"{each['role']}: {one_line(each['text'])}", style="dim"), INDENT + 2)
         show_indented(console, Text(f"“{one_line(citation['quote'])}”", style="italic"), INDENT + 2)
 
 
@@ -53,6 +56,12 @@ def show_doubts(console: Console, claims: list[SectionClaim]) -> None:
         show_indented(console, Text(f"“{one_line(excerpt(claim['text'], NEAREST_SHOWN))}”"), INDENT)
         for reason in claim["reasons"]:
             show_indented(console, Text(one_line(reason), style="dim"), INDENT + 2)
+
+
+def answerhood_line(chance: float) -> Text:
+    """Return what is said of the chance that an answer answers the question, apart from the verdicts on its claims."""
+    word = next(word for least, word in ANSWERHOOD if chance >= least)
+    return Text.assemble("Answers the question: ", word, (f" ({chance:.2f})", "dim"))
 
 
 def show_nearest(console: Console, sources: list[Source]) -> None:

@@ -28,6 +28,8 @@ def show_verdicts(console: Console, found: "Verification", files: Sequence[str])
             INDENT + 2,
         )
         for quote in claim["citations"]:
+            for each in quote.get("context", []):
+                show_indented(console, Text(f"{each['role']}: {one_line(each['text'])}", style="dim"), INDENT + 4)
             show_indented(console, Text(f"“{one_line(quote['quote'])}”", style="italic"), INDENT + 4)
             show_indented(console, Text(_place(quote, files), style="dim"), INDENT + 4)
 

@@ -24,8 +24,9 @@ class Metric:
     """A measure. ``title`` is its display name, ``means`` explains in one line what is counted.
 
     With ``stratum`` the figure is the mean of the strata's means, as for a balanced accuracy; a run that lacks one of
-    ``strata`` has no figure. ``among`` selects the records to measure, if that depends on several records. With
-    ``quantile`` the figure is that quantile of all observations instead of their mean.
+    ``strata`` has no figure, and a record outside of them is not measured. ``among`` selects the records to measure,
+    if that depends on several records. With ``quantile`` the figure is that quantile of all observations instead of
+    their mean.
     """
 
     name: str
@@ -49,7 +50,8 @@ class Metric:
         parts: dict[str, list[list[float]]] = {name: [[] for _ in place] for name in self.strata or ("",)}
         for record in chosen:
             stratum = "" if self.stratum is None else self.stratum(record)
-            parts[stratum][place[record["case_id"]]].extend(self.observe(record))
+            if stratum in parts:
+                parts[stratum][place[record["case_id"]]].extend(self.observe(record))
         return list(parts.values())
 
     def measured(self, records: Sequence[Record]) -> Interval | None:

@@ -19,7 +19,7 @@ from text.scripts import HAN_AND_KANA
 
 
 def _right(record: Record) -> Sequence[float]:
-    return (float(record["outcome"] == record["expected"]),)
+    return () if record["expected"] == "either" else (float(record["outcome"] == record["expected"]),)
 
 
 def _right_where(expected: str, record: Record) -> Sequence[float]:

@@ -7,6 +7,7 @@ from evals.metrics.alce import ALCE
 from evals.metrics.answer_metrics import ABSTENTION, ANSWERS
 from evals.metrics.citation_metrics import EVIDENCE, PROOF, VERDICTS
 from evals.metrics.cost_metrics import COST
+from evals.metrics.governed_metrics import GOVERNED
 from evals.metrics.manual_metrics import MANUALS
 from evals.metrics.retrieval_metrics import PAGES, RETRIEVAL
 
@@ -14,6 +15,7 @@ GROUPS: Mapping[str, tuple[Metric, ...]] = {
     "Citations against gold evidence": EVIDENCE,
     "Proof": PROOF,
     "Manuals": MANUALS,
+    "Governed sentences": GOVERNED,
     "Citations by support (ALCE)": ALCE.metrics,
     "Refusals": ABSTENTION,
     "Verdicts of claims": VERDICTS,

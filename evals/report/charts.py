@@ -163,6 +163,11 @@ SCORE_BINS = 20
 PARTS = 4  # of an axis
 RANKS = {"1": (1, 1), "2": (2, 2), "3": (3, 3), "4–5": (4, 5), "6–10": (6, 10), "later": (11, 10_000)}
 OUTCOMES = ("answered", "abstained", "failed", "cancelled")
+_EXPECTED = {
+    "answered": "an answer",
+    "abstained": "a refusal: no document has the answer",
+    "either": "a refusal, or an answer with what governs it",
+}
 
 
 def outcomes(records: Sequence[Record]) -> Markup:
@@ -183,7 +188,7 @@ def outcomes(records: Sequence[Record]) -> Markup:
 def _expected(record: Record) -> str:
     if record["variant"] == "removed":
         return "a refusal: the documents were removed"
-    return "an answer" if record["expected"] == "answered" else "a refusal: no document has the answer"
+    return _EXPECTED[record["expected"]]
 
 
 def distributions(records: Sequence[Record]) -> Markup:

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from evals.error_analysis import KINDS, TITLES, ErrorKind, RecordError, errors_of, is_gold
+from evals.error_analysis import KINDS, TITLES, ErrorKind, RecordError, documents_with_gold, errors_of, is_gold
 from evals.metrics.metric_groups import TAGS
-from evals.metrics.retrieval_metrics import gold_documents, ranked_documents
+from evals.metrics.retrieval_metrics import ranked_documents
 from evals.records import CitationRecord, ClaimRecord, GoldSentence, Record
 from evals.report.html_markup import Markup, counted, element, folded, joined, shown
+from graph.evidence import CitationContext
 
 RANKED = 10
 
@@ -21,6 +22,7 @@ def expected(record: Record) -> Markup:
         element("p", _expectation(record)),
         *(_alternative(place, chosen, record) for place, chosen in enumerate(record["evidence"])),
         *_passages(record),
+        *_trap(record),
         *_ranking(record),
     )
 
@@ -43,9 +45,11 @@ def _expectation(record: Record) -> str:
             "the documents with the answer were removed from" if record["variant"] == "removed" else "it is not in"
         )
         return f"A refusal: {removed} the library."
-    if record["answers"]:
-        return "An answer that contains " + " or ".join(f"“{answer}”" for answer in record["answers"]) + "."
-    return "An answer."
+    groups = [group for group in (record["answers"], *record.get("all_of", [])) if group]
+    contains = ", and ".join(" or ".join(f"“{answer}”" for answer in group) for group in groups)
+    if record["expected"] == "either":
+        return "A refusal, or an answer that quotes the trap together with what governs it."
+    return f"An answer that contains {contains}." if contains else "An answer."
 
 
 def _alternative(place: int, chosen: list[GoldSentence], record: Record) -> Markup:
@@ -66,11 +70,22 @@ def _passages(record: Record) -> list[Markup]:
     return parts
 
 
+def _trap(record: Record) -> list[Markup]:
+    trap = record.get("trap")
+    if trap is None:
+        return []
+    parts = [element("h4", "The trap"), element("blockquote", trap["text"]), element("h4", "What governs it")]
+    return [*parts, element("blockquote", trap["governs"]) if trap["governs"] else element("p", _HIDDEN)]
+
+
+_HIDDEN = "It is struck out or hidden."
+
+
 def _ranking(record: Record) -> list[Markup]:
     ranked = ranked_documents(record["retrieved"])
     if not ranked:
         return []
-    gold = frozenset[str]().union(*gold_documents(record))
+    gold = documents_with_gold(record)
     best = {segment["document"]: segment["score"] for segment in reversed(record["retrieved"])}
     items = [
         element(
@@ -125,14 +140,28 @@ def _citation(citation: CitationRecord, record: Record) -> Markup:
     mistakes = [
         text for fine, text in ((citation["exact"], "not exact"), (citation["offered"], "not a source")) if not fine
     ]
-    return _quoted(citation["quote"], citation["document"], gold=is_gold(record, citation), mistakes=tuple(mistakes))
+    return _quoted(
+        citation["quote"],
+        citation["document"],
+        gold=is_gold(record, citation),
+        mistakes=tuple(mistakes),
+        context=citation.get("context", []),
+    )
 
 
-def _quoted(text: str, document: str, *, gold: bool, mistakes: tuple[str, ...] = ()) -> Markup:
+def _quoted(
+    text: str,
+    document: str,
+    *,
+    gold: bool,
+    mistakes: tuple[str, ...] = (),
+    context: Sequence[CitationContext] = (),
+) -> Markup:
     chips = [element("span", mistake, class_="chip wrong") for mistake in mistakes]
     if gold:
         chips.append(element("span", "gold", class_="chip gold"))
-    return element("blockquote", text, element("footer", document, *chips), class_="gold" if gold else None)
+    hangs_on = [element("div", f"{each['role']}: {each['text']}", class_="reasons") for each in context]
+    return element("blockquote", *hangs_on, text, element("footer", document, *chips), class_="gold" if gold else None)
 
 
 OPEN_AT_FIRST = 8

@@ -13,8 +13,9 @@ from evals.report.charts import interval_bar
 from evals.report.html_markup import Markup, counted, element, folded, joined, shown, table
 from evals.run_folder import Configuration, RunFolder
 from graph.errors import InvalidRequest
+from tools.settings import EXTRACTIVE
 
-GATED = "golden"
+GOLDEN, OWN_MANUALS = "golden", "manual_gate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,13 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def committed_baseline(configuration: Configuration) -> Baseline | None:
-    """Return the gate's baseline for a run of the golden set; None if the gate has no such run."""
-    if configuration["data"]["name"] != GATED:
+    """Return the gate's baseline for a run of one of its sets; None if the gate has no such run."""
+    run = configuration["options"]["model"]
+    if configuration["data"]["name"] == OWN_MANUALS and run == EXTRACTIVE:
+        run = "manuals"
+    elif configuration["data"]["name"] != GOLDEN:
         return None
-    measures = load_baseline().get(configuration["options"]["model"], {})
+    measures = load_baseline().get(run, {})
     figures = {name: figure_of(BY_NAME[name], questions) for name, questions in measures.items() if name in BY_NAME}
     means = {name: figure.mean for name, figure in figures.items() if figure is not None}
     return Baseline(name="the gate's committed figures", means=means) if means else None

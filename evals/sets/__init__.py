@@ -10,6 +10,7 @@ from pathlib import Path
 from evals.cases import Case, DataSet, Document, Sentence
 from evals.sets.clapnq import clapnq_open_set, clapnq_set
 from evals.sets.financebench import financebench_set
+from evals.sets.governed import governed_set
 from evals.sets.hotpotqa import hotpotqa_set
 from evals.sets.manuals import manuals_set
 from evals.sets.own import load_own
@@ -70,6 +71,7 @@ LOADERS: Mapping[str, Loader] = {
     "clapnq": clapnq_set,
     "clapnq-open": clapnq_open_set,
     "financebench": financebench_set,
+    "governed": governed_set,
     "hotpotqa": hotpotqa_set,
     "manuals": manuals_set,
     "own": load_own,
@@ -81,7 +83,7 @@ LOADERS: Mapping[str, Loader] = {
 
 
 def load_data_set(name: str, path: Path | None) -> DataSet:
-    """Load a data set by name: ``golden`` is our own and needs no path, any other is read from a path.
+    """Load a data set by name, from a path. ``golden`` is our own and takes none; ``governed`` is our own without one.
 
     Raises InvalidRequest for an unknown name, a missing or unexpected path, or invalid data.
     """
@@ -93,6 +95,8 @@ def load_data_set(name: str, path: Path | None) -> DataSet:
         return load_golden()
     if name not in LOADERS:
         raise InvalidRequest(f"There is no data set {name!r}; there are {', '.join(sorted([*LOADERS, 'golden']))}.")
+    if path is None and name == "governed":
+        return governed_set()
     if path is None:
         raise InvalidRequest(f"{name} is read from a path: add --path.")
     return LOADERS[name](path)

@@ -1,4 +1,4 @@
-"""Manuals as their readers have them, in HTML, reStructuredText and PDF, with questions written over them.
+"""Manuals as their readers have them, in HTML, Markdown, reStructuredText and PDF, with questions written over them.
 
 Every file below the folder is ingested from its own bytes, so that its title and text are what a user gets. Evidence is
 an exact text of a file, which need not be whole sentences of its canonical text.
@@ -17,7 +17,7 @@ from tools.library.new_documents import find_files
 from tools.parsers import parse
 
 QUESTIONS = "questions.jsonl"
-SUFFIXES = frozenset({".html", ".rst", ".pdf"})
+SUFFIXES = frozenset({".html", ".md", ".rst", ".pdf"})
 
 
 class ManualEvidence(BaseModel):

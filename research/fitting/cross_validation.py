@@ -38,15 +38,27 @@ def reader_figures(
         Fold(fit_softmax([each for each in questions if fold_of(each.group, folds) != fold], penalty))
         for fold in range(folds)
     ]
-    hits: dict[str, list[tuple[bool, bool]]] = {}
-    for each in questions:
-        scores = each.features @ fitted[fold_of(each.group, folds)].weights
-        best = each.right[np.argsort(-scores, kind="stable")[:3]]
-        hits.setdefault(each.data_set, []).append((bool(best[:1].any()), bool(best.any())))
+    names = sorted({each.data_set for each in questions})
     return {
-        name: {"n": len(found), "top1": _mean([a for a, _ in found]), "top3": _mean([b for _, b in found])}
-        for name, found in sorted(hits.items())
+        name: _hit_shares(
+            [(each, fitted[fold_of(each.group, folds)].weights) for each in questions if each.data_set == name]
+        )
+        for name in names
     }, fitted
+
+
+def unseen_figures(questions: Sequence[CandidateList], data_set: str, penalty: float) -> dict[str, float]:
+    """Return the same figures of one data set by a reader that was fitted on all the others."""
+    weights = fit_softmax([each for each in questions if each.data_set != data_set], penalty)
+    return _hit_shares([(each, weights) for each in questions if each.data_set == data_set])
+
+
+def _hit_shares(scored: Sequence[tuple[CandidateList, Floats]]) -> dict[str, float]:
+    hits: list[tuple[bool, bool]] = []
+    for each, weights in scored:
+        best = each.right[np.argsort(-(each.features @ weights), kind="stable")[:3]]
+        hits.append((bool(best[:1].any()), bool(best.any())))
+    return {"n": len(hits), "top1": _mean([a for a, _ in hits]), "top3": _mean([b for _, b in hits])}
 
 
 def fit_answerable(rows: Sequence[Row], penalty: float) -> tuple[Floats, float]:

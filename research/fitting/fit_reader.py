@@ -1,9 +1,11 @@
 """Fit of the extractive family's models, reported by cross-validation.
 
-``python -m research.fitting.fit_reader --data FOLDER [--write]`` reads XQuAD (en, zh, vi) and CLAPnq in the
-folder and our development set, searches them as a deployment would, and prints figures of held-out folds: XQuAD
-in folds of whole articles, an article in its three languages in one fold, CLAPnq in folds of questions, the
-development set in folds of documents. ``--write`` then fits on everything and writes the weights.
+``python -m research.fitting.fit_reader --data FOLDER --manuals FOLDER [--write]`` reads XQuAD (en, zh, vi), CLAPnq and
+the manuals in the first folder, our development set, and our questions over the manuals that ``debian_manuals`` lays
+out in the second. It searches them as a deployment would, and prints figures of held-out folds: XQuAD in folds of whole
+articles, an article in its three languages in one fold, CLAPnq in folds of questions, the development set in folds of
+documents, the manuals in folds of pages, a page in its languages in one. Beside them stand the figures of all manuals
+of one set by a reader that has seen none of them. ``--write`` then fits on everything and writes the weights.
 
 For unanswerable questions, XQuAD's paragraphs are removed from the library one by one, with all their statistics; a
 page without the answer is another paragraph of the same article, or the whole article except that paragraph.
@@ -22,9 +24,12 @@ from typing import Any
 import numpy as np
 
 import tools.extractive
+from answers.entries import Entry, entries_of, passage_around
 from evals.cases import sentence_spans, sentences_in
+from evals.gold_passages import quote_hits
 from evals.sets.clapnq import CLAPnqQuestion
-from graph.evidence import Hit
+from evals.sets.manuals import manuals_set
+from graph.evidence import Hit, Segment
 from research.development import load_development
 from research.fitting.cross_validation import (
     AnnotatedPage,
@@ -36,6 +41,7 @@ from research.fitting.cross_validation import (
     fold_of,
     membership_figures,
     reader_figures,
+    unseen_figures,
 )
 from research.fitting.small_models import CandidateList, Floats, fit_softmax
 from research.fitting.training_questions import (
@@ -44,9 +50,10 @@ from research.fitting.training_questions import (
     TrainingQuestions,
     gather,
     gather_development,
+    gather_manuals,
 )
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS
-from tools.extractive.extractive_family import KEPT_AT_MOST
+from tools.extractive.extractive_family import KEPT_AT_MOST, MOST_QUOTED
 from tools.extractive.reader import reader_input
 from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
 from tools.library.library import open_library
@@ -54,9 +61,10 @@ from tools.rules.candidate_sentences import CandidateSentence
 from tools.settings import load_settings
 
 FOLDS = 6
+MANUALS = ("manuals", "manuals-debian")
 PENALTY = {"reader": 30.0, "answerable": 3.0, "membership": 10.0}
 # XQuAD has six times as many questions and no titles, headings or tables; this weights both about the same.
-WEIGHT = {"xquad": 1 / 3, "development": 2.0}
+WEIGHT = {"xquad": 1 / 3, "development": 2.0, "manuals": 3.0}
 
 
 def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
@@ -64,22 +72,36 @@ def reader_rows(asked: Sequence[TrainingQuestion]) -> list[CandidateList]:
     rows: list[CandidateList] = []
     for each in asked:
         # XQuAD's paragraphs as many as the writer gets; of whole documents all that the grader chooses from.
-        hits = each.hits if each.evidence else each.hits[:KEPT_AT_MOST]
-        weight = WEIGHT["development" if each.evidence else "xquad"]
+        kind = "manuals" if each.passages else "development" if each.evidence else "xquad"
+        hits = each.hits[:KEPT_AT_MOST] if kind == "xquad" else each.hits
         seen = reader_input(each.text, hits)
         if seen is None:
             rows.append(CandidateList(each.data_set, each.group, np.zeros((0, len(FEATURES))), np.zeros(0, dtype=bool)))
             continue
         right = np.array([_is_right(each, hits, one) for one in seen.pool])
         kept = right | ~np.array([_overlaps(each.accepted, hits, one) for one in seen.pool])
-        rows.append(CandidateList(each.data_set, each.group, seen.found.features[kept], right[kept], weight))
+        kept &= np.array([one.entry.quotable for one in seen.pool])
+        rows.append(CandidateList(each.data_set, each.group, seen.found.features[kept], right[kept], WEIGHT[kind]))
     return rows
 
 
 def _is_right(asked: TrainingQuestion, hits: Sequence[Hit], one: CandidateSentence) -> bool:
+    segment = hits[one.segment].segment
+    if asked.passages:
+        return any(
+            document_id == segment.document_id and quote_hits(_quoted(segment, one.entry), text)
+            for document_id, text in asked.passages
+        )
     if asked.evidence:
         return _overlaps(asked.evidence, hits, one)
-    return hits[one.segment].segment.document_id == asked.gold and any(answer in one.text for answer in asked.answers)
+    return segment.document_id == asked.gold and any(answer in one.text for answer in asked.answers)
+
+
+def _quoted(segment: Segment, entry: Entry) -> str:
+    """Return what is quoted for an entry."""
+    entries = entries_of(segment)
+    chosen = passage_around(entries, entries.index(entry), MOST_QUOTED)
+    return segment.text[entries[chosen[0]].start - segment.start : entries[chosen[-1]].end - segment.start]
 
 
 def _overlaps(spans: frozenset[StoredSpan], hits: Sequence[Hit], one: CandidateSentence) -> bool:
@@ -128,6 +150,7 @@ def fit(gathered: TrainingQuestions) -> dict[str, Any]:
     """Fit the models on everything; return them as shipped, each with its figures on held-out folds."""
     questions = reader_rows(gathered.reading)
     reader_cv, folds = reader_figures(questions, PENALTY["reader"], FOLDS)
+    unseen = {name: unseen_figures(questions, name, PENALTY["reader"]) for name in MANUALS}
     reader = fit_softmax(questions, PENALTY["reader"])
     answerable = {
         name: _answerable(signal_rows(asked, folds), signals)
@@ -143,7 +166,8 @@ def fit(gathered: TrainingQuestions) -> dict[str, Any]:
         "provenance": {
             "fitted_by": "python -m research.fitting.fit_reader",
             "date": datetime.now(UTC).date().isoformat(),
-            "data": "XQuAD en, zh, vi and CLAPnq, the halves that docs/evaluation.md names, and evals/development",
+            "data": "the halves of XQuAD, CLAPnq and manuals that docs/evaluation.md names, research/development, and"
+            " research/data/manual_questions.jsonl over the manuals that research/fitting/debian_manuals.py lays out",
             "questions": {
                 "reader": len(questions),
                 "found": len(gathered.found),
@@ -153,7 +177,7 @@ def fit(gathered: TrainingQuestions) -> dict[str, Any]:
             "features": hashlib.sha256(names.encode()).hexdigest()[:12],
             "lambda": PENALTY,
         },
-        "reader": {"cv": reader_cv, "weights": _named(FEATURES, reader)},
+        "reader": {"cv": reader_cv, "unseen": unseen, "weights": _named(FEATURES, reader)},
         "answerable": answerable,
         "membership": {
             "cv": membership_figures(marked, PENALTY["membership"], FOLDS),
@@ -179,10 +203,11 @@ def _named(names: Sequence[str], values: Floats) -> dict[str, float]:
 def main() -> None:
     """Fit, report, and with ``--write`` write the weights."""
     parser = argparse.ArgumentParser(description="Fit the extractive family's models.")
-    parser.add_argument("--data", type=Path, required=True, help="the folder that holds xquad/ and clapnq/")
+    parser.add_argument("--data", type=Path, required=True, help="the folder that holds xquad/, clapnq/ and manuals/")
+    parser.add_argument("--manuals", type=Path, required=True, help="the folder that debian_manuals has made")
     parser.add_argument("--write", action="store_true", help="write weights.json")
     options = parser.parse_args()
-    fitted = fit(asyncio.run(_gathered(options.data)))
+    fitted = fit(asyncio.run(_gathered(options.data, options.manuals)))
     if options.write:
         path = Path(tools.extractive.__file__).with_name("weights.json")
         path.write_text(json.dumps(fitted, indent=2) + "\n", encoding="utf-8")
@@ -193,17 +218,20 @@ def main() -> None:
 def _figures(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "reader_cv": fitted["reader"]["cv"],
+        "reader_unseen": fitted["reader"]["unseen"],
         "answerable_cv": {name: each["cv"] for name, each in fitted["answerable"].items()},
         "membership_cv": fitted["membership"]["cv"],
     }
 
 
-async def _gathered(folder: Path) -> TrainingQuestions:
+async def _gathered(folder: Path, manuals: Path) -> TrainingQuestions:
     async with open_library(load_settings()) as library:
         gathered = await gather(library, folder)
-        development = await gather_development(library, load_development())
-    gathered.reading += [asked for asked in development if asked.gold is not None]
-    gathered.found += development
+        more = await gather_development(library, load_development())
+        for name, place in (("manuals", folder / "manuals"), ("manuals-debian", manuals)):
+            more += await gather_manuals(library, manuals_set(place), name)
+    gathered.reading += [asked for asked in more if asked.gold is not None]
+    gathered.found += more
     return gathered
 
 

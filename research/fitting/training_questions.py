@@ -6,17 +6,26 @@ The questions of the development set are asked with the answer in the library an
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from evals.cases import Case, DataSet, Sentence
-from evals.dataset_store import StoredDataSet, ingest_texts, stored_data_set, throwaway_workspace, without_documents
+from evals.dataset_store import (
+    StoredDataSet,
+    ingest_texts,
+    stored_data_set,
+    throwaway_workspace,
+    without_documents,
+)
 from evals.sets.clapnq import CLAPnqQuestion, load_clapnq
 from evals.sets.xquad import XQuAD, load_xquad
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery
+from graph.state import Turn
+from graph.usage import Meter
 from tools.library.ingestion import NewDocument
 from tools.library.library import Library
+from tools.rules.question_rules import RulePreparer
 
 LANGUAGES = ("en", "zh", "vi")
 CLAPNQ_GROUPS = 60
@@ -35,7 +44,7 @@ class TrainingQuestion:
     """A question with the hits to read for it. ``gold`` is the id of the document that answers it, or None.
 
     ``answers`` in the gold document, or ``evidence``, are right to quote; quoting anything else that is ``accepted`` is
-    neither right nor wrong.
+    neither right nor wrong. ``passages`` are document ids with texts: a quote that hits one is right.
     """
 
     data_set: str
@@ -46,6 +55,7 @@ class TrainingQuestion:
     answers: tuple[str, ...] = ()
     evidence: frozenset[StoredSpan] = frozenset()
     accepted: frozenset[StoredSpan] = frozenset()
+    passages: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -175,3 +185,34 @@ def _spans(stored: StoredDataSet, sentences: Iterable[Sentence]) -> frozenset[St
         StoredSpan(stored.ids[each.document], *stored.data.by_name[each.document].spans[each.index])
         for each in sentences
     )
+
+
+async def gather_manuals(library: Library, data: DataSet, name: str) -> list[TrainingQuestion]:
+    """Search for every question over manuals as a deployment would; those without evidence have no gold document.
+
+    Questions about one page share a fold, in whichever language the page is.
+    """
+    preparer = RulePreparer()
+    asked: list[TrainingQuestion] = []
+    async with stored_data_set(library, data) as (stored, identity):
+        ids = stored.ids
+        for case in data.cases:
+            text = await _standalone(preparer, case)
+            pages = [passage.document for passage in case.passages]
+            asked.append(
+                TrainingQuestion(
+                    data_set=name,
+                    group=PurePosixPath(pages[0]).name if pages else case.case_id,
+                    text=text,
+                    hits=await searched(library, identity, text),
+                    gold=ids[pages[0]] if pages else None,
+                    passages=tuple((ids[passage.document], passage.text) for passage in case.passages),
+                )
+            )
+    return asked
+
+
+async def _standalone(preparer: RulePreparer, case: Case) -> str:
+    turns = [Turn(question=each, standalone_question=each, answer="") for each in case.before]
+    prepared = await preparer.prepare(case.question, turns, search="always", has_pages=False, meter=Meter())
+    return prepared.standalone_question

@@ -115,7 +115,7 @@ async def test_what_the_newest_release_alone_understands_comes_on_request(shared
         "type": "source",
         "sourceType": "url",
         "id": "c1",
-        "url": "https://wiki.example/handbook",
+        "url": "https://wiki.example/handbook#leave",
         "title": "Staff handbook",
     }
     assert text["text"][citation["startIndex"] : citation["endIndex"]] == citation["citedText"]

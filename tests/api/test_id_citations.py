@@ -365,7 +365,8 @@ async def test_a_short_answer_cites_what_was_read_be_there_a_document_that_reads
     model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
 ) -> None:
     """The seed's complaint: guessed afterwards, a name alone is found in a heading, or in another document."""
-    one, other = await upload(model_client, PAGES), await upload(model_client, PAGES)
+    alike = [PAGES[0], [PAGES[1][0], "Thư ký hội đồng là bà Mai Anh."], PAGES[2]]  # copies would be one source
+    one, other = await upload(model_client, PAGES), await upload(model_client, alike)
     assert one != other
     notebook = NotebookClient(model_client)
     for document_id in (one, other):

@@ -94,7 +94,7 @@ async def test_the_stream_helper_and_the_whole_answer_are_the_same(extractive: A
     cited = annotation.url_citation
     span = str(whole.message.content)[cited.start_index : cited.end_index]
     assert span == "Every employee gets 25 days of annual leave a year."
-    assert (cited.title, cited.url) == ("Staff handbook", "https://wiki.example/handbook")
+    assert (cited.title, cited.url) == ("Staff handbook", "https://wiki.example/handbook#leave")
     assert str(whole.message.content)[cited.end_index :].startswith("[1]")
 
 
@@ -369,7 +369,7 @@ async def test_a_failure_takes_open_webui_out_of_its_waiting(
 async def test_marks_become_links_for_clients_that_show_markdown_alone(extractive: AsyncOpenAI) -> None:
     links: Any = {"extra_headers": {"X-Citewell-Links": "true"}}
     chunks = await chunks_of(extractive, **asked(LEAVE), **links)
-    assert "[[1]](https://wiki.example/handbook)" in text_of(chunks)
+    assert "[[1]](https://wiki.example/handbook#leave)" in text_of(chunks)
     whole = (await extractive.chat.completions.create(**asked(LEAVE), **links)).choices[0].message
     assert whole.content == text_of(chunks)
     for annotation in whole.annotations or []:

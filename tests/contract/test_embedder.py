@@ -51,6 +51,22 @@ class TestEndpointEmbedder(EmbedderContract):
         assert request.body == {"input": ["one", "two"], "model": "m", "encoding_format": "float"}
 
 
+@pytest.mark.parametrize(
+    ("model", "text", "coverage"),
+    [
+        ("bge-m3", "Phà rời bến cảng vào buổi trưa.", 1.0),
+        ("anything", "渡轮中午离开港口。", 1.0),
+        ("BAAI/bge-small-en-v1.5", "The ferry leaves at noon.", 1.0),
+        ("BAAI/bge-small-en-v1.5", "渡轮中午离开港口。", 0.1),
+    ],
+)
+async def test_a_model_counts_for_every_language_that_it_may_know(
+    server: ScriptedEndpoint, model: str, text: str, coverage: float
+) -> None:
+    async with connected(server, model=model) as embedder:
+        assert embedder.coverage(text) == coverage
+
+
 def reply(status: int, body: Any) -> Callable[[ModelRequest], Reply]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return lambda _: Reply(status=status, body=data)

@@ -72,6 +72,29 @@ def test_a_broken_file_is_named_and_the_rest_go_in(home: Home, write: Writer) ->
     assert people.out == "1 unchanged, 2 refused.\n"
 
 
+def test_what_a_file_lost_is_said_below_it(home: Home, write: Writer) -> None:
+    write("struck/tides.md", "High tide is at noon. ~~Low tide is at one.~~")
+    done = home.citewell("ingest", "struck", "-w", "struck")
+    assert done.code == Exit.OK
+    assert "tides.md" in done.out.splitlines()[0]
+    assert done.out.splitlines()[1] == " " * 11 + "Struck-out or hidden text was left out (1 passage)."
+    again = home.citewell("ingest", "struck", "-w", "struck", "--json").json
+    assert again["documents"][0]["left_out"] == ["Struck-out or hidden text was left out (1 passage)."]
+
+
+def test_one_file_under_two_names_is_one_source_and_two_documents(home: Home, write: Writer) -> None:
+    text = "# Tides\n\nHigh tide at the mole is at noon.\n"
+    write("twice/tides.md", text)
+    write("twice/copy of tides.md", text)
+    assert home.citewell("ingest", "twice", "-w", "twice").code == Exit.OK
+    listed = home.citewell("documents", "list", "-w", "twice", "--json").json["documents"]
+    assert sorted(Path(each["metadata"]["file_path"]).name for each in listed) == ["copy of tides.md", "tides.md"]
+    found = home.citewell("search", "When is high tide at the mole?", "-w", "twice", "--json").json
+    assert len(found["hits"]) == 1
+    answer = home.citewell("ask", "When is high tide at the mole?", "-w", "twice", "--json").json
+    assert (len(answer["sources"]), len(answer["citations"])) == (1, 1)
+
+
 def test_an_answer_comes_with_its_proof(home: Home, kiln: str) -> None:
     done = home.citewell("ask", "To how many degrees is the kiln fired?", "-w", "kiln", "--json")
     assert done.code == Exit.OK

@@ -1,5 +1,12 @@
 """Sources that contradict each other on what an answer says: noticed, quoted both, and told in order."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from answers.disagreements import document_date
+from graph.evidence import Segment
 from graph.ports import Revision
 from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
 from tests.graph.asking import FOOD, LEAVE, Asked
@@ -19,7 +26,10 @@ async def test_an_answer_that_another_source_contradicts_says_so_and_quotes_both
     assert "25" in told.reason
     assert "30" in told.reason
     message = await session.message(state)
-    assert message["disagreements"] == [{"segment_ids": told.segment_ids, "reason": told.reason}]
+    (disagreement,) = message["disagreements"]
+    assert (disagreement["segment_ids"], disagreement["reason"]) == (told.segment_ids, told.reason)
+    assert (disagreement["code"], disagreement["parts"]) == ("another_value", ["25 days", "30 days"])
+    assert [each["quote"] for each in disagreement["positions"]] == [LEAVE.text[:34], MEMO.text]
     first, last = message["sections"]
     assert first["text"] == "Staff get 25 days of annual leave."
     assert "“Staff get 25 days of annual leave.”" in last["text"]
@@ -83,3 +93,83 @@ async def test_a_title_that_is_a_link_goes_out_of_the_section_and_is_reported() 
     assert "evil.example" not in state.sections[1]["text"]
     (removed,) = session.told("content_removed")
     assert (removed.section_index, removed.kind) == (1, "image")
+
+
+def dated(name: str, days: int, **fields: Any) -> Segment:
+    return replace(segment(name, 0, f"Staff get {days} days of annual leave a year."), title="Leave", **fields)
+
+
+OLD = dated("old", 20, metadata={"date": "2023-01-15"})
+NEW = dated("new", 25, metadata={"Updated": "2024-06"})
+NEWEST = dated("newest", 30, metadata={"date": 2025})
+
+
+@pytest.mark.parametrize("order", [[OLD, NEW], [NEW, OLD]])
+@pytest.mark.parametrize("cited", [["old", "new"], ["new", "old"], ["old"], ["new"]])
+async def test_it_is_said_once_with_values_and_dates_the_newest_first(order: list[Segment], cited: list[str]) -> None:
+    quotes = {each.document_id: quote(each.text, each.segment_id) for each in order}
+    family = ScriptedFamily(drafts=[[draft for name in cited for draft in quotes[name]]])
+    state = await Asked(MemoryLibrary(order), family).ask("staff get days of annual leave a year", min_score=0.1)
+    (told,) = state.disagreements
+    assert told["parts"] == ["25 days", "20 days"]
+    assert [(each["date"], each["dated_by"]) for each in told["positions"]] == [
+        ("2024-06", "document"),
+        ("2023-01-15", "document"),
+    ]
+    assert state.sections[-1]["text"] == (
+        f"The sources disagree. The newest says “{NEW.text}” (Leave, 2024-06), "
+        f"an older one “{OLD.text}” (Leave, 2023-01-15)."
+    )
+    assert len(state.sections) == len(cited) + 1
+
+
+async def test_three_sources_that_disagree_are_one_disagreement() -> None:
+    family = ScriptedFamily(drafts=[quote(NEW.text, "new:0")])
+    session = Asked(MemoryLibrary([OLD, NEW, NEWEST]), family)
+    state = await session.ask("staff get days of annual leave a year", min_score=0.1)
+    (told,) = state.disagreements
+    assert told["segment_ids"] == ["newest:0", "new:0", "old:0"]
+    assert told["parts"] == ["30 days", "25 days", "20 days"]
+
+
+async def test_copies_are_one_source_and_do_not_disagree() -> None:
+    text = "Row 1 of the plan costs 20 euros a month. Row 2 of the plan costs 30 euros a month."
+    copies = [replace(segment(name, 0, text), title=f"Plan {name}") for name in ("a", "b", "c")]
+    session = Asked(MemoryLibrary(copies), ScriptedFamily(drafts=[quote(text[:41], "a:0")]))
+    state = await session.ask("row 1 of the plan costs euros", min_score=0.1)
+    assert [row["segment_id"] for row in state.sources] == ["a:0"]
+    assert state.disagreements == []
+    (graded,) = session.told("sources_graded")
+    assert graded.dropped == []
+
+
+async def test_a_conflict_with_copies_is_said_once() -> None:
+    copies = [replace(OLD, document_id=name, title=name) for name in ("x", "y", "z")]
+    family = ScriptedFamily(drafts=[[*quote(NEW.text, "new:0"), *quote(OLD.text, "x:0")]])
+    state = await Asked(MemoryLibrary([*copies, NEW]), family).ask("staff get days of annual leave a year")
+    (told,) = state.disagreements
+    assert told["segment_ids"] == ["new:0", "x:0"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "stored", "date"),
+    [
+        ({"date": "2024/3/1"}, "", ("2024-03-01", "document")),
+        ({"Last-Modified": "2024-03-01T10:00:00Z"}, "2026-01-02T00:00:00+00:00", ("2024-03-01", "document")),
+        ({"date": "soon", "published": "2020-13-40"}, "2026-01-02T00:00:00+00:00", ("2026-01-02", "library")),
+        ({"date": True}, "", ("", "")),
+    ],
+)
+def test_the_date_of_a_document(metadata: dict[str, Any], stored: str, date: tuple[str, str]) -> None:
+    assert document_date(replace(OLD, metadata=metadata, updated_at=stored)) == date
+
+
+async def test_dates_of_storing_order_what_has_no_date_of_its_own() -> None:
+    one = dated("one", 20, updated_at="2026-03-01T08:00:00+00:00")
+    two = dated("two", 25, updated_at="2026-03-02T08:00:00+00:00")
+    family = ScriptedFamily(drafts=[quote(one.text, "one:0")])
+    state = await Asked(MemoryLibrary([one, two]), family).ask("staff get days of annual leave a year", min_score=0.1)
+    assert state.sections[-1]["text"] == (
+        f"The sources disagree. One says “{two.text}” (Leave, stored 2026-03-02), "
+        f"another “{one.text}” (Leave, stored 2026-03-01)."
+    )

@@ -3,6 +3,7 @@
 import pytest
 
 from graph.errors import DatabaseUnavailable
+from graph.ports import DraftClosed, DraftOpened, DraftText
 from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
 from tests.graph.asking import LEAVE, Asked, proven
 
@@ -19,7 +20,7 @@ async def test_a_question_is_searched_graded_written_and_proven() -> None:
         "check_claims",
         "assess_quality",
     ]
-    assert proven(state) == [("handbook:0", 0, 34, "supported"), ("handbook:0", 35, 63, "supported")]
+    assert proven(state) == [("handbook:0", 0, 63, "supported")] * 2  # one passage, repeated in two sentences
     assert "".join(event.delta for event in session.told("text_delta")) == LEAVE.text
     assert session.told("sources_graded")[0].sources[0]["excerpt"] == LEAVE.text
 
@@ -144,3 +145,20 @@ async def test_a_section_that_cites_two_documents_is_proven_in_both() -> None:
     session = Asked(family=ScriptedFamily(drafts=[quote(text, "handbook:1", "kitchen:0")]))
     state = await session.ask("salaries paid kitchen closes")
     assert [(row[0], row[3]) for row in proven(state)] == [("handbook:1", "supported"), ("kitchen:0", "supported")]
+
+
+async def test_a_passage_that_is_repeated_grows_while_it_is_written_and_is_quoted_once() -> None:
+    parts = ("Staff get 25 days of annual ", "leave. Unused days expire in ", "March. The kitchen is far away.")
+    text = "".join(parts)
+    drafts = [DraftOpened(source_ids=("handbook:0",)), *map(DraftText, parts), DraftClosed(text, ("handbook:0",))]
+    session = Asked(family=ScriptedFamily(drafts=[drafts]))
+    state = await session.ask("days of annual leave")
+    told = [event.claim["citations"][0] for event in session.told("claim_checked")]
+    assert [(each["start"], each["end"]) for each in told] == [(0, 34), (0, 63)]
+    (checked,) = session.told("section_checked")
+    assert [[(each["start"], each["end"]) for each in claim["citations"]] for claim in checked.claims[:2]] == [
+        [(0, 63)],
+        [(0, 63)],
+    ]
+    message = await session.message(state)
+    assert [each["quote"] for each in message["citations"] if each["verdict"] == "supported"] == [LEAVE.text]

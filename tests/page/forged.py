@@ -101,7 +101,14 @@ class Forgery:
         }
 
     def document(self, number: int) -> dict[str, Any]:
-        more = {"segments": 3, "page_count": 3, "updated_at": NOW, "expires_at": None, "media_type": self.text()}
+        more = {
+            "segments": 3,
+            "page_count": 3,
+            "updated_at": NOW,
+            "expires_at": None,
+            "media_type": self.text(),
+            "left_out": [self.text()],
+        }
         return {**self.source(number), "document_id": uuid(number), "owner": self.text(), **more}
 
     def session(self, number: int) -> dict[str, Any]:
@@ -177,7 +184,14 @@ class Forgery:
 
     def _assessment(self) -> dict[str, Any]:
         counts = {verdict: SECTIONS // 4 for verdict in VERDICTS}
-        return {"supported": True, "utility": 0.5, "claims": counts, "reason": self.text(), "model_score": None}
+        return {
+            "supported": True,
+            "utility": 0.5,
+            "claims": counts,
+            "reason": self.text(),
+            "model_score": None,
+            "answerhood": 0.7,
+        }
 
     def _fallback(self) -> dict[str, str]:
         return {"code": self.key(), "message": self.text(), "suggestion": self.text()}

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,21 @@ async def test_an_unchanged_document_writes_no_row(ingestor: Ingestor, database:
     again = await ingestor.ingest(ME, document)
     assert (again.status, again.segments) == ("unchanged", first.segments)
     assert await versions(database) == before
+
+
+async def test_what_of_a_file_is_not_in_its_text_is_kept_and_told(ingestor: Ingestor, documents: Documents) -> None:
+    struck = NewDocument(document_id=str(uuid4()), name="lamp.md", data=b"Two lamps. ~~Three lamps.~~ <!-- why -->")
+    told = ["Struck-out or hidden text was left out (2 passages)."]
+    first = await ingestor.ingest(ME, struck)
+    again = await ingestor.ingest(ME, struck)
+    assert (first.left_out, again.left_out, again.status) == (told, told, "unchanged")
+    stored = await documents.get(ME, first.document_id)
+    [listed] = (await documents.list(ME, document_ids=[first.document_id])).documents
+    assert (stored.left_out, listed.left_out) == (told, told)
+    assert stored.metadata == {"file_path": "lamp.md"}
+    mended = await ingestor.ingest(ME, replace(struck, data=b"Two lamps. "))
+    assert (mended.left_out, mended.status) == ([], "updated")
+    assert (await documents.get(ME, first.document_id)).left_out == []
 
 
 async def test_a_change_of_fields_updates_the_row_alone(ingestor: Ingestor, database: Database) -> None:

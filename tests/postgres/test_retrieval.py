@@ -343,3 +343,16 @@ async def test_bigrams_are_weighed_among_segments_of_their_script(database: Data
     await store(database, [await made(100 + n, prose(20)) for n in range(300)])
     among_others = [(hit.segment.document_id, hit.score) for hit in (await searcher.search(query)).hits]
     assert among_others == [(document_id, pytest.approx(score)) for document_id, score in alone]
+
+
+async def test_copies_take_no_places_of_other_texts(database: Database) -> None:
+    text = "The harbour ferry leaves the north pier every hour until ten in the evening."
+    copies = [await made(number, text, title=f"Copy {number}") for number in range(1, 6)]
+    others = [await made(number, f"{text} Note {number} of the harbour office.", size=400) for number in range(6, 9)]
+    await store(database, [*copies, *others])
+    found = await HybridSearcher(database, Workspaces(database), HashEmbedder()).search(
+        SearchQuery("When does the harbour ferry leave?", ME, top_k=3)
+    )
+    texts = [hit.segment.text for hit in found.hits]
+    assert len(texts) == len(set(texts)) == 3
+    assert text in texts

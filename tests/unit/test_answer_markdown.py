@@ -223,10 +223,14 @@ def test_a_claim_hangs_on_its_lead_in_its_parents_and_its_header() -> None:
     [
         ("Plain text.", "Plain text.^"),
         ("| A | B |\n|---|---|\n| x | y |", "| A | B |\n|---|---|\n| x | y^ |"),
-        ("It is so.\n\n```\ncode\n```", "It is so.^\n\n```\ncode\n```"),
+        ("It is so.\n\n```\ncode\n```", "It is so.\n\n```\ncode\n```^"),  # in a line of its own below it
+        ("It is so.\n\n```\ncode", "It is so.^\n\n```\ncode"),
+        ("It is so.\n\n    code", "It is so.^\n\n    code"),
+        ("- It is so.\n\n  ```\n  code\n  ```", "- It is so.^\n\n  ```\n  code\n  ```"),
         ("A | B\n---|---", "A | B^\n---|---"),
         ("## Title ##", "## Title^ ##"),
-        ("```\ncode\n```", None),
+        ("```\ncode\n```", "```\ncode\n```^"),
+        ("```\ncode", None),
     ],
 )
 def test_a_mark_stands_where_it_breaks_nothing(text: str, expected: str | None) -> None:

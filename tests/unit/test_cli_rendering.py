@@ -14,7 +14,7 @@ from rich.console import Console
 from cli.command import BY_CODE, Exit
 from cli.console import plain
 from cli.rendering.terminal_run import TerminalRun
-from cli.rendering.transcript import show_citations, show_doubts, show_nearest
+from cli.rendering.transcript import answerhood_line, show_citations, show_doubts, show_nearest
 from cli.rendering.wrapping import Flow
 from cli.tables import one_line, printable, show_table
 from graph import errors, events
@@ -277,6 +277,9 @@ def run_told(width: int) -> str:
     message = Message(
         answer="25 days.", sections=[{"text": "25 days.", "source_ids": ["d:0"]}], citations=[citation()],
         sources=[source()], family="extractive",
+        assessment={
+            "supported": True, "utility": 1.0, "claims": {}, "reason": "", "model_score": None, "answerhood": 0.8312,
+        },
     )  # fmt: skip
     told: list[events.AnyEvent] = [
         events.RunStarted(
@@ -315,11 +318,18 @@ def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
         "✓ decide_retrieval", "3 ms", "retrieval needed: a follow-up", "understood as “How many days of leave?”",
         "fallback: asked as it stands", "✓ generate_answer", "to the first words", "25 days. [1]",
         "1 unknown source id dropped", "section 1 withdrawn", "[1] Leave > Days, page 3",
-        "answered · 1 citation · 2 model calls",
+        "answered · 1 citation · 2 model calls", "Answers the question: likely (0.83)",
     ):  # fmt: skip
         assert words in flat
     assert all(cell_len(line) <= width for line in text.splitlines())
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("chance", "word"), [(1.0, "likely"), (0.75, "likely"), (0.74, "perhaps"), (0.5, "perhaps"), (0.0, "doubtful")]
+)
+def test_how_likely_an_answer_is_one_is_said_in_words(chance: float, word: str) -> None:
+    assert answerhood_line(chance).plain == f"Answers the question: {word} ({chance:.2f})"
 
 
 def test_lists_are_tables_on_a_terminal_and_tabs_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

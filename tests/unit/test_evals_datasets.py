@@ -231,7 +231,7 @@ def test_a_file_that_is_missing_is_refused(tmp_path: Path, name: str) -> None:
         load_data_set(name, tmp_path / "gone.json")
 
 
-@pytest.mark.parametrize("name", ["xquad", "rgb", "union", "own"])
+@pytest.mark.parametrize("name", ["xquad", "rgb", "union", "own", "governed"])
 def test_a_folder_that_holds_nothing_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidRequest, match="holds no"):
         load_data_set(name, tmp_path)

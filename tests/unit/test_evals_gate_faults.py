@@ -1,6 +1,6 @@
-"""Parts of the golden set through the real graph: no worse than the baseline as they are, and worse with each fault."""
+"""Parts of the gate's sets through the real graph: no worse than the baseline, and worse with each fault."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 
 import pytest
@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from evals.dataset_store import StoredDataSet, stored_data_set
 from evals.gate.gate_judging import Threshold, judge, load_baseline, load_thresholds, observed
-from evals.gate.gate_run import SCRIPTED, gate_library, load_gate_data
+from evals.gate.gate_run import MANUALS, SCRIPTED, gate_library, load_gate_data
 from evals.gate.injected_faults import FAULTS, Fault
 from evals.recorder import Recorder
 from evals.run_folder import RunOptions
@@ -18,8 +18,8 @@ from tests.conftest import NO_FILE, QUICKLY
 from tools.library.library import Library
 from tools.settings import EXTRACTIVE, Settings
 
-GOLDEN = load_gate_data()
-METRICS = GOLDEN.metrics()
+DATA = load_gate_data()
+METRICS = DATA.metrics()
 BASELINE = load_baseline()
 # What bounds a whole run says nothing of a part of it: a part is held to what the same questions gave before.
 UNBOUND = {run: dict.fromkeys(kept, Threshold()) for run, kept in load_thresholds().items()}
@@ -31,7 +31,7 @@ def asked_once(run: str, measure: str, *, least: float) -> list[str]:
     Those that a whole run asks a second time, without their evidence, are left out: here they would be asked only once.
     """
     known = BASELINE[run][measure]
-    names = [case.case_id for case in GOLDEN.data.cases if run == SCRIPTED or not case.removal]
+    names = [case.case_id for case in DATA.of_run(run).cases if run != EXTRACTIVE or not case.removal]
     found = [name for name in names if known.get(name, [[]])[0] and min(known[name][0]) >= least]
     return sorted(found, key=lambda name: -len(known[name][0]))
 
@@ -39,6 +39,7 @@ def asked_once(run: str, measure: str, *, least: float) -> list[str]:
 RECALLED = asked_once(EXTRACTIVE, "citation_recall", least=0.5)
 ANSWERED = [name for name in asked_once(EXTRACTIVE, "first_claims_supported", least=1.0) if name in RECALLED][:10]
 REFUSED = asked_once(EXTRACTIVE, "refused_when_not", least=1.0)[:8]
+RIGHT = asked_once(MANUALS, "right", least=1.0)[:8]
 CAUGHT = asked_once(SCRIPTED, "caught_wrong_number", least=1.0)[:10]
 # By which measure each fault is told, and of which questions.
 TOLD = {
@@ -56,19 +57,20 @@ TOLD = {
 
 @dataclass(frozen=True)
 class Stored:
-    """The golden set in a library, to be asked with a fault in the graph or without."""
+    """The gate's sets in a library, by run, to be asked with a fault in the graph or without."""
 
     library: Library
-    data: StoredDataSet
-    identity: Identity
+    by_run: Mapping[str, tuple[StoredDataSet, Identity]]
 
     async def worse(self, run: str, names: Iterable[str], fault: Fault | None = None) -> set[str]:
         """Ask some questions, and name the measures that are worse than in the baseline."""
         chosen = set(names)
         resources = self.library.resources if fault is None else fault(self.library.resources)
         async with open_runner(self.library, self.library.settings, durability="exit", resources=resources) as citewell:
-            recorder = Recorder(citewell, self.data, RunOptions(model=run).context(self.identity))
-            records = [await recorder.ask(case) for case in GOLDEN.data.cases if case.case_id in chosen]
+            model = SCRIPTED if run == SCRIPTED else EXTRACTIVE
+            data, identity = self.by_run[run]
+            recorder = Recorder(citewell, data, RunOptions(model=model).context(identity))
+            records = [await recorder.ask(case) for case in DATA.of_run(run).cases if case.case_id in chosen]
         measured = {name: observed(METRICS[name], records) for name in UNBOUND[run]}
         judged = judge(run, METRICS, measured, UNBOUND[run], BASELINE[run])
         return {judgement.metric.name for judgement in judged if judgement.faults}
@@ -83,13 +85,17 @@ async def stored(shared_database_url: str, tmp_path_factory: pytest.TempPathFact
         pool_size=4,
         runs=QUICKLY,
     )
-    async with gate_library(settings, GOLDEN) as library, stored_data_set(library, GOLDEN.data) as (data, identity):
-        yield Stored(library, data, identity)
+    async with (
+        gate_library(settings, DATA) as library,
+        stored_data_set(library, DATA.golden) as golden,
+        stored_data_set(library, DATA.manuals) as manuals,
+    ):
+        yield Stored(library, {EXTRACTIVE: golden, SCRIPTED: golden, MANUALS: manuals})
 
 
-@pytest.mark.parametrize(("run", "names"), [(EXTRACTIVE, [*ANSWERED, *REFUSED]), (SCRIPTED, CAUGHT)])
+@pytest.mark.parametrize(("run", "names"), [(EXTRACTIVE, [*ANSWERED, *REFUSED]), (SCRIPTED, CAUGHT), (MANUALS, RIGHT)])
 async def test_nothing_is_worse_than_the_baseline_as_it_is(stored: Stored, run: str, names: list[str]) -> None:
-    assert len(names) >= 10
+    assert len(names) >= 8
     assert await stored.worse(run, names) == set()
 
 
@@ -97,3 +103,8 @@ async def test_nothing_is_worse_than_the_baseline_as_it_is(stored: Stored, run: 
 async def test_each_fault_is_told_by_what_it_breaks(stored: Stored, name: str) -> None:
     run, names, measure = TOLD[name]
     assert measure in await stored.worse(run, names, FAULTS[name])
+
+
+@pytest.mark.parametrize("name", ["swapped_citations", "always_abstaining"])
+async def test_manuals_tell_a_fault_by_the_answers_that_are_right_no_more(stored: Stored, name: str) -> None:
+    assert {"right", "first_quote_gold"} <= await stored.worse(MANUALS, RIGHT, FAULTS[name])

@@ -170,6 +170,12 @@ def test_a_pdf_is_a_manual_too(tmp_path: Path) -> None:
     assert "nine bricks" in load_data_set("manuals", folder).by_name["kiln/parts.pdf"].text
 
 
+def test_a_markdown_file_is_a_manual_too(tmp_path: Path) -> None:
+    folder = write_manuals(tmp_path)
+    write(folder / "kiln" / "faq.md", "# Questions\n\n**May I open it?** Not before it is cold.\n")
+    assert "May I open it? Not before" in load_data_set("manuals", folder).by_name["kiln/faq.md"].text
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -210,7 +216,7 @@ async def test_the_library_of_manuals_stays_and_is_not_stored_again(manuals: Dat
             assert [getattr(report, "status", None) async for report in again] == ["unchanged"] * 8
             assert identity.workspace == kept[0].name
             listed = await citewell.library.documents.list(identity, limit=10)
-    assert {document.title for document in listed.documents} > {"Firing", "index"}  # the page's own, and the file name
+    assert {document.title for document in listed.documents} > {"Firing", "Glaze"}  # the documents' own
     assert [each["case_id"] for each in records] == ["q1", "q2", "q3"]
     assert is_right(records[0])
     assert records[1]["before"] == [manuals.cases[0].question]

@@ -1,8 +1,11 @@
 """What is wrong with a record, in words, and which mistakes make it wrong."""
 
+from typing import Any
+
 from evals.error_analysis import errors_of, is_right
-from evals.records import Record
-from tests.evals_records import FARE, citation, claim, failed, gold, record, refused, retrieved, section
+from evals.records import GoldPassage, Record
+from evals.report.report_failures import failures
+from tests.evals_records import FARE, FIRST_BOAT, citation, claim, failed, gold, record, refused, retrieved, section
 
 
 def kinds(record: Record) -> list[str]:
@@ -90,3 +93,51 @@ def test_a_missing_gold_answer_is_no_wrong_proof() -> None:
 def test_a_failed_run_says_its_error_and_a_cancelled_one_its_reason() -> None:
     assert errors_of(failed())[0].why == "model_unavailable: The model did not answer."
     assert kinds(refused(outcome="cancelled", stop_reason="server_stopped")) == ["run_failed"]
+
+
+PASSAGE = GoldPassage(document="ferry", text=FIRST_BOAT, alternative=False)
+
+
+def of_manuals(**changes: Any) -> Record:
+    """A question whose evidence is a passage, answered rightly unless told otherwise."""
+    return record(**{"evidence": [], "passages": [PASSAGE], "tags": {"language": "en", "kind": "table"}, **changes})
+
+
+def test_an_answer_over_manuals_is_wrong_without_a_passage_or_what_is_asked_for() -> None:
+    other = claim(FARE, citation(FARE, sentences=[1]))
+
+    assert kinds(of_manuals()) == []
+    assert kinds(of_manuals(claims=[other])) == ["no_gold_quoted"]
+    assert (
+        errors_of(of_manuals(claims=[other]))[0].why == "Its only quote does not hold a gold passage, or most of one."
+    )
+    assert kinds(of_manuals(claims=[other, claim()])) == ["first_quote_not_gold"]
+    assert kinds(of_manuals(all_of=[["Askvik"], ["daily", "every day"]])) == ["answer_not_contained"]
+    right = [of_manuals(), of_manuals(claims=[other, claim()])]
+    wrong = [of_manuals(claims=[other]), of_manuals(answers=["7:15"]), of_manuals(all_of=[["daily"]])]
+    assert [is_right(each) for each in (*right, *wrong)] == [True, True, False, False, False]
+
+
+def test_where_the_search_left_a_manual_is_told() -> None:
+    late = refused(evidence=[], passages=[PASSAGE], retrieved=retrieved("museum", "ferry"))
+    missed = refused(evidence=[], passages=[PASSAGE], retrieved=retrieved("museum"))
+
+    assert errors_of(late)[0].why == "It was refused (nothing relevant). The search had ranked a gold document 2 of 2."
+    assert kinds(missed) == ["refused", "gold_not_retrieved"]
+
+
+def test_the_report_lists_each_wrong_question_over_manuals_with_its_kind() -> None:
+    wrong = [
+        of_manuals(case_id="m1", claims=[claim(FARE, citation(FARE))]),
+        of_manuals(case_id="m2", answers=["7:15"], tags={"language": "vi", "kind": "value"}),
+        refused("m3", evidence=[], passages=[PASSAGE], tags={"language": "zh", "kind": "list"}),
+        record("m4", expected="abstained", evidence=[], tags={"language": "en", "kind": "unanswerable"}),
+    ]
+    markup = str(failures([*wrong, of_manuals(case_id="m5")]))
+
+    assert markup.count("data-card") == len(wrong)
+    for name, kind in (("m1", "table"), ("m2", "value"), ("m3", "list"), ("m4", "unanswerable")):
+        assert f'data-kind="{kind}"' in markup
+        assert f">{name}<" in markup
+        assert f">{kind}<" in markup
+    assert ">m5<" not in markup

@@ -281,6 +281,11 @@ def test_the_gate_holds_figures_of_its_own_runs_alone() -> None:
     assert held is not None
     assert held.means["id_validity"] == 1.0
     assert committed_baseline(configuration()) is None
+    ours = configuration(data={"name": "manual_gate", "digest": "0", "documents": 4, "questions": 60})
+    held = committed_baseline(ours)
+    assert held is not None
+    assert "right" in held.means
+    assert committed_baseline(configuration(data=ours["data"], options={"model": "mine"})) is None
 
 
 # The files and the command

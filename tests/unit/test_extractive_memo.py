@@ -1,4 +1,4 @@
-"""The writer of a run measures no sentence again that its grader has measured, and scores it as if it had."""
+"""The writer of a run measures no sentence again that its grader has measured, and goes by what the grader read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,9 +46,22 @@ def same(one: RankedSentences, other: RankedSentences) -> bool:
     )
 
 
-@pytest.mark.parametrize("kind", ["search", "page"])
-def test_a_part_of_what_was_read_is_scored_as_if_read_anew(measured: list[list[str]], kind: Any) -> None:
-    hits = [replace(hit, kind=kind) for hit in HITS]
+def test_a_part_of_a_search_keeps_its_rank_among_all_that_was_read(measured: list[list[str]]) -> None:
+    memo = ReaderMemo()
+    whole = rank_sentences(QUESTION, HITS, memo)
+    measured.clear()
+    again = rank_sentences(QUESTION, [HITS[3], HITS[1]], memo)
+    assert measured == []
+    kept = [
+        (one.text, score) for one, score in zip(whole.candidates, whole.scores, strict=True) if one.segment in (1, 3)
+    ]
+    assert [(one.text, score) for one, score in zip(again.candidates, again.scores, strict=True)] == kept
+    assert {one.segment for one in again.candidates if one.text.startswith("|")} == {1}
+    assert again.answerable == whole.answerable
+
+
+def test_a_part_of_the_pages_is_scored_as_if_read_anew(measured: list[list[str]]) -> None:
+    hits = [replace(hit, kind="page") for hit in HITS]
     memo = ReaderMemo()
     rank_sentences(QUESTION, hits, memo)
     measured.clear()

@@ -7,7 +7,7 @@ from graph.usage import Meter
 from text.language import language
 from tools.extractive.subquestions import split_question
 from tools.rules.follow_ups import standalone
-from tools.rules.question_rules import RulePreparer
+from tools.rules.question_rules import RulePreparer, RuleRewriter, neutral_words
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
 
@@ -163,3 +163,22 @@ async def test_long_messages_are_prepared_in_one_pass(piece: str) -> None:
     prepared = await RulePreparer().prepare(question, turns, search="auto", has_pages=False, meter=Meter())
     assert prepared.needs_retrieval
     assert len(split_question(prepared.standalone_question)) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Giá trị mặc định của max_connections là gì?", "max_connections"),
+        ("Lệnh docker-compose trong Ubuntu 22.04 làm gì?", "docker-compose Ubuntu 22.04"),
+        ("PostgreSQL 如何 vacuum 表？", "PostgreSQL vacuum"),
+        ("Wie hoch ist der Wert von work_mem in PostgreSQL 15?", "work_mem PostgreSQL 15"),
+        ("Làm thế nào để xin nghỉ phép?", ""),
+        ("怎样请假？", ""),
+    ],
+)
+async def test_a_search_in_another_language_takes_what_both_write_alike(question: str, words: str) -> None:
+    assert neutral_words(question) == words
+    rewriting = await RuleRewriter().rewrite(question, [question], language="en", meter=Meter())
+    assert not words or rewriting.query == words
+    again = await RuleRewriter().rewrite(question, [question, rewriting.query], language="en", meter=Meter())
+    assert again.query != words or not words

@@ -1,13 +1,14 @@
 """What has become of quotes when their documents were edited: exact over scripts of edits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.evidence import Citation, Identity, Page, Segment
+from graph.evidence import Citation, CitationContext, ContextSlice, Identity, Page, Segment, SegmentBlock
 from tools.library.freshness import PlacedQuote, check_freshness, relocate_quotes
 
 ME = Identity()
@@ -236,3 +237,39 @@ def test_whatever_is_found_stands_there(text: str, pairs: list[tuple[int, str]])
     quotes = [PlacedQuote(start, quote) for start, quote in pairs]
     for quoted, at in relocate_quotes(quotes, text).items():
         assert text[at : at + len(quoted.quote)] == quoted.quote
+
+
+class Defined(Shelf):
+    """A shelf whose segments hang on the term in the first line of their document."""
+
+    async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
+        return [self._defined(each) for each in await super().read_segments(segment_ids, identity)]
+
+    async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
+        pages = await super().read_pages(document_ids, identity)
+        return [replace(page, segments=tuple(map(self._defined, page.segments))) for page in pages]
+
+    def _defined(self, segment: Segment) -> Segment:
+        term = self._pages[segment.document_id].segments[0].text.split("\n")[0]
+        hung = (ContextSlice("term", 0, len(term), term),) if segment.start else ()
+        return replace(segment, blocks=(SegmentBlock(segment.start, segment.end, "paragraph", hung),))
+
+
+@pytest.mark.parametrize(
+    ("after", "freshness"),
+    [
+        ("work_mem\n\nThe default is 4MB.\n\nMore.", "fresh"),
+        ("work_mem\n\nNew here. The default is 4MB.", "moved"),
+        ("work_mem\n\nNew here.\n\nThe default is 4MB.", "moved"),
+        ("temp_mem\n\nThe default is 4MB.", "changed"),
+        ("temp_buffers\n\nThe default is 4MB.", "changed"),
+        ("work_mem\n\nThe default is 8MB.", "changed"),
+    ],
+)
+async def test_a_quote_that_hangs_on_other_words_has_changed(after: str, freshness: str) -> None:
+    before = Defined({"d": "work_mem\n\nThe default is 4MB."})
+    cited = before.cite("d", "The default is 4MB.")
+    cited["context"] = [CitationContext(role="term", start=0, end=8, text="work_mem")]
+    [body] = await check_freshness([{"citations": [cited]}], Defined({"d": after}), ME)
+    assert body["citations"][0]["freshness"] == freshness
+    assert ("now" in body["citations"][0]) == (freshness == "moved")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.evidence import Verdict
+from graph.evidence import ContextSlice, Segment, SegmentBlock, Verdict
 from graph.ports import CheckedClaim, WrittenSection
 from tests.fakes import segment
 from tests.unit.test_verification import ScriptedJudge, answered
@@ -71,3 +71,49 @@ def test_a_judge_may_fail_a_twin_but_not_prove_it(says: Verdict, verdict: Verdic
     assert (claim["verdict"], len(judge.batches)) == (verdict, 1)
     if verdict == "unverified":
         assert "because of" in claim["reasons"][0]
+
+
+SETTINGS = (
+    "work_mem (integer)\nThe default value is four megabytes (4MB).\n\n"
+    "maintenance_work_mem (integer)\nThe default value is 64 megabytes (64MB).\n\n"
+    "Item | Upper limit\ncolumns | 1,600"
+)
+
+
+def defined() -> Segment:
+    """Give a segment whose definitions hang on their terms, and whose row hangs on its header."""
+
+    def span(text: str) -> tuple[int, int]:
+        return SETTINGS.index(text), SETTINGS.index(text) + len(text)
+
+    pairs = [
+        ("work_mem (integer)", "The default value is four megabytes (4MB).", "term"),
+        ("maintenance_work_mem (integer)", "The default value is 64 megabytes (64MB).", "term"),
+        ("Item | Upper limit", "columns | 1,600", "header"),
+    ]
+    blocks = []
+    for name, said, role in pairs:
+        kind = "term" if role == "term" else "table_row"
+        blocks.append(SegmentBlock(*span(name), kind))
+        own = "paragraph" if role == "term" else kind
+        blocks.append(SegmentBlock(*span(said), own, (ContextSlice(role, *span(name), name),)))
+    return Segment("d", 0, 0, len(SETTINGS), SETTINGS, title="Settings", blocks=tuple(blocks))
+
+
+@pytest.mark.parametrize(
+    ("claim", "twin"),
+    [
+        ("The default value of work_mem is four megabytes (4MB).", False),
+        ("The default value of maintenance_work_mem is 64 megabytes (64MB).", False),
+        ("The default value of maintenance_work_mem is four megabytes (4MB).", True),
+        ("The default value of work_mem is 64 megabytes (64MB).", True),
+    ],
+)
+def test_to_name_what_a_sentence_hangs_on_is_no_change_and_no_proof(claim: str, twin: bool) -> None:
+    [checked] = check_section(WrittenSection(claim, (defined(),)))
+    assert (checked.verdict, checked.twin) == ("unverified", twin)
+
+
+def test_the_sentence_itself_is_proven_behind_its_term() -> None:
+    [checked] = check_section(WrittenSection("The default value is 64 megabytes (64MB).", (defined(),)))
+    assert checked.verdict == "supported"

@@ -8,13 +8,15 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from api.dialects.citation_marks import JOINER
+from api.dialects.openai.annotated_text import AnnotatedText, Numbering, SourceAddresses, by_appearance, by_index
 from api.dialects.openai.encoder import DONE, OpenAIEncoder
 from api.dialects.openai.schemas import DEFAULT_BASE_URL, ReplyOptions, completion
+from api.dialects.section_buffer import FinalSection
 from graph.events import Envelope, RunFinished, SourcesGraded
-from graph.evidence import Message, Source
+from graph.evidence import Citation, Claim, Message, Source
 from tests.api.reading import parse_frames
 from tests.wire.runs import broken_runs, cancelled_runs, is_revised, logged, runs
-from tests.wire.script import SCRIPT
+from tests.wire.script import CITATION, SCRIPT, SOURCE
 
 WANTED = st.builds(ReplyOptions, events=st.booleans(), links=st.booleans(), usage=st.booleans())
 MARK = re.compile(r"\[\[\d+\]\]\([^)]*\)|\[\d+\]")
@@ -130,3 +132,42 @@ def test_a_source_that_was_shown_keeps_its_number_or_the_stream_ends() -> None:
     *_, shown, failed = chunks_of(log, ReplyOptions(events=True))
     assert shown["event"]["data"] == {"description": "The answer failed", "done": True}
     assert failed["error"]["code"] == "answer_rewritten"
+
+
+def test_a_link_lands_where_the_quote_stands_and_a_number_means_one_place() -> None:
+    words = "Oil burns long. Wax burns short. Gas is bright."
+    one = Source(**{**SOURCE, "index": 1, "url": "https://lamps.example/fuel"})
+    cited = [
+        Citation(**{**CITATION, "source_index": 1, "quote": quote, "anchor": anchor})
+        for quote, anchor in (
+            ("Oil burns long.", "oil"),
+            ("Wax burns short.", "wax (white)"),
+            ("Gas is bright.", "oil"),
+        )
+    ]
+    claims = [
+        Claim(
+            start=words.index(each["quote"]),
+            end=words.index(each["quote"]) + len(each["quote"]),
+            text=each["quote"],
+            verdict="supported",
+            reasons=[],
+            citations=[each],
+        )
+        for each in cited
+    ]
+
+    def written(numbering: Numbering, *, links: bool) -> tuple[str, list[str]]:
+        addresses = SourceAddresses("https://citewell.example")
+        addresses.learn([one])
+        text = AnnotatedText(addresses, numbering, links=links)
+        told = "".join(text.write(FinalSection(0, words, [], claims)))
+        return told, [each["url_citation"]["url"] for each in text.annotations]
+
+    oil, wax = "https://lamps.example/fuel#oil", "https://lamps.example/fuel#wax%20%28white%29"
+    assert written(by_appearance(), links=False) == (
+        "Oil burns long.[1] Wax burns short.[2] Gas is bright.[1]",
+        [oil, wax, oil],
+    )
+    text, urls = written(by_index, links=True)
+    assert (text.count(f"[[1]]({oil})"), urls) == (3, [oil, wax, oil])

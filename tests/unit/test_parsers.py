@@ -220,7 +220,7 @@ def test_pdf_pages_and_paragraphs() -> None:
         pdf([["First line,", "second line.", "", "Next one."], [], ["Caf\xe9 on page three."]]), name="x.pdf"
     )
     assert [(block.page_idx, parsed.text[block.start : block.end]) for block in parsed.blocks] == [
-        (0, "First line,\nsecond line."),
+        (0, "First line, second line."),
         (0, "Next one."),
         (2, "Café on page three."),
     ]

@@ -29,7 +29,9 @@ def test_what_changes_between_requests_stands_below_the_divider(name: str) -> No
 def test_every_language_has_every_line_and_names_places(language: str) -> None:
     said = prompts.lines(language)
     for field in fields(said):
-        assert getattr(said, field.name).strip()
+        held = getattr(said, field.name)
+        assert all(each.strip() for each in (held.values() if field.name == "languages" else [held]))
+    assert said.languages.keys() == prompts.lines("en").languages.keys()
     named = {name for _, name, _, _ in string.Formatter().parse(said.nearest) if name}
     assert named == {"places"}
 

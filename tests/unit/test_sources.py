@@ -1,11 +1,14 @@
 """Excerpts and the gate that citations pass."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.citations import build_citation, build_claim, excerpt, nearest_sources
-from graph.evidence import Proof, Section
+from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
+from answers.copies import repeated_texts
+from graph.evidence import Citation, Proof, Section, Segment, SegmentBlock
 from graph.state import ClaimRow, SourceRow, merge_spent
 from tests.fakes import segment
 
@@ -31,6 +34,34 @@ def test_a_citation_quotes_the_canonical_text_at_its_offsets() -> None:
     assert quoted["quote"] == "It snows."
 
 
+def anchored(url: str | None) -> Segment:
+    blocks = (
+        SegmentBlock(40, 49, "paragraph", anchor="rain"),
+        SegmentBlock(50, 59, "paragraph", anchor="snow (deep)"),
+    )
+    return replace(SOURCE, url=url, blocks=blocks)
+
+
+def test_a_quote_knows_its_place_in_the_page_that_its_document_has() -> None:
+    def quoted(of: Segment, start: int, end: int) -> Citation:
+        found = build_citation(proof(start, end), of, source_index=1, section_index=0, verdict="supported")
+        assert found is not None
+        return found
+
+    page = anchored("https://weather.example/today")
+    assert quoted(page, 40, 49)["anchor"] == quoted(page, 40, 59)["anchor"] == "rain"
+    assert quoted(page, 50, 59)["anchor"] == "snow (deep)"
+    assert "anchor" not in quoted(anchored(None), 50, 59)
+    assert "anchor" not in quoted(replace(page, blocks=()), 50, 59)
+
+
+def test_a_place_is_put_behind_an_address_that_has_none() -> None:
+    assert landing_url("https://a.example/b", "guc-work-mem") == "https://a.example/b#guc-work-mem"
+    assert landing_url("https://a.example/b", "snow (deep) 雪") == "https://a.example/b#snow%20%28deep%29%20%E9%9B%AA"
+    assert landing_url("https://a.example/b#top", "rain") == "https://a.example/b#top"
+    assert landing_url("https://a.example/b", "") == "https://a.example/b"
+
+
 @pytest.mark.parametrize("span", [(30, 49), (50, 80), (50, 50)])
 def test_a_span_that_lies_outside_its_segment_is_never_a_citation(span: tuple[int, int]) -> None:
     assert build_citation(proof(*span), SOURCE, source_index=1, section_index=0, verdict="supported") is None
@@ -44,6 +75,16 @@ def test_a_claim_that_nothing_can_be_quoted_for_any_more_is_not_supported() -> N
     lost = build_claim(row, section, {}, {"doc:2": 1})
     assert (lost["verdict"], lost["citations"]) == ("unverified", [])
     assert "changed" in lost["reasons"][0]
+
+
+def test_a_copy_is_told_by_its_text_and_a_short_one_by_its_whole_document() -> None:
+    long = "The ferry to the island leaves at nine and at noon."
+    first, again = segment("one", 0, long), segment("two", 0, long.replace(" ", "\n"))
+    assert repeated_texts([first, again]) == {"two:0"}
+    assert repeated_texts([first, again], {"two:0"}) == set()
+    assert repeated_texts([segment("one", 0, "See above."), segment("two", 0, "See above.")]) == set()
+    same = [replace(segment(name, 0, "At noon."), content_hash="c0") for name in ("one", "two")]
+    assert repeated_texts(same) == {"two:0"}
 
 
 def test_a_node_that_runs_twice_adds_to_its_account() -> None:

@@ -19,7 +19,12 @@ from tools.settings import Settings
 from tools.storage.embedded import EmbeddedServer
 
 LEAVE = "How many days of annual leave does an employee get?"
-QUESTIONS = {"answered": LEAVE, "small_talk": "Hello!", "abstained": "Who won the chess championship of 1972?"}
+QUESTIONS = {
+    "answered": LEAVE,
+    "small_talk": "Hello!",
+    "abstained": "Who won the chess championship of 1972?",
+    "about_library": "How many documents do I have?",
+}
 REFUSALS = 20  # more than a module asks for
 _numbers = count(1)
 

@@ -161,7 +161,7 @@ def passed(section: Written) -> Written:
     for each in section.claims:
         if each["verdict"] not in FAILED:
             text += " " if text else ""
-            claims.append(claim(text, each["text"], each["verdict"], each["citations"]))
+            claims.append(claim(text, each["text"], each["verdict"], each["citations"], repeated="by" in each))
             text += each["text"]
     return Written(text, section.source_ids, claims)
 
@@ -222,6 +222,22 @@ def direct(run: Telling) -> None:
         refuse(run, "library_not_allowed")
 
 
+def listed(run: Telling) -> None:
+    """List documents from the catalogue, each a source, without a claim."""
+    decided = told.RetrievalDecided(
+        needs_retrieval=False, reason="scripted", standalone_question="Why?", intent="about_library"
+    )
+    caps = told.BudgetCaps(model_calls=8, tokens=None, seconds=120.0)
+    run.tell(told.RunStarted(question="Why?", message_id=MESSAGE_ID, family="llm", model="scripted", budget=caps))
+    run.step("decide_retrieval", decided, valid=[])
+    run.sources = [source(index, run.draw(PAGES)) for index in range(1, run.draw(st.integers(0, 3)) + 1)]
+    ids = [each["segment_id"] for each in run.sources]
+    run.sections = [Written(run.draw(sentences()), ids, [])]
+    graded = [told.SourcesGraded(sources=list(run.sources))] if ids else []
+    run.step("answer_directly", *graded, *run.written(0, run.sections[0].text, ids), valid=[])
+    finish(run, "answered", "answered_from_catalogue")
+
+
 def finish(run: Telling, outcome: str, stop_reason: str) -> None:
     """End with the message that the storage would hold."""
     place = {index: at for at, index in enumerate(run.standing)}
@@ -271,7 +287,7 @@ Kind = Callable[[Telling], None]
 def runs(draw: st.DrawFn, *kinds: Kind) -> list[Envelope]:
     """Give a whole run of one of the kinds, with recoveries from crashes, up to its consistent end."""
     run = Telling(draw)
-    draw(st.sampled_from(kinds or (answered, answered, answered, abstained, direct)))(run)
+    draw(st.sampled_from(kinds or (answered, answered, answered, abstained, direct, listed)))(run)
     return logged(run.events)
 
 
@@ -287,7 +303,7 @@ def broken_runs(draw: st.DrawFn) -> list[Envelope]:
 def cancelled_runs(draw: st.DrawFn) -> list[Envelope]:
     """Give a run that is stopped somewhere in the middle: what was finished by then is its message, unproven."""
     run = Telling(draw, crashes=False)
-    draw(st.sampled_from((answered, abstained, direct)))(run)
+    draw(st.sampled_from((answered, abstained, direct, listed)))(run)
     started = next(at for at, event in enumerate(run.events) if isinstance(event, told.RunStarted))
     events = run.events[: draw(st.integers(started + 1, len(run.events) - 1))]
     sections = standing_sections(events)

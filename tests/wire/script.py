@@ -7,6 +7,7 @@ from graph.events import AnyEvent, Envelope
 from graph.evidence import (
     Assessment,
     Citation,
+    CitationContext,
     Claim,
     Disagreement,
     Failure,
@@ -32,6 +33,7 @@ CITATION = Citation(
     verdict="supported",
     source_index=1,
     section_index=0,
+    context=[CitationContext(role="lead", start=0, end=8, text="Leave 🏖:")],
 )
 SOURCE = Source(
     index=1,

@@ -267,3 +267,53 @@ async def test_marks_stand_in_the_rows_and_items_that_they_belong_to(tmp_path: P
             "Done[^7]",
         ]
         assert code.code == ['aws configure set region x[1]\necho "done. Now"\n']
+
+
+QUOTED_CODE = {
+    "alone": "```sh\nmake x[1]\n```",
+    "between": "Run this:\n\n```sh\nmake\n```\n\nThen wait. It ends.",
+    "close": "Run this:\n~~~\nmake\n~~~\nThen wait.",
+    "before a table": "```\nmake\n```\n| a | b |\n|---|---|\n| 1 | 2 |",
+    "before a list": "````\n```\n````\n- One.\n- Two.",
+    "before a heading": "```\nmake\n```\n# Next\n\nIt ends.",
+    "before code": "```\nmake\n```\n```\ntest\n```",
+    "in a list": "1. Make it.\n\n   ```\n   make\n   ```\n\n2. Wait.",
+    "indented": "Run this.\n\n    make\n    test\n\nDone.",
+}
+
+
+@pytest.mark.parametrize("dialect", SAYS)
+async def test_marks_of_quoted_code_stand_behind_it_and_change_no_other_block(dialect: str, tmp_path: Path) -> None:
+    def with_code(text: str) -> list[Claim]:
+        spans = [
+            each
+            for unit in whole_units(text)
+            for each in unit.claims or [(unit.start, unit.end)][unit.kind != "code" :]
+        ]
+        return [
+            Claim(
+                start=start,
+                end=end,
+                text=text[start:end],
+                verdict="supported",
+                by="text",
+                reasons=[],
+                citations=[citation(source(index), "supported", 0)],
+            )
+            for index, (start, end) in enumerate(spans, start=1)
+        ]
+
+    sent = [shown(dialect, log_of(text, with_code(text))) for text in QUOTED_CODE.values()]
+    plain = [disarmed(text) for text in QUOTED_CODE.values()]
+    for renderer, pages in (await render(tmp_path, [*sent, *plain])).items():
+        for name, marked, bare in zip(QUOTED_CODE, pages, pages[len(QUOTED_CODE) :], strict=False):
+            about = (renderer, name)
+            paragraphs = ("<p >", "</p>")
+            assert [tag for tag in marked.tags if tag not in paragraphs] == [
+                tag for tag in bare.tags if tag not in paragraphs
+            ], about
+            assert marked.code == bare.code, about
+            assert words(MARK.sub("", marked.text)) == words(MARK.sub("", bare.text)), about
+            assert [int(number) for number in MARK.findall(marked.prose)] == list(
+                range(1, 1 + len(with_code(QUOTED_CODE[name])))
+            ), about

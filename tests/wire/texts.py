@@ -103,7 +103,10 @@ def written(draw: st.DrawFn, sources: Sequence[Source], section_index: int) -> W
         least, most = int(verdict == "supported"), MOST_PROOFS[verdict]
         proofs = draw(st.lists(st.sampled_from(sources), min_size=least, max_size=most, unique_by=lambda s: s["index"]))
         cited = [citation(each, verdict, section_index) for each in proofs]
-        claims.append(claim(text, said, verdict, cited))
+        repeated = verdict == "supported" and draw(st.booleans())
+        if repeated and claims and "by" in claims[-1] and draw(st.booleans()):
+            cited = [Citation(**each) for each in claims[-1]["citations"]]  # the next sentence of one passage
+        claims.append(claim(text, said, verdict, cited, repeated=repeated))
         text += said
     text += draw(st.sampled_from(["", "", " (as told)", "(see below)"]))
     ids = [each["segment_id"] for one in claims for each in one["citations"]]
@@ -111,10 +114,11 @@ def written(draw: st.DrawFn, sources: Sequence[Source], section_index: int) -> W
     return Written(text, list(dict.fromkeys(ids)), claims)
 
 
-def claim(before: str, said: str, verdict: Verdict, citations: list[Citation]) -> Claim:
-    """Make a claim that stands behind a text."""
+def claim(before: str, said: str, verdict: Verdict, citations: list[Citation], *, repeated: bool = False) -> Claim:
+    """Make a claim that stands behind a text; ``repeated``: word for word from its source."""
     start = len(before)
-    return Claim(start=start, end=start + len(said), text=said, verdict=verdict, reasons=[], citations=citations)
+    made = Claim(start=start, end=start + len(said), text=said, verdict=verdict, reasons=[], citations=citations)
+    return Claim(**made, by="text") if repeated else made
 
 
 def uncited(section: Written) -> Written:

@@ -2,11 +2,14 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import log
 
-from graph.evidence import Segment
+from answers.citations import context_of_quote
+from graph.evidence import ContextRole, Segment
+from tools.claims.alignment import is_content
 from tools.claims.exact_forms import exact_form
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_sentences import SourceSentence, digest, parse_source, quantities_of, rough_words, terms_of
@@ -16,8 +19,32 @@ _VALUE = re.compile(r"#-?\d+(?:\.\d+)?(?:e\+\d+)?")
 UNSETTLED = 4  # tokens at the end of a text that may be read otherwise with what follows
 _STOPPED = re.compile(r"[.!?。！？][\"'”’»)\]*_]*\s*\Z")
 _MORE = "|"
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[_.:/-]{1,3}[^\W_]++)++")
+_NAMING = frozenset[ContextRole]({"term", "caption", "header", "label"})  # every word of them, and signs, may be named
 MOST_SHARING = 48  # sentences with words of a claim that are compared with it
 MOST_POSTINGS = 400  # places of its words that are looked at for one claim, the rarest words first
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAround:
+    """What a sentence hangs on may be named in what it says: parsed words, and words and signs as they are written.
+
+    A name of several parts is one of ``compounds`` as a whole: ``work_mem`` is not named by ``maintenance_work_mem``.
+    """
+
+    keys: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+    compounds: frozenset[str] = frozenset()
+
+
+def compounds_of(text: str) -> frozenset[str]:
+    """Return the names of several parts in a text, such as ``work_mem``, in lower case."""
+    return frozenset(found.casefold() for found in _COMPOUND.findall(text))
+
+
+def exact_words(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words and signs of texts as exact forms hold them, in lower case."""
+    return frozenset(key.casefold() for text in texts for key in exact_form(text))
 
 
 class Sources:
@@ -25,7 +52,11 @@ class Sources:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = tuple(segments)
-        self.texts = tuple(parse_source(segment.text) for segment in segments)
+        self.texts = tuple(
+            parse_source(segment.text, tuple(block.start - segment.start for block in segment.blocks))
+            for segment in segments
+        )
+        self._named_around: dict[tuple[int, int], NamedAround] = {}
 
     @cached_property
     def places(self) -> Sequence[tuple[int, SourceSentence]]:
@@ -47,10 +78,46 @@ class Sources:
         """The words of titles and headings in lower case."""
         return frozenset[str]().union(*(rough_words(f"{each.title} {each.heading}") for each in self.segments))
 
+    def named_around(self, at: int, sentence: SourceSentence) -> NamedAround:
+        """Return what a sentence hangs on: the term that it defines, the header of its row, what its "it" points to.
+
+        Words that negate are left out: they change what is said.
+        """
+        known = self._named_around.get((at, sentence.start))
+        if known is None:
+            segment = self.segments[at]
+            keys: set[str] = set()
+            written: set[str] = set()
+            compounds: set[str] = set()
+            for each in context_of_quote(segment, segment.start + sentence.start, segment.start + sentence.end):
+                reading = parse_sentence(each["text"])
+                denying = {key for key, denies in zip(reading.keys, reading.negates, strict=True) if denies}
+                keys.update(token.key for token in reading.tokens if is_content(token) and token.key not in denying)
+                written |= rough_words(each["text"]) - denying
+                compounds |= compounds_of(each["text"])
+                if each["role"] in _NAMING:
+                    written |= exact_words([each["text"]]) - denying
+            known = NamedAround(frozenset(keys), frozenset(written), frozenset(compounds))
+            self._named_around[at, sentence.start] = known
+        return known
+
+    @cached_property
+    def _around(self) -> Sequence[ParsedSentence]:
+        """What the segments hang on outside of themselves."""
+        slices = dict.fromkeys(
+            each.text
+            for segment in self.segments
+            for block in segment.blocks
+            for each in block.context
+            if not segment.start <= each.start < segment.end
+        )
+        return [parse_sentence(text) for text in slices]
+
     @cached_property
     def terms(self) -> frozenset[str]:
-        """Everything that the texts, titles and headings are looked up by."""
-        return frozenset[str]().union(*map(terms_of, self._above), *(text.terms for text in self.texts))
+        """Everything that the texts, titles, headings and what they hang on are looked up by."""
+        above = map(terms_of, (*self._above, *self._around))
+        return frozenset[str]().union(*above, *(text.terms for text in self.texts))
 
     @cached_property
     def capitals(self) -> frozenset[str]:
@@ -59,8 +126,9 @@ class Sources:
 
     @cached_property
     def quantities(self) -> frozenset[str]:
-        """Every number of the texts, titles and headings."""
-        return frozenset[str]().union(*map(quantities_of, self._above), *(text.quantities for text in self.texts))
+        """Every number of the texts, titles, headings and what they hang on."""
+        above = map(quantities_of, (*self._above, *self._around))
+        return frozenset[str]().union(*above, *(text.quantities for text in self.texts))
 
     @cached_property
     def values(self) -> Sequence[float]:

@@ -14,7 +14,7 @@ from tools.claims.near_twins import near_twin
 from tools.claims.roughly import rounds
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_sentences import SourceSentence, lookup_keys, quantities_of, rough_words, terms_of
-from tools.claims.verbatim import SentencePlace, find_verbatim
+from tools.claims.verbatim import SentencePlace, VerbatimMatch, find_verbatim
 
 CLOSEST = 4  # sentences that a claim is compared with
 LEVEL = 0.02  # share of a claim's content by which two sentences are about as near
@@ -78,9 +78,14 @@ def judge_claim(claim: str, sources: Sources, others: Sources | None = None, que
 def _verbatim(claim: str, sources: Sources, others: Sources | None) -> ClaimJudgement | None:
     for each in (sources, others):
         if each is not None and (exact := find_verbatim(claim, each)):
-            verdict: Verdict = "unverified" if exact.denied else "supported"
-            return ClaimJudgement(verdict, (DENIED,) if exact.denied else (), exact.places, 1.0, each)
+            return judge_quoted(exact, each)
     return None
+
+
+def judge_quoted(exact: VerbatimMatch, sources: Sources) -> ClaimJudgement:
+    """Decide on a claim by the words of a source that it repeats."""
+    verdict: Verdict = "unverified" if exact.denied else "supported"
+    return ClaimJudgement(verdict, (DENIED,) if exact.denied else (), exact.places, 1.0, sources)
 
 
 def _not_verbatim(claim: str, sources: Sources, question: str) -> ClaimJudgement:
@@ -99,9 +104,17 @@ def _compared(claim: str, sources: Sources, question: str) -> ClaimJudgement:
         return ClaimJudgement("unsupported", (UNCITED,))
     reading = parse_sentence(claim)
     terms = terms_of(reading)
-    around = Surroundings(sources.known, sources.named_above.union(parse_sentence(question).keys))
+    above = sources.named_above.union(parse_sentence(question).keys)
     found = [
-        _Match(compare(reading, sentence.reading, around), sentence, (at, sentence.start, sentence.end))
+        _Match(
+            compare(
+                reading,
+                sentence.reading,
+                Surroundings(sources.known, above | sources.named_around(at, sentence).keys),
+            ),
+            sentence,
+            (at, sentence.start, sentence.end),
+        )
         for _, at, sentence in sources.closest(terms, CLOSEST)
     ]
     best = _nearest(found)

@@ -12,8 +12,9 @@ from graph.ports import CheckedClaim, CheckResult, Dispute, WrittenSection
 from graph.usage import Meter
 from tools.claims.alignment import common_in_order, is_content
 from tools.claims.cited_sources import Sources
-from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, judge_claim
+from tools.claims.claim_verdicts import UNSAID, ClaimJudgement, judge_claim, judge_quoted
 from tools.claims.lexical_support import Coverage, evidence_from_coverage, measure_coverage
+from tools.claims.quoted_code import code_of, find_code
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_conflicts import find_disputes
 from tools.claims.source_sentences import terms_of
@@ -98,13 +99,17 @@ def _checked(section: WrittenSection, sources: Sources, others: Sources) -> Iter
     for start, end in claims_of(section.text, sources, section.start, is_open=section.open):
         claim = section.text[start:end]
         if claim not in found:
-            found[claim] = _check(claim, section, sources, others)
+            quoted = find_code(code_of(section.text, start, end), sources)
+            judgement = judge_quoted(quoted, sources) if quoted else None
+            found[claim] = _check(claim, section, sources, others, judgement)
         yield replace(found[claim], start=start, end=end)
 
 
-def _check(claim: str, section: WrittenSection, sources: Sources, others: Sources) -> CheckedClaim:
-    judgement = judge_claim(claim, sources, others, section.question)
-    if section.origin == "matched":
+def _check(
+    claim: str, section: WrittenSection, sources: Sources, others: Sources, quoted: ClaimJudgement | None
+) -> CheckedClaim:
+    judgement = quoted or judge_claim(claim, sources, others, section.question)
+    if section.origin == "matched" and quoted is None:
         judgement = match_by_text(claim, judgement, sources)
     places = judgement.places
     if judgement.verdict == "unverified" and judgement.sources is sources and judgement.near < 1.0:

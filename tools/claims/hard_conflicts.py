@@ -44,10 +44,14 @@ WORD = 2  # content tokens, at most, of a word
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What a source says and what a claim says instead, and the keys of the claim that say it."""
+    """What a source says and what a claim says instead, and the keys of the claim that say it.
+
+    ``sides`` are the words of the claim and of the source; empty where one only denies what the other says.
+    """
 
     reason: str
     keys: tuple[str, ...] = ()
+    sides: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,9 @@ class _Differences:
             sides = self._quantities(a, b) or self._names(a, b)
             keys = tuple(b.reading.keys[place] for place in b.content) if sides else ()
             sides = sides or self._words(a, b, edit)
-            found += [Conflict(f"the source says {said}, the answer says {says}", keys) for said, says in sides]
+            found += [
+                Conflict(f"the source says {said}, the answer says {says}", keys, (says, said)) for said, says in sides
+            ]
         return tuple(dict.fromkeys((*found, *map(Conflict, self._negations()))))
 
     @property

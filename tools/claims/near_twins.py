@@ -13,7 +13,7 @@ from itertools import islice
 
 from text.language import word_set
 from text.words import written_runs
-from tools.claims.cited_sources import Sources
+from tools.claims.cited_sources import Sources, compounds_of, exact_words
 from tools.claims.claim_tokens import UNSPACED
 from tools.claims.exact_forms import ExactForm, exact_form
 from tools.claims.source_sentences import rough_words
@@ -35,19 +35,26 @@ _POINTERS = word_set(
 def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> str:
     """Return what a claim changes in the source sentence that it nearly repeats, "" where there is none.
 
-    To name what the sentence points to is no change; ``named`` holds the words of titles, headings and the question, in
-    lower case.
+    To name what the sentence points to is no change, nor to name what it hangs on, such as the term that it defines;
+    ``named`` holds the words of titles, headings and the question, in lower case.
     """
     said = _tokens(exact_form(claim))
     if not said or len(said) > LONGEST:
         return ""
+    change = ""
+    compounds = compounds_of(claim)
     for place in sources.sharing(rough_words(claim), fewest=1):
-        sentence = sources.places[place][1]
+        at, sentence = sources.places[place]
         source = _tokens(sentence.unmarked)
-        bare = [key for key in said if key in source or key.casefold() not in named]
-        if (_is_near(bare, source) or _holds(bare, source)) and not _only_names(bare, said, source):
-            return _difference(said, source, claim, sentence.text)
-    return ""
+        around = sources.named_around(at, sentence)
+        also = around.written - exact_words(compounds - around.compounds)
+        bare = [key for key in said if key in source or not (key.casefold() in named or key.casefold() in also)]
+        if not (_is_near(bare, source) or _holds(bare, source) or bare == source != said):
+            continue
+        if _only_names(bare, said, source):
+            return ""
+        change = change or _difference(said, source, claim, sentence.text)
+    return change
 
 
 def _only_names(bare: Sequence[str], said: Sequence[str], source: Sequence[str]) -> bool:

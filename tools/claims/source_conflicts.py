@@ -8,7 +8,7 @@ from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
 from tools.claims.cited_sources import Sources
-from tools.claims.hard_conflicts import Surroundings, compare
+from tools.claims.hard_conflicts import Conflict, Surroundings, compare
 from tools.claims.sentence_parsing import ParsedSentence, parse_sentence
 from tools.claims.source_sentences import Content, SourceSentence, content_of, parse_source, rough_words
 
@@ -38,7 +38,7 @@ def find_disputes(
     """Return the sentences of other sources that conflict with a claim or with the quotes that prove it.
 
     ``proving`` are the segments quoted from. Only sentences that share some words with one of these are read, in a long
-    text those that share most.
+    text those that share most. A document that says the same somewhere is no rival: it is a copy, or holds both.
     """
     rivals = [any(same_subject(one, other) for one in proving) for other in others.segments]
     if not any(rivals):
@@ -46,14 +46,20 @@ def find_disputes(
     texts = list(dict.fromkeys((claim, *quotes)))
     near = {place for text in texts for place in others.sharing(rough_words(text), FEWEST_WORDS)}
     said = [(reading, content_of(reading)) for reading in map(parse_sentence, texts)] if near else []
+    keys = {reading.keys for reading, _ in said}
+    places = [others.places[place] for place in sorted(near)]
+    agreeing = {others.segments[at].document_id for at, sentence in places if sentence.reading.keys in keys}
     found: list[Dispute] = []
-    for at, sentence in (others.places[place] for place in sorted(near)):
-        theirs = (sentence.reading, sentence.content) if rivals[at] else None
-        reason = next((reason for ours in said if (reason := _conflict(*ours, *theirs))), None) if theirs else None
-        if reason is not None:
-            other = others.segments[at]
+    for at, sentence in places:
+        other = others.segments[at]
+        if not rivals[at] or other.document_id in agreeing:
+            continue
+        theirs = sentence.reading, sentence.content
+        conflict = next((conflict for ours in said if (conflict := _conflict(*ours, *theirs))), None)
+        if conflict is not None:
             start, end = other.start + sentence.start, other.start + sentence.end
-            found.append(Dispute(Proof(segment_id=other.segment_id, start=start, end=end, origin="cited"), reason))
+            proof = Proof(segment_id=other.segment_id, start=start, end=end, origin="cited")
+            found.append(Dispute(proof, _reason(conflict), conflict.sides))
     return tuple(found)
 
 
@@ -71,9 +77,9 @@ def same_subject(one: Segment, other: Segment) -> bool:
     """Whether two segments can contradict each other, judged by their documents.
 
     Titles are the same but for a word or two where they have as many words and more than half of them in common, place
-    by place: "Visitor guide of the museum, 2024" and "... 2025".
+    by place: "Visitor guide of the museum, 2024" and "... 2025". Copies of one document are that document.
     """
-    if one.document_id == other.document_id:
+    if one.document_id == other.document_id or (one.content_hash and one.content_hash == other.content_hash):
         return False
     ours, theirs = _WORD.findall(one.title.casefold()), _WORD.findall(other.title.casefold())
     if len(ours) != len(theirs) or ours == theirs:
@@ -90,9 +96,9 @@ def _between(one: Segment, other: Segment) -> list[SourceConflict]:
         if sentence.reading.keys in said:
             continue
         for rival in rivals:
-            reason = _conflict(sentence.reading, sentence.content, rival.reading, rival.content)
-            if reason is not None:
-                found.append(_disagreement(one, sentence, other, rival, reason))
+            conflict = _conflict(sentence.reading, sentence.content, rival.reading, rival.content)
+            if conflict is not None:
+                found.append(_disagreement(one, sentence, other, rival, _reason(conflict)))
     return found
 
 
@@ -110,7 +116,7 @@ def _disagreement(
     )
 
 
-def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> str | None:
+def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> Conflict | None:
     """Return in what two sentences conflict if they are nearly the same, else None."""
     shorter, longer = sorted((len(ours.keys), len(theirs.keys)))
     if shorter < FEWEST or shorter < HALF * longer:
@@ -123,8 +129,12 @@ def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs:
     comparison = compare(one, other, Surroundings(copies=True))
     if comparison.finding != "conflict":
         return None
-    reason = comparison.conflicts[0].reason
-    return reason.replace("the source says", "another source says").replace("the answer says", "this one")
+    return comparison.conflicts[0]
+
+
+def _reason(conflict: Conflict) -> str:
+    reason = conflict.reason.replace("the source says", "another source says")
+    return reason.replace("the answer says", "this one")
 
 
 def _around(one: Sequence[str], other: Sequence[str]) -> float:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from text.language import FUNCTION_LETTERS, FUNCTION_WORDS
 from text.normal_forms import fold, unify_signs
@@ -83,9 +84,14 @@ def flat_words(text: str) -> str:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A segment's text in sentences, in order; blank ones are left out."""
+    """A segment's text in sentences, in order; blank ones are left out.
+
+    ``cuts`` are the offsets at which a block of it begins, such as the definition behind its term: no sentence goes on
+    there, however the lines read.
+    """
 
     text: str
+    cuts: tuple[int, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -95,7 +101,12 @@ class SourceText:
     @cached_property
     def sentences(self) -> tuple[SourceSentence, ...]:
         """The sentences, unread."""
-        spans = (trimmed(self.text, start, end) for start, end in sentences(self.text))
+        edges = [0, *(cut for cut in self.cuts if 0 < cut < len(self.text)), len(self.text)]
+        spans = (
+            trimmed(self.text, first + start, first + end)
+            for first, last in pairwise(edges)
+            for start, end in sentences(self.text[first:last])
+        )
         return tuple(SourceSentence(start, end, self.text[start:end]) for start, end in spans if start < end)
 
     @cached_property
@@ -148,9 +159,9 @@ class SourceText:
 
 
 @lru_cache(maxsize=512)
-def parse_source(text: str) -> SourceText:
+def parse_source(text: str, cuts: tuple[int, ...] = ()) -> SourceText:
     """Return a text in sentences; the last texts are kept with all that was read of them."""
-    return SourceText(text)
+    return SourceText(text, cuts)
 
 
 def digests(form: ExactForm) -> list[int]:

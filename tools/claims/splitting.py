@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from text.answer_markdown import units, whole_units
 from tools.claims.answer_leads import is_bare_lead
 from tools.claims.cited_sources import Sources
+from tools.claims.quoted_code import code_of, find_code
 
 _LONGEST = 4  # pieces that may be one source sentence
 
@@ -13,13 +14,19 @@ _LONGEST = 4  # pieces that may be one source sentence
 def claims_of(text: str, sources: Sources, start: int = 0, *, is_open: bool = False) -> list[tuple[int, int]]:
     """Return the spans of the claims of a section that begin at or after an offset, in order.
 
-    The section is read as Markdown: sentences of its prose and rows of its tables are claims; headings, lead-ins, code
-    and offers are none. A sentence alone may be split differently than in its source, where it has neighbours; pieces
-    of a paragraph that together are a source sentence are one claim, and so are a "Yes." and what follows it. With
-    ``is_open`` the text goes on, and only the claims are returned that no continuation can change.
+    The section is read as Markdown: sentences of its prose, rows of its tables and code that is a source's own are
+    claims; headings, lead-ins, other code and offers are none. A sentence alone may be split differently than in its
+    source, where it has neighbours; pieces of a paragraph that together are a source sentence are one claim, and so are
+    a "Yes." and what follows it. With ``is_open`` the text goes on, and only the claims are returned that no
+    continuation can change.
     """
     found: list[tuple[int, int]] = []
-    for unit in units(text, start, is_open=is_open) if is_open or start else whole_units(text):
+    found_units = units(text, start, is_open=is_open) if is_open or start else whole_units(text)
+    for number, unit in enumerate(found_units, start=1):
+        if unit.kind == "code" and is_open and number == len(found_units):
+            return found
+        if unit.kind == "code" and unit.start >= start and find_code(code_of(text, unit.start, unit.end), sources):
+            found.append((unit.start, unit.end))
         pieces = [(_with_sign(text, piece[0]), piece[1]) for piece in unit.claims if piece[0] >= start]
         at = 0
         while at < len(pieces):

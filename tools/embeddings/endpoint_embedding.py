@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError, EmbeddingUnavailable
+from text.language import language
 from tools.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
@@ -39,6 +40,20 @@ KNOWN_DIMENSIONS = FULL_DIMENSIONS | {
 }
 
 
+# Models for English alone. What they make of another language is as good as nothing.
+ENGLISH_ONLY = {
+    "all-minilm",
+    "all-minilm-l6-v2",
+    "bge-base-en-v1.5",
+    "bge-large-en-v1.5",
+    "bge-small-en-v1.5",
+    "mxbai-embed-large",
+    "nomic-embed-text",
+    "nomic-embed-text-v1.5",
+}
+OF_ANOTHER_LANGUAGE = 0.1
+
+
 class EndpointEmbedder:
     """An embedder that calls ``/v1/embeddings``. Create it with ``connect``, and ``close`` it after use."""
 
@@ -47,6 +62,7 @@ class EndpointEmbedder:
     ) -> None:
         self.model = settings.model
         self.dimension = dimension
+        self._knows_all = known_name(settings.model) not in ENGLISH_ONLY
         self._client = client
         self._embeddings = embeddings
 
@@ -97,8 +113,11 @@ class EndpointEmbedder:
         return vectors
 
     def coverage(self, text: str) -> float:
-        """Return 1: a configured model is assumed to understand the library's languages."""
-        return 1.0
+        """Return 1 for every language: a model that is configured is assumed to know those of the library.
+
+        One that is known to be for English alone has a low coverage of text in another.
+        """
+        return 1.0 if self._knows_all or language(text) == "en" else OF_ANOTHER_LANGUAGE
 
     async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         from openai import OpenAIError

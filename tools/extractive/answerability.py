@@ -24,11 +24,31 @@ FOUND_SIGNALS = (
     "best_numbers_missing",
     "best_names_missing",
     "best_search_odds",
+    "best_block_terms",  # its words by its block, its section and its document
+    "best_section_terms",
+    "best_document_terms",
+    "best_missing_rare",  # the rarest word of the question that stands neither in it nor around it
+    "best_code_around",
+    "nowhere",  # share of the question's terms that no candidate has
+    "rarest_missing",  # the least of what the five best candidates lack of the rarest words
     "titled",  # whether that sentence's title shares anything with the question
     "title",  # the best cover by any title
     "names",  # whether the question names anything
 )
-_OF_BEST = ("terms", "terms_in_place", "small_grams", "title", "numbers_missing", "names_missing")
+_OF_BEST = (
+    "terms",
+    "terms_in_place",
+    "small_grams",
+    "title",
+    "numbers_missing",
+    "names_missing",
+    "block_terms",
+    "section_terms",
+    "document_terms",
+    "missing_rare",
+    "code_around",
+)
+_BEST_FEW = 5
 PAGE_SIGNALS = (
     "small_grams",
     "segment_share",  # the largest share of the question's middle grams in one segment and its headings, unweighted
@@ -56,6 +76,8 @@ def found_signals(
         "titled": float(of_best["best_title"] > 0),
         "title": found.column("title").max(),
         "names": float(bool(names_in(question))),
+        "nowhere": found.missing_terms / max(1, len(question_words.terms)),
+        "rarest_missing": float(found.column("missing_rare")[np.argsort(-scores)[:_BEST_FEW]].min()),
         "search_odds": float(odds.max()),
         "small_grams": found.small_grams.max(),
         "middle_grams": found.middle_grams.max(),

@@ -7,7 +7,9 @@ from itertools import zip_longest
 
 import numpy as np
 
-from graph.evidence import Hit, Intent
+from answers.entries import Entry, entries_of, passage_around
+from answers.quoting import quoted_spans, stands
+from graph.evidence import Hit, Intent, Segment
 from graph.ports import (
     ClaimChecker,
     Draft,
@@ -22,6 +24,8 @@ from graph.ports import (
 from graph.state import Turn
 from graph.usage import Meter
 from prompts import lines
+from text.words import comparable_text
+from tools.extractive.asked_kinds import asked_kinds
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part
 from tools.rules.candidate_sentences import CandidateSentence
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler
@@ -29,71 +33,139 @@ from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 
 MOST_QUOTES = 3
 MOST_PAGE_QUOTES = 5
-# Quoting stops when the quoted sentences hold this share of the reader's belief; see ADR 0006.
-ENOUGH = 0.9998
-# A sentence outside the best sentence's part of the document is quoted only if its belief is at least this fraction of
-# the best one's: another document may say the same, while parts under other headings are about something else.
-IN_DOCUMENT = 0.33
-IN_ANOTHER = 0.03
+MOST_QUOTED = 300  # characters of a quote; ADR 0006 shows what other lengths find
+PASSAGES_CONSIDERED = 8
+FENCE = "```"
 
 
 @dataclass(frozen=True, slots=True)
 class SelectedQuote:
-    """A whole sentence of one segment."""
+    """Contiguous entries of one segment, as Markdown: code in a fence, all else as it stands in the source."""
 
     text: str
     segment_id: str
 
 
-def select_quotes(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[SelectedQuote]:
-    """Return the sentences to quote, best first, without repeats or headings.
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The entries of a segment to quote together, and the reader's belief that they answer."""
 
-    A question of several parts gets the best sentence of each part first.
+    segment: int
+    entries: tuple[Entry, ...]
+    belief: float
+
+    def overlaps(self, other: "Passage") -> bool:
+        """Whether both quote some of the same text."""
+        return self.segment == other.segment and (
+            self.entries[0].start < other.entries[-1].end and other.entries[0].start < self.entries[-1].end
+        )
+
+
+def select_quotes(readings: Sequence[RankedSentences], sources: Sequence[Hit]) -> list[SelectedQuote]:
+    """Return what to quote, best first, without repeats or headings.
+
+    A question of several parts gets the best passage of each part first.
     """
     most = MOST_PAGE_QUOTES if any(reading.members for reading in readings) else MOST_QUOTES
     chosen: dict[str, SelectedQuote] = {}
     for row in zip_longest(*(_chosen(reading, sources) for reading in readings)):
-        for candidate in row:
-            if candidate is not None and len(chosen) < most:
-                quote = SelectedQuote(candidate.text, sources[candidate.segment].segment.segment_id)
-                chosen.setdefault(candidate.wording.flat, quote)
+        for passage in row:
+            if passage is not None and len(chosen) < most:
+                segment = sources[passage.segment].segment
+                quote = SelectedQuote(as_markdown(segment, passage.entries), segment.segment_id)
+                chosen.setdefault(comparable_text(quote.text).flat, quote)
     return list(chosen.values())
 
 
-def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[CandidateSentence]:
-    return _belonging(reading) if reading.members else _likely(reading, sources)
+def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
+    """Return contiguous entries as they stand in their segment, with a fence around code."""
+    parts: list[str] = []
+    for at, entry in enumerate(entries):
+        if at:
+            between = segment.text[entries[at - 1].end - segment.start : entry.start - segment.start]
+            parts.append("\n\n" if "code" in (entry.kind, entries[at - 1].kind) else between)
+        parts.append(f"{FENCE}\n{entry.text}\n{FENCE}" if entry.kind == "code" else entry.text)
+    return "".join(parts)
 
 
-def _likely(reading: RankedSentences, sources: Sequence[Hit]) -> list[CandidateSentence]:
-    """Return a reading's sentences to quote, best first, until they hold enough of its belief."""
-    likely: list[CandidateSentence] = []
-    believed = 0.0
-    shares = reading.shares
-    for candidate, share in zip(reading.candidates, shares, strict=True):
-        if believed >= ENOUGH:
+def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
+    return _belonging(reading, sources) if reading.members else _likely(reading, sources)
+
+
+def _likely(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
+    """Return the passages with the largest expected F1, best first, if the question has one place that answers.
+
+    A question for a list or a comparison has at least two.
+    """
+    passages = _passages(reading, sources)
+    if not passages:
+        return []
+    places = 1 + bool(asked_kinds(reading.question) & {"list", "comparison"})
+    held = np.cumsum([passage.belief for passage in passages[:MOST_QUOTES]])
+    sizes = np.arange(1, len(held) + 1)
+    return passages[: int(np.argmax(held / (sizes + places))) + 1]
+
+
+def _passages(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
+    """Return the best passages of a reading; of those that overlap the first, with the belief in all its entries."""
+    beliefs: dict[tuple[int, int], float] = {
+        (candidate.segment, candidate.entry.start): share
+        for candidate, share in zip(reading.candidates, reading.shares, strict=True)
+    }
+    found: list[Passage] = []
+    for candidate in reading.candidates:
+        if len(found) == PASSAGES_CONSIDERED:
             break
-        believed += share
-        wanted = _least_share(sources[reading.candidates[0].segment], sources[candidate.segment])
-        if candidate.shape != "heading" and share >= wanted * shares[0]:
-            likely.append(candidate)
-    return likely
+        if not candidate.entry.quotable:
+            continue
+        entries = entries_of(sources[candidate.segment].segment)
+        at = next(index for index, entry in enumerate(entries) if entry.start == candidate.entry.start)
+        chosen = _told(entries, passage_around(entries, at, MOST_QUOTED), at, reading.question)
+        if not chosen or chosen[-1].leads:
+            continue  # a lead-in never stands alone
+        belief = sum(beliefs.get((candidate.segment, entry.start), 0.0) for entry in chosen if entry.quotable)
+        new = Passage(candidate.segment, chosen, belief)
+        if not any(new.overlaps(other) for other in found):
+            found.append(new)
+    return found
 
 
-def _least_share(best: Hit, other: Hit) -> float:
-    """Return the fraction of the best sentence's belief that another one needs to be quoted with it."""
-    if best.segment.document_id != other.segment.document_id:
-        return IN_ANOTHER
-    same_part = (
-        best.segment.segment_index == other.segment.segment_index or best.segment.heading == other.segment.heading
-    )
-    return 0.0 if same_part else IN_DOCUMENT
+def _told(entries: Sequence[Entry], around: range, at: int, question: str) -> tuple[Entry, ...]:
+    """Return the entries to quote for one of them, none of which is torn from what governs it; none where that is far.
+
+    An entry that its context denies, conditions or replaces is quoted together with that, as one contiguous passage.
+    """
+    if not stands(entries[at], question):
+        spans = quoted_spans(entries[at])
+        if len(spans) > 1 or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
+            return ()
+        [(start, end)] = spans
+        return tuple(entry for entry in entries if entry.end > start and entry.start < end)
+    first = last = at
+    while first > around[0] and _may_stand(entries[first - 1], question):
+        first -= 1
+    while last < around[-1] and _may_stand(entries[last + 1], question):
+        last += 1
+    return tuple(entries[first : last + 1])
 
 
-def _belonging(reading: RankedSentences) -> list[CandidateSentence]:
+def _may_stand(entry: Entry, question: str) -> bool:
+    return not entry.quotable or stands(entry, question)
+
+
+def _belonging(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
     """Return the sentences of pages to quote, in the reader's order."""
-    quotable = [i for i, candidate in enumerate(reading.candidates) if candidate.shape != "heading"]
+    quotable = [i for i, candidate in enumerate(reading.candidates) if candidate.entry.quotable]
     best = best_set([reading.members[i] for i in quotable], MOST_PAGE_QUOTES)
-    return [reading.candidates[quotable[i]] for i in sorted(best)]
+    chosen = [reading.candidates[quotable[i]] for i in sorted(best)]
+    told = [(one.segment, _told_alone(one, sources, reading.question)) for one in chosen]
+    return [Passage(segment, entries, 0.0) for segment, entries in told if entries]
+
+
+def _told_alone(one: CandidateSentence, sources: Sequence[Hit], question: str) -> tuple[Entry, ...]:
+    entries = entries_of(sources[one.segment].segment)
+    at = next(index for index, entry in enumerate(entries) if entry.start == one.entry.start)
+    return _told(entries, range(at, at + 1), at, question)
 
 
 def best_set(chances: Sequence[float], most: int) -> list[int]:
@@ -112,7 +184,7 @@ def best_set(chances: Sequence[float], most: int) -> list[int]:
 
 
 # Below this probability of an answer, all candidates are dropped; ADR 0006 shows what other thresholds keep.
-ANSWERABLE = 0.5
+ANSWERABLE = 0.35
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
@@ -149,16 +221,17 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
             if index not in keep
         ),
         chose_in_pages=True,
+        answerable=min(reading.answerable for reading in readings),
     )
 
 
 def _leading(reading: RankedSentences, ranked: Sequence[Hit]) -> list[int]:
-    """Return the segments that have a sentence close to the best one, by search score, then by their best sentence."""
+    """Return the segments that have a sentence close to the best one, by their best sentence."""
     best: dict[int, float] = {}
     for candidate, score in zip(reading.candidates, reading.scores, strict=True):
         best.setdefault(candidate.segment, score)
     within = [index for index in best if best[index] >= reading.scores[0] - KEPT_WITHIN]
-    return sorted(within, key=lambda index: (-ranked[index].score, -best[index]))
+    return sorted(within, key=lambda index: (-best[index], -ranked[index].score))
 
 
 class ExtractiveWriter:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from graph.evidence import Hit, Segment
-from text.shapes import Shape
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
@@ -75,9 +74,8 @@ def _column(table: Mapping[str, Any], names: tuple[str, ...]) -> Floats:
     return np.array(list(table["weights"].values()), dtype=np.float64)
 
 
-# Set by hand, since the available data sets have hardly any code, planted instructions or definitions. Headings are
-# never quoted.
-SHAPE_PENALTY: Mapping[Shape, float] = {"prose": 0.0, "item": 0.0, "row": 0.0, "code": 1.5, "heading": 6.0}
+# Set by hand, since the available data sets have hardly any planted instructions or definitions.
+UNQUOTABLE = 30.0  # headings, terms and the like take no share of the belief
 INSTRUCTION_PENALTY = 4.0
 DEFINITION_BONUS = 3.0
 
@@ -94,6 +92,7 @@ class RankedSentences:
     scores: tuple[float, ...]
     answerable: float
     members: tuple[float, ...] = ()
+    question: str = ""
 
     @property
     def shares(self) -> list[float]:
@@ -137,6 +136,37 @@ class ReaderMemo:
 
     def __init__(self) -> None:
         self._measured: dict[str, dict[str, tuple[Segment, Columns]]] = {}
+        self._readings: dict[str, tuple[tuple[Segment, ...], RankedSentences]] = {}
+
+    def remember(self, hits: Sequence[Hit], reading: RankedSentences) -> None:
+        """Keep a reading of some hits."""
+        while len(self._readings) >= QUESTIONS_REMEMBERED and reading.question not in self._readings:
+            del self._readings[next(iter(self._readings))]
+        self._readings[reading.question] = tuple(hit.segment for hit in hits), reading
+
+    def recall(self, question: str, hits: Sequence[Hit]) -> RankedSentences | None:
+        """Return the question's last reading as far as it is of the hits; None where it did not read them all.
+
+        An entry's rank depends on what it was read with, so the writer goes by what the grader read. Selected pages are
+        read anew.
+        """
+        known = self._readings.get(question)
+        if known is None or any(hit.kind == "page" for hit in hits):
+            return None
+        segments, reading = known
+        places = {segment.segment_id: index for index, segment in enumerate(segments)}
+        now = {places.get(hit.segment_id): index for index, hit in enumerate(hits)}
+        if None in now or any(segments[place or 0] != hits[index].segment for place, index in now.items()):
+            return None
+        kept = [index for index, one in enumerate(reading.candidates) if one.segment in now]
+        return replace(
+            reading,
+            candidates=tuple(
+                replace(reading.candidates[index], segment=now[reading.candidates[index].segment]) for index in kept
+            ),
+            scores=tuple(reading.scores[index] for index in kept),
+            members=tuple(reading.members[index] for index in kept) if reading.members else (),
+        )
 
     def measure(self, question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> Columns:
         """Return the same as ``measure_sentences``, but measure only segments that are new for the question."""
@@ -195,6 +225,9 @@ def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None =
     Takes about 2 ms for ten segments of 300 tokens that were read recently, 10 ms otherwise.
     """
     memo = memo or ReaderMemo()
+    known = memo.recall(question, hits)
+    if known is not None:
+        return known
     seen = reader_input(question, hits, memo)
     if seen is None:
         return RankedSentences((), (), 0.0)
@@ -207,18 +240,22 @@ def rank_sentences(question: str, hits: Sequence[Hit], memo: ReaderMemo | None =
         members = weights.membership.chance(seen.membership(raw), handicap=penalty)
     scores = raw - penalty
     order = np.argsort(-scores, kind="stable")
-    return RankedSentences(
+    reading = RankedSentences(
         candidates=tuple(seen.pool[i] for i in order),
         scores=tuple(float(scores[i]) for i in order),
         answerable=_answerable(seen, raw, hits, pages, memo),
         members=() if members is None else tuple(float(members[i]) for i in order),
+        question=question,
     )
+    memo.remember(hits, reading)
+    return reading
 
 
 def _handicaps(question: str, pool: Sequence[CandidateSentence]) -> list[float]:
-    """Return each sentence's penalty for its form, less a bonus where it defines the thing asked for."""
+    """Return each entry's penalty for what it is, less a bonus where it defines the thing asked for."""
     handicaps = [
-        SHAPE_PENALTY[candidate.shape] + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text) for candidate in pool
+        UNQUOTABLE * (not candidate.entry.quotable) + INSTRUCTION_PENALTY * speaks_to_machines(candidate.text)
+        for candidate in pool
     ]
     if not asks_definition(question):
         return handicaps

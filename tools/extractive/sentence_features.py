@@ -11,6 +11,7 @@ from graph.evidence import Segment
 from text.normal_forms import flatten
 from text.words import question_terms
 from tools.extractive.context_features import CONTEXT_FEATURES, Columns, context_columns, context_features
+from tools.extractive.entry_features import ENTRY_FEATURES, entry_features
 from tools.extractive.similarity import Bools, Floats, Similarity, cover, idf, log_odds, presence
 from tools.rules.answer_types import answer_spans, asked_type
 from tools.rules.candidate_sentences import CandidateSentence
@@ -37,7 +38,7 @@ WORDED = (
     "first",  # opens its segment
 )
 GRAM_SIZES = ("small", "middle", "large")
-FEATURES = (*WORDED, *CONTEXT_FEATURES)
+FEATURES = (*WORDED, *CONTEXT_FEATURES, *ENTRY_FEATURES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ def compute_features(
         "untyped_grams": grams * (asked_type(question) == "other"),
         "first": (~follows).astype(np.float64),
         **context_features(question, segments, pool, held),
+        **entry_features(question, question_words, segments, pool, terms, term_weight),
     }
     by_segment = _by_segment(middle, owner, len(segments))
     steady = idf(middle, OTHER_SENTENCES)

@@ -85,7 +85,7 @@ _COLUMNS = """
 d.document_id::text, d.title, d.slug,
 CASE WHEN num_nonnulls(d.space_id, d.space_slug) > 0
      THEN json_build_object('id', d.space_id, 'slug', d.space_slug) END AS space,
-d.url, d.source_type, d.owner, d.metadata, d.media_type, d.page_count,
+d.url, d.source_type, d.owner, d.metadata, d.media_type, d.page_count, d.left_out,
 (SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
 d.created_at, d.updated_at, d.expires_at
 """
@@ -119,7 +119,10 @@ _REMOVE = "DELETE FROM documents WHERE workspace = %s AND document_id = ANY(%s::
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document without its text. ``segments`` is the number of its segments."""
+    """A document without its text. ``segments`` is the number of its segments.
+
+    ``left_out`` says in plain sentences what of the file is not in its text.
+    """
 
     document_id: str
     title: str
@@ -131,6 +134,7 @@ class Document:
     metadata: dict[str, Any]
     media_type: str
     page_count: int | None
+    left_out: list[str]
     segments: int
     created_at: datetime
     updated_at: datetime

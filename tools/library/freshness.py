@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.evidence import Citation, Freshness, Identity, Page, Place, Segment
+from answers.citations import context_of_quote
+from graph.evidence import Citation, CitationContext, Freshness, Identity, Page, Place, Segment
 from graph.ports import SegmentReader
 from text.words import cuts_word, is_whole
 
@@ -139,6 +140,15 @@ class CurrentText:
         self._starts = [segment.start for segment in page.segments]
         self._text = "".join(segment.text for segment in page.segments)
 
+    def keeps(self, context: Sequence[CitationContext], moved_by: int, place: Place) -> bool:
+        """Whether a quote at a place today hangs on the same words as before it ``moved_by`` so many characters."""
+        segment = self._segment_at(place["start"])
+        today = {each["text"] for each in context_of_quote(segment, place["start"], place["end"])}
+        return all(each["text"] in today or self._stands(each["text"], each["start"] + moved_by) for each in context)
+
+    def _stands(self, text: str, at: int) -> bool:
+        return at >= 0 and self._text.startswith(text, at)
+
     def locate(self, quotes: Sequence[PlacedQuote]) -> dict[PlacedQuote, QuoteStatus]:
         """Return for each quote of one answer whether it is fresh, moved or changed, and its place.
 
@@ -172,6 +182,9 @@ async def check_freshness(
 ) -> list[dict[str, Any]]:
     """Return bodies of stored messages with ``freshness`` in each citation, and ``now`` if its place differs.
 
+    A quote that is still there counts as changed where it no longer hangs on the same words, such as the term that it
+    defines.
+
     Makes at most two reads, however many citations there are: of the cited segments, and of the documents in which a
     quote is no longer at its old place. A document that is deleted, expired or not readable by the identity counts as
     deleted.
@@ -195,10 +208,11 @@ class _UnchangedCheck:
 
     def __init__(self, segments: Mapping[str, Segment]) -> None:
         self._segments = segments
-        self._seen: dict[tuple[str, int, int, str], bool] = {}
+        self._seen: dict[tuple[object, ...], bool] = {}
 
     def __call__(self, citation: Citation) -> bool:
-        key = (citation["segment_id"], citation["start"], citation["end"], citation["quote"])
+        context = tuple((each["start"], each["text"]) for each in citation.get("context", ()))
+        key = (citation["segment_id"], citation["start"], citation["end"], citation["quote"], context)
         if (seen := self._seen.get(key)) is None:
             seen = self._seen[key] = _is_unchanged(citation, self._segments)
         return seen
@@ -227,6 +241,9 @@ def _with_freshness(
         if document_id not in moving:
             return {**citation, "freshness": "fresh"}
         freshness, place = located.get(document_id, {}).get(_quoted(citation, headings), DELETED)
+        context = citation.get("context", [])
+        if place is not None and not texts[document_id].keeps(context, place["start"] - citation["start"], place):
+            freshness, place = "changed", None
         result: Citation = {**citation, "freshness": freshness}
         if place is not None and (freshness == "moved" or place["segment_id"] != citation["segment_id"]):
             result["now"] = place
@@ -258,4 +275,19 @@ def _is_unchanged(citation: Citation, segments: Mapping[str, Segment]) -> bool:
     if segment is None or not segment.start <= citation["start"] < citation["end"] <= segment.end:
         return False
     start, end = citation["start"] - segment.start, citation["end"] - segment.start
-    return segment.text[start:end] == citation["quote"] and is_whole(segment.text, start, end)
+    if segment.text[start:end] != citation["quote"] or not is_whole(segment.text, start, end):
+        return False
+    return not citation.get("context") or _hangs_on_same(citation, segment)
+
+
+def _hangs_on_same(citation: Citation, segment: Segment) -> bool:
+    """Whether all that a quote hung on is where it was, as far as its segment tells."""
+    today = {(each["start"], each["text"]) for each in context_of_quote(segment, citation["start"], citation["end"])}
+    return all(
+        (each["start"], each["text"]) in today
+        or (
+            segment.start <= each["start"] <= each["end"] <= segment.end
+            and segment.text.startswith(each["text"], each["start"] - segment.start)
+        )
+        for each in citation["context"]
+    )

@@ -7,7 +7,7 @@ ingestions wait for each other and never deadlock. The comparison before the loc
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -41,13 +41,17 @@ Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """A document that is now in the library. ``segments`` is the number of its segments."""
+    """A document that is now in the library. ``segments`` is the number of its segments.
+
+    ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any.
+    """
 
     document_id: str
     name: str
     title: str
     status: Status
     segments: int
+    left_out: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class ComparedDocument:
         status: Status = "updated" if self.change == "replaced" else self.change
         cut = self.change in ("created", "replaced")
         segments = len(drafts[document.document_id].spans) if cut else self.segments
-        return Ingested(document.document_id, document.name, document.fields.title, status, segments)
+        fields = document.fields
+        return Ingested(document.document_id, document.name, fields.title, status, segments, fields.left_out)
 
 
 async def compare_documents(
@@ -196,7 +201,7 @@ class Ingestor:
         return make_ready(document, self._size, max_bytes=self._max_bytes)
 
     def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
-        ready = self._ready(
+        return self._ready(
             NewDocument(
                 data=file.read(self._max_bytes),
                 name=file.key,
@@ -206,8 +211,6 @@ class Ingestor:
                 source_type="file",
             )
         )
-        metadata = {"file_path": file.key} | ready.fields.metadata
-        return replace(ready, fields=replace(ready.fields, metadata=metadata))
 
     async def _run(
         self, identity: Identity, sources: Sequence[tuple[str, DocumentReader]], progress: Progress | None

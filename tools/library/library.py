@@ -12,6 +12,8 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
+from tools.library.languages import SampledLanguages
+from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
@@ -40,6 +42,8 @@ class Library:
     families: Families
     passages: MarkedPassages
     web: WebLibrary | None
+    catalogue: LibraryCatalogue
+    languages: SampledLanguages
 
     @property
     def resources(self) -> Resources:
@@ -50,6 +54,8 @@ class Library:
             families=self.families,
             passages=self.passages,
             web=self.web,
+            catalogue=self.catalogue,
+            languages=self.languages,
             coverage=question_coverage,
         )
 
@@ -88,6 +94,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
+                    catalogue=LibraryCatalogue(database, workspaces),
+                    languages=SampledLanguages(database, workspaces),
                 )
         finally:
             await embedder.close()

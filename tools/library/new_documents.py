@@ -50,7 +50,10 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFields:
-    """A document's row without its id, hash and dates; compared as a whole to detect changes."""
+    """A document's row without its id, hash and dates; compared as a whole to detect changes.
+
+    ``left_out`` says in plain sentences what of the file is not in its text.
+    """
 
     title: str
     slug: str | None
@@ -62,6 +65,7 @@ class DocumentFields:
     metadata: dict[str, Any]
     media_type: str
     page_count: int | None
+    left_out: list[str]
     expires_at: datetime | None
 
 
@@ -85,7 +89,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     new = replace(new, name=storable(new.name))
     parsed = _read(new, max_bytes)
     front = parsed.metadata
-    metadata = front if new.metadata is None else new.metadata
+    metadata = _named(new) | front if new.metadata is None else new.metadata
     space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),
@@ -98,6 +102,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
         metadata=_checked_metadata(metadata),
         media_type=parsed.media_type,
         page_count=parsed.page_count,
+        left_out=[storable(said) for said in parsed.left_out],
         expires_at=_checked_moment(new.expires_at),
     )
     return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
@@ -122,6 +127,11 @@ def _read(new: NewDocument, max_bytes: int) -> Parsed:
         )
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
     return parse(data, name=new.name, media_type=media_type)
+
+
+def _named(new: NewDocument) -> dict[str, Any]:
+    """Return the name of a file as metadata, for lists of documents; a text that only has a name comes from no file."""
+    return {"file_path": new.name} if new.data is not None and PurePath(new.name).suffix else {}
 
 
 def _title(parsed: Parsed, name: str) -> str:

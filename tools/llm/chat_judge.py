@@ -166,9 +166,9 @@ def _frame(number: int, claim: OpenClaim, *, asked: str, room: int, seen: _Seen)
         parts += ["After:", _quoted(_hint(claim.before))]
     left = room - estimate_tokens("\n".join(parts))
     for entry in claim.entries:
-        surroundings = (entry.title, entry.heading, entry.context)
+        surroundings = (entry.title, entry.heading, entry.context[-1:])
         before = seen.get(surroundings) if entry.context else None
-        shown = _entry(replace(entry, context=()) if before else entry, left)
+        shown = _entry(replace(entry, context=entry.context[:-1]) if before else entry, left)
         if not shown:
             break
         parts += [f"Entry, around it the same as in [{before}]:" if before else "Entry:", shown]

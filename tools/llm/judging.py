@@ -13,7 +13,7 @@ from graph.evidence import Hit
 from graph.ports import Grading, RelevanceGrader
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
-from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, place_line, sanitize
+from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, place_line, sanitize, shown_text
 from tools.llm.reply_schemas import ASSESSMENT, grading_schema, read_form
 from tools.rules.score_grading import ranked_once
 
@@ -76,7 +76,7 @@ class LlmGrader:
         passages: list[str] = []
         for number, hit in enumerate(ranked, start=1):
             heading = f"[{number}] {place_line(hit.segment)}\n"
-            body = cut_to_tokens(sanitize(hit.segment.text).strip(), max(1, share - estimate_tokens(heading)))
+            body = cut_to_tokens(shown_text(hit.segment), max(1, share - estimate_tokens(heading)))
             room -= estimate_tokens(heading + body)
             if room < 0 and passages:
                 break

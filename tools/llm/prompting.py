@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from answers.citations import context_outside
 from graph.evidence import Segment
 from graph.state import Turn
 from prompts import Prompt
@@ -203,9 +204,18 @@ def place_line(segment: Segment) -> str:
     return ", ".join(part for part in (path, page) if part) or "Untitled"
 
 
+def shown_text(segment: Segment) -> str:
+    """Return a segment's sanitized text below what it hangs on outside of it, each on a line such as ``(term: ...)``.
+
+    So a row is read with the header of its table, and a definition with its term, wherever the segment was cut.
+    """
+    outside = (f"({each.role}: {one_line(each.text)})" for each in context_outside(segment))
+    return "\n".join([*outside, sanitize(segment.text).strip()])
+
+
 def segment_tokens(segment: Segment) -> int:
-    """Estimate the tokens of a segment in a context, with its id, title and heading."""
-    return _heading_tokens(segment) + estimate_tokens(_line(segment, sanitize(segment.text).strip()))
+    """Estimate the tokens of a segment in a context, with its id, title, heading and what it hangs on."""
+    return _heading_tokens(segment) + estimate_tokens(_line(segment, shown_text(segment)))
 
 
 def _heading_tokens(segment: Segment) -> int:
@@ -224,7 +234,7 @@ def segment_context(segments: Sequence[Segment], *, max_tokens: int) -> SegmentC
     for segment in segments:
         if segment.segment_id in taken:
             continue
-        text = sanitize(segment.text).strip()
+        text = shown_text(segment)
         tokens = segment_tokens(segment)
         if tokens > left:
             if taken:

@@ -15,13 +15,15 @@ from graph.state import Turn
 from graph.usage import Meter
 from tools.llm.model_endpoint import Endpoint
 from tools.llm.prompting import conversation, cut_to_tokens, language_name, messages, one_line, sanitize
-from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, read_form
+from tools.llm.reply_schemas import PREPARATION, REWRITING, TITLE, TRANSLATING_PREPARATION, read_form
 from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
-PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "general", "question")
+PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "general", "search", "question")
 PREPARATION_CHARACTERS = 24_000
+MOST_LANGUAGES = 3  # of the library, that a model is told
+SEARCH_IN = 'in {languages}: add the key "search_query"'
 
 log = logging.getLogger(__name__)
 
@@ -33,14 +35,15 @@ class PreparationReply(BaseModel):
     intent: Intent
     needs_retrieval: bool
     reason: str = ""
+    search_query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LlmPreparer:
     """A QuestionPreparer by rule, and by the model in one small call where the effort asks for it.
 
-    In ``fast`` effort the model is never asked, in ``balanced`` about messages that follow a question, in ``thorough``
-    about first questions too.
+    In ``fast`` effort the model is never asked, in ``balanced`` about messages that follow a question and about
+    questions in another language than the library, in ``thorough`` about first questions too.
     """
 
     endpoint: Endpoint
@@ -54,6 +57,7 @@ class LlmPreparer:
         search: SearchMode,
         has_pages: bool,
         general_knowledge: bool = False,
+        search_languages: Sequence[str] = (),
         meter: Meter,
     ) -> Preparation:
         """Make the question standalone and decide on retrieval, in at most one model call.
@@ -67,10 +71,17 @@ class LlmPreparer:
             by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
         nowhere = search == "off" and not has_pages
         nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
-        if nowhere or nothing_open or not self._asks(turns, search):
+        if nowhere or nothing_open or not self._asks(turns, search, search_languages):
             return by_rule
         try:
-            reply = await self._ask(question, turns, has_pages=has_pages, general=general_knowledge, meter=meter)
+            reply = await self._ask(
+                question,
+                turns,
+                has_pages=has_pages,
+                general=general_knowledge,
+                search_languages=search_languages,
+                meter=meter,
+            )
         except ModelReplyInvalid as error:
             log.warning("Model %s: %s Searching for the question as asked.", self.endpoint.name, error.message)
             failure = Failure(
@@ -85,25 +96,38 @@ class LlmPreparer:
         reason = reply.reason.strip()[:300] or "the model's decision"
         if needed != reply.needs_retrieval:
             reason = "pages are selected" if has_pages else "the request asks for a search"
-        return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language)
+        query = " ".join(reply.search_query.split())[:LONGEST_QUERY].strip() if search_languages else ""
+        return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language, search_query=query)
 
-    def _asks(self, turns: Sequence[Turn], search: SearchMode) -> bool:
+    def _asks(self, turns: Sequence[Turn], search: SearchMode, search_languages: Sequence[str]) -> bool:
         if self.effort == "fast":
             return False
+        if search_languages:
+            return True
         follows = any(small_talk(turn["question"]) is None for turn in turns)
         return follows or (self.effort == "thorough" and search != "always")
 
     async def _ask(
-        self, question: str, turns: Sequence[Turn], *, has_pages: bool, general: bool, meter: Meter
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        *,
+        has_pages: bool,
+        general: bool,
+        search_languages: Sequence[str],
+        meter: Meter,
     ) -> PreparationReply:
+        named = " or ".join(map(language_name, search_languages[:MOST_LANGUAGES]))
         prompt = messages(
             PREPARATION_PROMPT,
             conversation=conversation(turns, max_tokens=self.endpoint.context_tokens // 3),
             pages="yes, the message is about them" if has_pages else "none",
             general="yes" if general and not has_pages else "no",
+            search=SEARCH_IN.format(languages=named) if named else "as the question",
             question=sanitize(question),
         )
-        text = await self.endpoint.read(prompt, schema=PREPARATION, max_characters=PREPARATION_CHARACTERS, meter=meter)
+        schema = TRANSLATING_PREPARATION if named else PREPARATION
+        text = await self.endpoint.read(prompt, schema=schema, max_characters=PREPARATION_CHARACTERS, meter=meter)
         return read_form(text, PreparationReply)
 
 

@@ -41,15 +41,14 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-PREPARATION = ReplySchema(
-    "preparation",
-    _object(
-        intent={"type": "string", "enum": ["content_query", "small_talk"]},
-        standalone_question={"type": "string"},
-        needs_retrieval={"type": "boolean"},
-        reason={"type": "string"},
-    ),
-)
+_PREPARATION = {
+    "intent": {"type": "string", "enum": ["content_query", "small_talk"]},
+    "standalone_question": {"type": "string"},
+    "needs_retrieval": {"type": "boolean"},
+    "reason": {"type": "string"},
+}
+PREPARATION = ReplySchema("preparation", _object(**_PREPARATION))
+TRANSLATING_PREPARATION = ReplySchema("preparation", _object(**_PREPARATION, search_query={"type": "string"}))
 
 
 REWRITING = ReplySchema("rewriting", _object(query={"type": "string"}, reason={"type": "string"}))

@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, storable
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
@@ -50,8 +50,7 @@ def read(data: bytes) -> Parsed:
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
     title = reader.top_heading or _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts, title))
-    said = f"Struck-out or hidden text was left out ({reader.left_out} passages)."
-    return replace(_written(drafts).parsed(title=title or None), left_out=(said,) if reader.left_out else ())
+    return replace(_written(drafts).parsed(title=title or None), left_out=passages_left_out(reader.left_out))
 
 
 def _tree(html: str) -> Any:

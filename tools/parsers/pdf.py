@@ -1,102 +1,128 @@
-"""Parser of PDF through pdfium: the text of each page, with paragraphs detected by the spacing between lines."""
+"""Parser of PDF through pdfium: headings, paragraphs, lists, terms, code and tables, without running heads and feet."""
 
 import re
 import threading
-from dataclasses import dataclass
-from itertools import pairwise
-from statistics import median
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
 
 import pypdfium2 as pdfium
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.pdf_blocks import BlockWriter
+from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
+from tools.parsers.pdf_layout import measured
+from tools.parsers.pdf_lines import Page, read_page
+from tools.parsers.pdf_order import put_in_order
 
 _PDFIUM = threading.Lock()  # pdfium has global state: one call at a time per process
-# Pdfium's mark for a removed hyphen at a line end; before a lower-case letter the hyphen had split a word.
-_SPLIT_WORD = re.compile(r"(?<=[^\W\d_])[\ufffe\x02](?=[^\W\d_])")
-_HYPHEN = re.compile("[\ufffe\x02]")
-_WIDE_GAP = 0.4  # of the line's height, beyond the usual gap
-_ENOUGH = 3
+_NEXT = threading.Lock()
+_MOST_BOOKMARKS = 20_000
+_JUNK_TITLE = re.compile(
+    r"untitled.*|title|document\d*|no title|microsoft (?:word|powerpoint|excel) -.*|slide \d+|\W*|\(.*\)|[\w-]*\d[\w-]*"
+    r"|.*\.(?:docx?|pptx?|xlsx?|pdf|tex|dvi|ps|indd|html?|txt|fm|qxd|rtf)",
+    re.IGNORECASE,
+)
+
+
+@contextmanager
+def _pdfium() -> Iterator[None]:
+    """Hold pdfium, for a page at most. Files that are read at once take turns: the one that waits is the next."""
+    with _NEXT:
+        _PDFIUM.acquire()
+    try:
+        yield
+    finally:
+        _PDFIUM.release()
 
 
 def read(data: bytes) -> Parsed:
-    """Parse the text of a PDF, page by page.
+    """Parse the text of a PDF.
 
     Raises UnreadableDocument if the file is broken, needs a password, or is a scan without text.
     """
-    with _PDFIUM:
+    with _pdfium():
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as error:
             raise UnreadableDocument(*_reason(error)) from error
-        try:
-            return _read_pages(document)
-        except pdfium.PdfiumError as error:
-            raise UnreadableDocument("The PDF is broken: a page cannot be read.") from error
-        finally:
+    try:
+        pages = _pages(document)
+        with _pdfium():
+            outline, title = _outline(document), str(document.get_metadata_dict().get("Title", "")).strip()
+    except pdfium.PdfiumError as error:
+        raise UnreadableDocument("The PDF is broken: a page cannot be read.") from error
+    finally:
+        with _pdfium():
             document.close()
+    return _parsed(pages, outline, title)
 
 
-def _read_pages(document: pdfium.PdfDocument) -> Parsed:
-    text = CanonicalText()
-    pages = len(document)
-    for page_idx in range(pages):
-        text.page_idx = page_idx
-        for paragraph in _paragraphs(document, page_idx):
-            text.add("paragraph", paragraph)
-    parsed = text.parsed(title=document.get_metadata_dict().get("Title", "").strip() or None)
-    if not parsed.text:
+def _pages(document: pdfium.PdfDocument) -> list[Page]:
+    with _pdfium():
+        count = len(document)
+    pages = []
+    for page_idx in range(count):
+        with _pdfium():
+            pages.append(read_page(document, page_idx))
+    return pages
+
+
+def _outline(document: pdfium.PdfDocument) -> list[Bookmark]:
+    found = []
+    for entry in islice(document.get_toc(), _MOST_BOOKMARKS):
+        target = entry.get_dest()
+        page_idx = target.get_index() if target else None
+        if page_idx is not None:
+            found.append(Bookmark(entry.level + 1, entry.get_title(), page_idx))
+    return found
+
+
+def _parsed(pages: list[Page], outline: list[Bookmark], title: str) -> Parsed:
+    count = len(pages)
+    empty = sum(not page.lines for page in pages)
+    if empty == count:
         raise UnreadableDocument(
-            f"The PDF has no text on its {pages} page{'s' * (pages != 1)}: it is a scan or holds only drawings.",
+            f"The PDF has no text on its {count} page{'s' * (count != 1)}: it is a scan or holds only drawings.",
             suggestion="Run text recognition (OCR) on it, and ingest the result.",
         )
-    return parsed
+    largest = _largest(pages[0])
+    put_in_order(pages)
+    split_headings(pages, outline)
+    layout = measured(pages)
+    find_headings(pages, outline, layout)
+    text = CanonicalText()
+    writer = BlockWriter(text, layout, pages)
+    for page_idx, page in enumerate(pages):
+        writer.write(page_idx, page)
+    own = title if title and not _JUNK_TITLE.fullmatch(title) else None
+    return replace(text.parsed(title=own or largest), left_out=_left_out(pages, empty))
 
 
-def _paragraphs(document: pdfium.PdfDocument, page_idx: int) -> list[str]:
-    page = document[page_idx]
-    textpage = page.get_textpage()
-    try:
-        raw = textpage.get_text_range()
-        lines = [_line(textpage, found) for found in re.finditer(r"[^\r\n]+", raw)]
-        exact = len(raw) == textpage.count_chars()  # otherwise characters outside the BMP shift the indices
-    finally:
-        textpage.close()
-        page.close()
-    return [_with_hyphens(paragraph) for paragraph in _join(lines, exact)]
+def _left_out(pages: list[Page], empty: int) -> tuple[str, ...]:
+    hidden = sum(page.hidden for page in pages)
+    said = []
+    if empty:
+        said.append(f"{empty} of {len(pages)} pages {'holds' if empty == 1 else 'hold'} no text.")
+    if hidden:
+        said.append(f"{hidden} word{' is' if hidden == 1 else 's are'} hidden or too small to read.")
+    return tuple(said)
 
 
-def _with_hyphens(text: str) -> str:
-    joined = _SPLIT_WORD.sub(lambda mark: "" if text[mark.end()].islower() else "-", text)
-    return _HYPHEN.sub("-", joined)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a page: ``top`` of its first character and ``bottom`` of its last, in points from the page's foot."""
-
-    text: str
-    top: float
-    bottom: float
-    height: float
-
-
-def _line(textpage: pdfium.PdfTextPage, found: re.Match[str]) -> _Line:
-    _, foot, _, top = textpage.get_charbox(found.start(), loose=True)
-    _, bottom, _, _ = textpage.get_charbox(found.end() - 1, loose=True)
-    return _Line(found[0], top, bottom, top - foot)
-
-
-def _join(lines: list[_Line], exact: bool) -> list[str]:
-    """Join lines into paragraphs; a wider gap than the page's median, or a step up to a new column, starts one."""
-    gaps = [before.bottom - after.top for before, after in pairwise(lines)]
-    usual = median(gaps) if len(gaps) >= _ENOUGH else 0.0
-    paragraphs: list[list[str]] = [[line.text for line in lines[:1]]]
-    for line, gap in zip(lines[1:], gaps, strict=True):
-        if exact and (gap > max(usual, 0.0) + _WIDE_GAP * line.height or gap < -2 * line.height):
-            paragraphs.append([])
-        paragraphs[-1].append(line.text)
-    return ["\n".join(paragraph) for paragraph in paragraphs]
+def _largest(page: Page) -> str | None:
+    """Return the line of the largest type on a page, with the lines of the same type next to it."""
+    size = max((line.size for line in page.lines), default=0.0)
+    first = next((place for place, line in enumerate(page.lines) if line.size == size), None)
+    if first is None or all(line.size > 0.85 * size for line in page.lines):
+        return None
+    words: list[str] = []
+    for line in page.lines[first : first + 3]:
+        if line.size != size:
+            break
+        words.append(line.text)
+    return " ".join(" ".join(words).split()) or None
 
 
 def _reason(error: pdfium.PdfiumError) -> tuple[str]:

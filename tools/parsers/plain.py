@@ -64,10 +64,22 @@ def read(data: bytes) -> Parsed:
 
 
 def read_text(text: str) -> Parsed:
-    """Parse the paragraphs and pages of a text. Pages are counted only if it contains a form feed."""
+    """Parse the paragraphs and pages of a text. Pages are counted only if it contains a form feed.
+
+    Its title is a first line that is underlined; other first lines may be anything.
+    """
     canonical = storable(text)
     blocks = paragraphs(canonical, 0, len(canonical), 0 if "\f" in canonical else None)
-    return Parsed(canonical, tuple(_structured(canonical, blocks)))
+    return Parsed(canonical, tuple(_structured(canonical, blocks)), _underlined(canonical))
+
+
+_RULE = r"(?:={3,}|-{3,}|~{3,}|\*{3,}|#{3,})[ \t]*(?:\r\n|[\r\n]|\Z)"
+_UNDERLINED = re.compile(rf"\s*+(?:{_RULE})?[ \t]*([^\s=~*#-][^\r\n\f]{{0,199}})(?:\r\n|[\r\n])[ \t]*{_RULE}")
+
+
+def _underlined(text: str) -> str | None:
+    found = _UNDERLINED.match(text)
+    return found[1].strip() if found else None
 
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u2043\u25aa\u25cf\u25e6]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")

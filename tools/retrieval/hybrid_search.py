@@ -9,6 +9,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from answers.copies import repeated_texts
 from graph.errors import EmbeddingUnavailable
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SearchResult
@@ -17,7 +18,7 @@ from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import vector_as_text
 from tools.retrieval.partitions import existing_partition
 from tools.retrieval.scope import Scope, find_scope
-from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, search_statement
+from tools.retrieval.search_sql import Reach, as_hit, dense_coverage, join_hits, search_statement
 from tools.retrieval.title_hop import follow_titles
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
@@ -25,6 +26,7 @@ from tools.storage.tenants import Workspaces
 log = logging.getLogger(__name__)
 
 SPARE = 20  # candidates of each leg beyond those asked for, so that what both find a little of can win
+COPIES = 4  # of each text, for which there is room where a search finds copies
 NO_EMBEDDING = "The embedding endpoint did not answer; the words alone were searched for."
 NO_VECTORS = "Vector search failed; the words alone were searched for."
 
@@ -43,7 +45,8 @@ class _BoundQuery:
 class HybridSearcher:
     """Finds segments by BM25 over language-neutral terms, and by vectors as far as the model knows the language.
 
-    Documents that the question or the best hits name by their titles join what is found: see ``title_hop``.
+    Documents that the question or the best hits name by their titles join what is found: see ``title_hop``. A text
+    that was ingested twice is found once.
     """
 
     def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder) -> None:
@@ -80,12 +83,21 @@ class HybridSearcher:
             return await self._search(conn, asked, degraded)
 
     async def _search(self, conn: Connection, asked: _BoundQuery, degraded: str | None) -> SearchResult:
+        found = await self._find(conn, asked)
+        if repeated := repeated_texts([hit.segment for hit in found]):
+            query = asked.query
+            if sum(hit.own_score > 0 for hit in found) >= query.top_k:  # copies have taken places of others
+                found = await self._find(conn, replace(asked, query=replace(query, top_k=COPIES * query.top_k)))
+                repeated = repeated_texts([hit.segment for hit in found])
+            found = join_hits([hit for hit in found if hit.segment_id not in repeated], (), query)
+        return SearchResult(tuple(found), degraded)
+
+    async def _find(self, conn: Connection, asked: _BoundQuery) -> list[Hit]:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
             return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
 
         first = await self._run(conn, asked, "library" if asked.scope.document_ids is None else "documents", {})
-        found = await follow_titles(conn, asked.workspace, asked.query, first, search_documents)
-        return SearchResult(tuple(found), degraded)
+        return list(await follow_titles(conn, asked.workspace, asked.query, first, search_documents))
 
     async def _run(self, conn: Connection, asked: _BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
         statement = search_statement(

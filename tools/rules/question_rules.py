@@ -1,12 +1,15 @@
 """Prepare a question, rewrite it as a search query and title its conversation by rule, without a model."""
 
+import re
 from collections.abc import Sequence
 
 from graph.evidence import SearchMode
 from graph.ports import Preparation, Rewriting
 from graph.state import Turn
 from graph.usage import Meter
-from text.language import DEFAULT, language
+from text.language import DEFAULT
+from text.language import language as detect
+from text.scripts import LATIN_CAPITAL
 from text.sentences import sentences
 from text.words import cut_near, cuts_word, without_framing
 from tools.rules.follow_ups import standalone
@@ -24,14 +27,16 @@ class RulePreparer:
         search: SearchMode,
         has_pages: bool,
         general_knowledge: bool = False,
+        search_languages: Sequence[str] = (),
         meter: Meter,
     ) -> Preparation:
         """Detect small talk and make follow-ups standalone; ``search`` overrides the decision to retrieve.
 
-        A rule can't tell what is ``general_knowledge``, so such questions are searched for.
+        A rule can't tell what is ``general_knowledge``, so such questions are searched for, and it words no search in
+        ``search_languages``.
         """
         talk = small_talk(question)
-        detected = language(question, default=language(turns[-1]["question"]) if turns else DEFAULT)
+        detected = detect(question, default=detect(turns[-1]["question"]) if turns else DEFAULT)
         if talk and search != "always":
             return Preparation(question, False, f"small talk: {talk}", "small_talk", detected)
         rewritten = standalone(question, turns)
@@ -44,15 +49,44 @@ class RulePreparer:
 
 
 REWRITING_REASON = "searched again by the question's telling words alone"
+NEUTRAL_REASON = "searched again by the names, numbers and code of the question alone"
+# What is written alike in every language: code, options, paths, numbers and versions, and names.
+_MARKED = (
+    r"(?<![\w./-])(?:--?[A-Za-z][\w-]*|/?[A-Za-z_]\w*(?:[._/:-]\w+)+(?:\(\))?|\w*(?:\d|_)[\w.]*|\w+\(\)"
+    r"|\w*[a-z][A-Z]\w*|[A-Z]{2,}\w*)(?![\w])"
+)
+_CODE = re.compile(_MARKED)
+_NEUTRAL = re.compile(rf"{_MARKED}|(?<!^)(?<![.?!:]\s)\b[{LATIN_CAPITAL}][\w’'-]*")
+_LATIN_RUN = re.compile(r"[A-Za-z0-9][\w./:-]*(?:\(\))?", re.ASCII)
+
+
+def neutral_words(question: str) -> str:
+    """Return the words of a question that a text in another language may share: names, numbers and code; or "".
+
+    In a script of other letters, every run of Latin ones is one. In German, every noun has a capital.
+    """
+    detected = detect(question)
+    pattern = _LATIN_RUN if detected in _OTHER_SCRIPTS else _CODE if detected == "de" else _NEUTRAL
+    return " ".join(dict.fromkeys(found[0].strip(".:/-") or found[0] for found in pattern.finditer(question)))
+
+
+_OTHER_SCRIPTS = frozenset({"zh", "ja", "ko", "ru", "ar", "th", "hi", "el", "he"})
 
 
 class RuleRewriter:
     """A QueryRewriter without a model."""
 
     async def rewrite(self, question: str, tried: Sequence[str], *, language: str, meter: Meter) -> Rewriting:
-        """Return the content words as the query; an empty query if they were already tried."""
-        query = without_framing(question)
+        """Return the content words as the query; an empty query if they were already tried.
+
+        Of a question in another language than the search is to be, those that are written alike in both.
+        """
         known = {" ".join(each.casefold().split()) for each in tried}
+        if detect(question, default=language) != language:
+            query = neutral_words(question)
+            if query and query.casefold() not in known:
+                return Rewriting(query, NEUTRAL_REASON)
+        query = without_framing(question)
         return Rewriting("" if query in known else query, REWRITING_REASON)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from typing import Any, Literal, cast
 
 from answers.citations import build_claim, describe_source, nearest_sources
+from answers.quoted_runs import quoted_once
 from answers.standing import RunView
 from graph.errors import CitewellError, DatabaseUnavailable, ServerStopping
 from graph.events import RunFailed, RunFinished
@@ -46,7 +47,7 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
     message = Message(
         answer=answer_text(state.sections),
         sections=[section for section in state.sections if section["text"]],
-        citations=[citation for each in claims for citation in each["citations"]],
+        citations=quoted_once(claims),
         sources=[] if nearest else described,
         family=family,
         claims=claims,
@@ -66,7 +67,10 @@ def _message_indices(sections: list[Section]) -> dict[int, int]:
 
 
 def _nearest_rows(state: State) -> list[SourceRow]:
-    return [SourceRow(**{**row, "index": i}) for i, row in enumerate(nearest_sources(state.candidates), start=1)]
+    return [
+        SourceRow(**{**row, "index": i})
+        for i, row in enumerate(nearest_sources(state.candidates, state.repeated), start=1)
+    ]
 
 
 def partial_message(view: RunView, family: FamilyName) -> Message:
@@ -82,7 +86,7 @@ def partial_message(view: RunView, family: FamilyName) -> Message:
         for claim in each.claims
         if claim["end"] <= len(text)
     ]
-    citations = [citation for claim in claims for citation in claim["citations"]]
+    citations = quoted_once(claims)
     return Message(
         answer=answer_text(sections),
         sections=sections,

@@ -13,6 +13,7 @@ from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import (
     PlacedClaim,
     bracket,
+    joined_claims,
     judgement_fields,
     marked_pieces,
     placed_claims,
@@ -211,7 +212,7 @@ class AgUiEncoder:
     def _run_finished(self, event: RunFinished) -> bytes:
         message = event.message
         placed = with_latest_verdicts(placed_claims(self._sections, bracket), self._buffered.latest)
-        citations = [citation for each in placed for citation in _citations(each)]
+        citations = [citation for each in joined_claims(placed) for citation in _citations(each)]
         proof = {
             "message_id": self._message_id,
             "citations": citations,

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
+from answers.library_listing import FROM_CATALOGUE
 from api.dialects.ai_sdk.answer_draft import AnswerDraft
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
 from api.dialects.buffered import ANSWER_REWRITTEN
@@ -209,7 +210,8 @@ class AiSdkEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        parts = [*self._proof(event.message), *self._message.end_step()]
+        listed = event.message["sources"] if event.stop_reason == FROM_CATALOGUE else []
+        parts = [*self._message.cite(listed), *self._proof(event.message), *self._message.end_step()]
         about = _ending(event)
         if event.outcome == "cancelled":
             parts += [{"type": "message-metadata", "messageMetadata": about}, {"type": "abort"}]

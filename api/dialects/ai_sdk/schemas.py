@@ -6,8 +6,17 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from answers.citations import landing_url
+from answers.library_listing import FROM_CATALOGUE
 from api.dialects.chat_request import parse_question
-from api.dialects.citation_marks import PlacedClaim, bracket, judgement_fields, marked_text, placed_claims
+from api.dialects.citation_marks import (
+    PlacedClaim,
+    bracket,
+    joined_claims,
+    judgement_fields,
+    marked_text,
+    placed_claims,
+)
 from api.dialects.section_buffer import final_sections
 from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
@@ -95,7 +104,7 @@ def _name(source: Source) -> dict[str, Any]:
 
 
 def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
-    """Return each citation with its source's id and the span of its claim in the text (UTF-16)."""
+    """Return each citation with its source's id and the span of its claims in the text (UTF-16)."""
     return [
         {
             "source_id": source_id(citation["source_index"]),
@@ -103,7 +112,7 @@ def citation_records(placed: Iterable[PlacedClaim]) -> list[dict[str, Any]]:
             "end_index": each.end,
             **citation,
         }
-        for each in placed
+        for each in joined_claims(placed)
         for citation in each.claim["citations"]
     ]
 
@@ -113,19 +122,20 @@ def text_citations(placed: Iterable[PlacedClaim], sources: Sequence[Source]) -> 
     by_index = {source["index"]: source for source in sources}
     return [
         {
-            "source": _whole_source(by_index[citation["source_index"]]),
+            "source": _whole_source(by_index[citation["source_index"]], citation.get("anchor", "")),
             "startIndex": each.start,
             "endIndex": each.end,
             "citedText": citation["quote"],
         }
-        for each in placed
+        for each in joined_claims(placed)
         for citation in each.claim["citations"]
         if citation["source_index"] in by_index
     ]
 
 
-def _whole_source(source: Source) -> dict[str, Any]:
-    return {"type": "source", "sourceType": _kind(source), "id": source_id(source["index"]), **_name(source)}
+def _whole_source(source: Source, anchor: str) -> dict[str, Any]:
+    place = Source(**{**source, "url": landing_url(source["url"], anchor)}) if source["url"] else source
+    return {"type": "source", "sourceType": _kind(source), "id": source_id(source["index"]), **_name(place)}
 
 
 def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
@@ -161,6 +171,7 @@ def _answer(stored: StoredMessage) -> dict[str, Any]:
     message = cast(Message, stored.body)
     placed = list(placed_claims(final_sections(message), bracket))
     cited = {citation["source_index"] for each in placed for citation in each.claim["citations"]}
+    listed = stored.stop_reason == FROM_CATALOGUE
     text: dict[str, Any] = {"type": "text", "text": marked_text(message, bracket), "state": "done"}
     if citations := citation_records(placed):
         text["providerMetadata"] = {NAMESPACE: {"citations": citations}}
@@ -176,7 +187,7 @@ def _answer(stored: StoredMessage) -> dict[str, Any]:
         },
         "parts": [
             {"type": "step-start"},
-            *(source_part(source) for source in message["sources"] if source["index"] in cited),
+            *(source_part(source) for source in message["sources"] if listed or source["index"] in cited),
             *([text] if text["text"] else []),
             {"type": "data-citations", "id": "citations", "data": proof(message, placed)},
         ],

@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
+from answers.library_listing import FROM_CATALOGUE
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.conversation.schemas import CitedDocuments, document_source, most_relevant
@@ -140,13 +141,14 @@ class ConversationEncoder:
     def _run_finished(self, event: RunFinished) -> bytes:
         assessment = event.message.get("assessment")
         searched = self._decided is None or self._decided.needs_retrieval
+        listed = event.message["sources"] if event.stop_reason == FROM_CATALOGUE else []
         return frame(
             {
                 "type": "done",
                 "formattedAnswer": self._answer,
                 "userMessageId": question_id(self._message_id) if self._message_id else None,
                 "assistantMessageId": self._message_id or None,
-                "sources": self._documents.sources(),
+                "sources": [*map(document_source, listed)] or self._documents.sources(),
                 "contextId": "rag-query" if searched else "direct-answer",
                 "intent": self._decided.intent if self._decided else "content_query",
                 "confidence": assessment["utility"] if assessment else 0.0,

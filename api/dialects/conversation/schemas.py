@@ -67,8 +67,7 @@ class CitedDocuments:
 
     def numbered(self, section: FinalSection) -> FinalSection:
         """Return a section whose citations number documents instead of segments."""
-        in_order = sorted(section.new_claims, key=lambda claim: claim["end"])
-        return replace(section, claims=[self._numbered(claim) for claim in in_order])
+        return replace(section, claims=[self._numbered(claim) for claim in section.undecided_claims])
 
     def sources(self) -> list[DocumentSource]:
         """List the documents cited so far, by number, each represented by its most relevant cited segment."""

@@ -81,7 +81,10 @@ class IdCitationsEncoder:
     def _run_finished(self, event: RunFinished) -> bytes:
         self._sections = {each.position: cited_section(each) for each in final_sections(event.message)}
         status: Status = "cancelled" if event.outcome == "cancelled" else "completed"
-        return self._frame(self._answer(status, outcome=event.outcome, stop_reason=event.stop_reason))
+        ended = AnswerMetadata(outcome=event.outcome, stop_reason=event.stop_reason)
+        if assessment := event.message.get("assessment"):
+            ended["assessment"] = assessment
+        return self._frame(self._answer(status, **ended))
 
     @_encode.register
     def _run_failed(self, event: RunFailed) -> bytes:

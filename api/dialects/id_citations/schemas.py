@@ -12,7 +12,9 @@ from api.fields import AnswerFromField, ChatOptions, ModelName, PageIds, Questio
 from api.problems import error_kind
 from graph.events import timestamp
 from graph.evidence import (
+    Assessment,
     Citation,
+    CitationContext,
     Claim,
     Freshness,
     Identity,
@@ -53,13 +55,19 @@ Status = Literal["processing", "completed", "cancelled", "failed"]
 
 
 class Quote(TypedDict):
-    """A quoted span of a document's canonical text, in code points, with the verdict on its claim."""
+    """A quoted span of a document's canonical text, in code points, with the verdict on its claim.
+
+    ``context`` is what it hangs on, such as the term that it defines, the outermost first; ``anchor`` the id of its
+    place in the page at the document's url.
+    """
 
     start: int
     end: int
     quote: str
     origin: Origin
     verdict: Verdict
+    context: NotRequired[list[CitationContext]]
+    anchor: NotRequired[str]
     by: NotRequired[VerdictSource]
     judge: NotRequired[JudgeMark]
 
@@ -97,12 +105,13 @@ class AnswerError(TypedDict):
 
 
 class AnswerMetadata(TypedDict, total=False):
-    """The sections, citations and outcome of an answer; empty for a question."""
+    """The sections, citations, outcome and assessment of an answer; empty for a question."""
 
     sections: list[CitedSection]
     citations: list[SegmentCitation]
     outcome: str
     stop_reason: str
+    assessment: Assessment
     error: AnswerError
 
 
@@ -185,6 +194,10 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         origin=citation["origin"],
         verdict=citation["verdict"],
     )
+    if "context" in citation:
+        quote["context"] = citation["context"]
+    if "anchor" in citation:
+        quote["anchor"] = citation["anchor"]
     if "by" in claim:
         quote["by"] = claim["by"]
     if "judge" in claim:
@@ -245,6 +258,8 @@ def stored_row(stored: StoredMessage) -> Row:
     )
     status: Status = "cancelled" if stored.outcome == "cancelled" else "completed"
     ended = AnswerMetadata(outcome=stored.outcome or "", stop_reason=stored.stop_reason or "")
+    if assessment := stored.body.get("assessment"):
+        ended["assessment"] = assessment
     sections = [cited_section(section) for section in final_sections(message)]
     return answer_row(stored.run_id, stored.message_id, status, at, sections, ended)
 

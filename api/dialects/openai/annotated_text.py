@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from answers.citations import landing_url
 from api.dialects.citation_marks import MarkedSection, bracket
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Citation, Claim, Source
@@ -43,12 +44,12 @@ class SourceAddresses:
         return self._page(source["document_id"], source["segment_index"])
 
     def cited(self, citation: Citation) -> tuple[str, str]:
-        """Return the URL and the title of a cited source; the URL again if it has no title."""
+        """Return the URL of a quote's place in its source and the source's title, or the URL again if it has none."""
         source = self._sources.get(citation["source_index"])
         if source is None:
             url = self._page(citation["document_id"], citation["segment_index"])
             return url, url
-        url = self.url(source)
+        url = landing_url(self.url(source), citation.get("anchor", ""))
         return url, source["title"] or url
 
     def _page(self, document_id: str, segment_index: int) -> str:
@@ -85,7 +86,8 @@ class AnnotatedText:
         self._addresses = addresses
         self._number = number
         self._links = links
-        self._cited: dict[int, tuple[str, str]] = {}
+        self._cited: dict[tuple[int, str], tuple[str, str]] = {}  # by number and anchor
+        self._linked: dict[int, str] = {}  # by number: the place of the first quote
         self._length = 0
 
     def write(self, section: FinalSection) -> list[str]:
@@ -102,7 +104,8 @@ class AnnotatedText:
         for citation in sorted(claim["citations"], key=lambda citation: citation["source_index"]):
             address = self._addresses.cited(citation)
             number = self._number(citation, address[0])
-            self._cited[number] = address
+            self._cited[number, citation.get("anchor", "")] = address
+            self._linked.setdefault(number, address[0])
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
 
@@ -110,9 +113,9 @@ class AnnotatedText:
         for claim in claims:
             start, end = marked.start_of(claim["start"]), marked.end_of(claim["end"])
             for citation in claim["citations"]:
-                url, title = self._cited[citation["source_index"]]
+                url, title = self._cited[citation["source_index"], citation.get("anchor", "")]
                 span = {"start_index": self._length + start, "end_index": self._length + end}
                 self.annotations.append({"type": "url_citation", "url_citation": {"url": url, "title": title, **span}})
 
     def _mark(self, number: int) -> str:
-        return f"[[{number}]]({self._cited[number][0].translate(_ESCAPED)})" if self._links else bracket(number)
+        return f"[[{number}]]({self._linked[number].translate(_ESCAPED)})" if self._links else bracket(number)

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
+from answers.library_listing import FROM_CATALOGUE
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai.annotated_text import SourceAddresses
@@ -73,6 +74,8 @@ def outcome_text(event: RunFinished) -> str:
         return "Stopped before the end"
     if event.outcome == "abstained":
         return "No answer that the sources prove"
+    if event.stop_reason == FROM_CATALOGUE:
+        return "Answered from the catalogue of the library"
     return _proof(event.message)
 
 

@@ -79,8 +79,10 @@ class SelfRagEncoder:
 
     @_encode.register
     def _sources_graded(self, event: SourcesGraded) -> bytes:
-        self._retrieved.learn(event.sources)  # sent later, since another round may add sources
-        return b""
+        self._retrieved.learn(event.sources)
+        if self._decided is not None and self._decided.intent == "about_library":
+            return self._retrieval()
+        return b""  # sent later, since another round may add sources
 
     @_encode.register
     def _step_started(self, event: StepStarted) -> bytes:

@@ -63,7 +63,7 @@ const source = object({
   ...place, index: number, document_id: text, title: text, heading: text, kind, url: named, score: number, excerpt: text,
 });
 const citation = object({
-  ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number,
+  ...place, document_id: text, quote: text, origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted"), now: (value) => maybe(object(place))(value) ?? undefined,
 });
 const judge = object({ model: text, exam: object({ language: text, right: number, of: number }) });
@@ -76,7 +76,9 @@ const pages = list(object({ document_id: text, title: text, segments: number, of
 const fallback = maybe(object({ code: text, message: text, suggestion: text }));
 const dropped = list(object({ segment_id: text, reason: text }));
 const disagreement = { segment_ids: list(text), reason: text };
-const assessment = { supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered };
+const assessment = {
+  supported: flag, utility: number, claims: record(number), reason: text, model_score: numbered, answerhood: numbered,
+};
 const answer = {
   sections: list(section), citations: list(citation), sources: list(source), nearest: given(list(source)), claims, family: named,
   disagreements: list(object(disagreement)), assessment: maybe(object(assessment)),

@@ -14,7 +14,8 @@
 /** @typedef {{calls: number, tokens: number, ms: number}} Spent */
 /** @typedef {{model_calls: number, tokens: number | null, seconds?: number | null}} Budget */
 /** @typedef {{text: string, source_ids: string[], grounded?: boolean}} Section `grounded` is false where the model wrote what it knows itself. */
-/** @typedef {{segment_ids: string[], reason: string}} Disagreement */
+/** @typedef {{segment_id: string, document_id: string, title: string, start: number, end: number, quote: string, value: string, date: string, dated_by: "document" | "library" | ""}} Position */
+/** @typedef {{segment_ids: string[], reason: string, code?: "another_value" | "denied", parts?: string[], positions?: Position[]}} Disagreement */
 /** @typedef {{segment_id: string, reason: string}} Dropped */
 /** @typedef {{document_id: string, title: string, segments: number, of: number}} PageUse */
 
@@ -42,6 +43,14 @@
 /** @typedef {{segment_id: string, segment_index: number, page_idx: number | null, start: number, end: number}} Place */
 
 /**
+ * @typedef {object} CitationContext
+ * @property {"term" | "caption" | "header" | "label" | "lead" | "before" | "governs" | "heading"} role
+ * @property {number} start
+ * @property {number} end
+ * @property {string} text
+ */
+
+/**
  * @typedef {object} Citation
  * @property {string} segment_id
  * @property {string} document_id
@@ -54,6 +63,8 @@
  * @property {Verdict} verdict
  * @property {number} source_index
  * @property {number} section_index
+ * @property {CitationContext[]} [context] What the quote hangs on, the outermost first.
+ * @property {string} [anchor] The id of its place in the page at the document's url.
  * @property {Freshness} [freshness] What has become of the quote since; only where a session is read.
  * @property {Place} [now] Where the quote stands today, if elsewhere.
  */
@@ -78,6 +89,7 @@
  * @property {Partial<Record<Verdict, number>>} claims
  * @property {string} reason
  * @property {number | null} model_score
+ * @property {number | null} [answerhood] The chance that what is shown answers the question, in [0, 1].
  */
 
 /**
@@ -104,12 +116,13 @@
  *   | {type: "step_started", step: string}
  *   | {type: "step_finished", step: string, ms: number}
  *   | {type: "retrieval_decided", needs_retrieval: boolean, reason: string, standalone_question: string,
- *      intent: "content_query" | "small_talk", fallback: Fallback | null}
+ *      intent: "content_query" | "small_talk" | "about_library", fallback: Fallback | null}
  *   | {type: "pages_loaded", used: PageUse[], cut: PageUse[], unused: string[]}
  *   | {type: "sources_found", kind: SourceKind, query: string, count: number, degraded: string | null}
  *   | {type: "search_failed", kind: SourceKind, code: string, message: string}
  *   | {type: "sources_graded", sources: Source[], dropped: Dropped[], fallback: Fallback | null}
- *   | {type: "sources_disagree", segment_ids: string[], reason: string}
+ *   | {type: "sources_disagree", segment_ids: string[], reason: string, code: "another_value" | "denied" | null,
+ *      parts: string[], positions: Position[]}
  *   | {type: "query_rewritten", query: string, reason: string, attempt: number, fallback: Fallback | null}
  *   | {type: "thinking_delta", delta: string}
  *   | {type: "section_started", section_index: number, fallback: Fallback | null, grounded: boolean}
@@ -121,7 +134,7 @@
  *   | {type: "correction", section_index: number, claims: Claim[], text: string}
  *   | {type: "content_removed", section_index: number, kind: string, target: string}
  *   | {type: "answer_assessed", supported: boolean, utility: number, claims: Partial<Record<Verdict, number>>,
- *      reason: string, model_score: number | null, fallback: Fallback | null}
+ *      reason: string, model_score: number | null, answerhood: number | null, fallback: Fallback | null}
  *   | {type: "title_changed", title: string}
  *   | {type: "run_finished", outcome: "answered" | "abstained" | "cancelled", stop_reason: string, message: Message,
  *      spent: Record<string, Spent>}
@@ -187,6 +200,7 @@
  * @property {string | null} owner
  * @property {string} media_type
  * @property {number | null} page_count
+ * @property {string[]} [left_out] What of its file is not in its text.
  * @property {number} segments
  * @property {string} updated_at
  * @property {string | null} expires_at
@@ -194,7 +208,7 @@
 
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
-/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number}} Ingested */
+/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[]}} Ingested */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
 /** @typedef {{id: string}} GraphNode */
 /** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */

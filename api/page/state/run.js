@@ -142,8 +142,8 @@ function during(run, event) {
       return { ...noted, answer: { ...answer, disagreements: [...others, { segment_ids, reason }] } };
     }
     case "answer_assessed": {
-      const { supported, utility, claims, reason, model_score } = event;
-      return { ...noted, answer: { ...answer, assessment: { supported, utility, claims, reason, model_score } } };
+      const { supported, utility, claims, reason, model_score, answerhood } = event;
+      return { ...noted, answer: { ...answer, assessment: { supported, utility, claims, reason, model_score, answerhood } } };
     }
     default:
       return noted;
@@ -153,7 +153,7 @@ function during(run, event) {
 const TOLD_BY = /** @type {Record<string, string[]>} */ ({
   retrieval_decided: ["decide_retrieval"],
   pages_loaded: ["load_selected_pages"],
-  sources_graded: ["grade_segments"],
+  sources_graded: ["grade_segments", "answer_directly"],
   query_rewritten: ["rewrite_query"],
   section_finished: ["generate_answer", "answer_directly", "abstain"],
   content_removed: ["generate_answer", "answer_directly"],

@@ -1,5 +1,7 @@
 /** The sections of an answer as its run writes, checks and revises them. */
 
+import { withNext } from "../text/runs.js";
+
 /** @typedef {import("../api/types.js").RunEvent} RunEvent */
 
 /**
@@ -47,7 +49,7 @@ export function foldSection(sections, event) {
     case "claim_checked":
       return put(sections, event.section_index, (section) => ({
         ...section,
-        claims: [...(section.claims ?? []), event.claim],
+        claims: withNext(section.claims ?? [], event.claim),
       }));
     case "section_checked":
       return put(sections, event.section_index, (section) => ({ ...section, claims: event.claims }));

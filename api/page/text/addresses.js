@@ -27,6 +27,15 @@ export function originalAddress(url, home) {
 }
 
 /**
+ * Give the address of a place in a page; one that names a place already stays as it is.
+ * @param {string} address May be empty.
+ * @param {string | undefined} anchor
+ */
+export function landing(address, anchor) {
+  return address && anchor && !address.includes("#") ? `${address}#${encodeURIComponent(anchor)}` : address;
+}
+
+/**
  * Read an address that stands in a text as such, without what ends the sentence that it stands in.
  * @param {string} text
  * @param {number} place

@@ -1,7 +1,8 @@
 /** An answer as Markdown, each claim with footnotes that quote what proves it. */
 
-import { safeAddress } from "./addresses.js";
+import { landing, safeAddress } from "./addresses.js";
 import { codePointIndex } from "./offsets.js";
+import { continues } from "./runs.js";
 
 /** @typedef {import("../api/types.js").Claim} Claim */
 /** @typedef {import("../api/types.js").Citation} Citation */
@@ -49,8 +50,10 @@ export function footnoted({ sections, sources }, wording) {
   return [...paragraphs, ...(notes.length ? [notes.join("\n")] : [])].join("\n\n") + "\n";
 }
 
+const FENCE = /^([ \t]*)(?:`{3,}|~{3,})$/;
+
 /**
- * Put marks behind the end of each claim.
+ * Put marks behind the end of each claim, of several that share a quote behind the last, and below quoted code.
  * @param {string} text
  * @param {Claim[]} claims
  * @param {(claim: Claim) => string} marksOf
@@ -59,11 +62,16 @@ function marked(text, claims, marksOf) {
   const index = codePointIndex(text);
   let written = "";
   let at = 0;
-  for (const claim of [...claims].sort((one, other) => one.end - other.end)) {
+  const ordered = [...claims].sort((one, other) => one.end - other.end);
+  ordered.forEach((claim, place) => {
+    if (continues(claim, ordered[place + 1])) return;
     const end = Math.max(at, index(claim.end));
-    written += prose(text.slice(at, end)) + marksOf(claim);
+    const fence = FENCE.exec(text.slice(text.lastIndexOf("\n", end - 1) + 1, end));
+    const marks = marksOf(claim);
+    const below = /^\n[^\n]/.test(text.slice(end, end + 2)) ? "\n" : "";
+    written += prose(text.slice(at, end)) + (fence && marks ? `\n${fence[1]}${marks}${below}` : marks);
     at = end;
-  }
+  });
   return written + prose(text.slice(at));
 }
 
@@ -84,7 +92,7 @@ function note(citation, sources, { home, page }) {
   const { segment_index, page_idx } = citation.now ?? citation;
   const heading = (source?.heading ?? "").split(" > ");
   const path = [source?.title ?? "", ...heading].filter((part) => part.trim()).map(plain).join(" › ");
-  const address = addressOf(source?.url, citation.document_id, segment_index, home);
+  const address = addressOf(source?.url, citation, segment_index, home);
   const place = [path, page_idx === null ? "" : page(page_idx + 1), `<${address}>`];
   return `"${plain(citation.quote)}" — ${place.filter((part) => part).join(", ")}`;
 }
@@ -94,8 +102,8 @@ function plain(text) {
   return text.replace(/\s+/gu, " ").trim().replace(/[\\`*_[\]<>|~&$]/g, "\\$&");
 }
 
-/** @param {string | null | undefined} url @param {string} documentId @param {number} segment @param {string} home */
-function addressOf(url, documentId, segment, home) {
-  const original = safeAddress(url ?? "").replace(/[<>\s]/g, encodeURIComponent);
+/** @param {string | null | undefined} url @param {Citation} citation @param {number} segment @param {string} home */
+function addressOf(url, { document_id: documentId, anchor }, segment, home) {
+  const original = landing(safeAddress(url ?? ""), anchor).replace(/[<>\s]/g, encodeURIComponent);
   return original || new URL(`documents/${documentId}#segment-${segment}`, home).href;
 }

@@ -42,6 +42,7 @@ const TELLERS = {
     const notes = asked && asked !== question ? [note(told.understood(short(asked)))] : [];
     if (decided.reason) notes.push(note(decided.reason));
     if (decided.intent === "small_talk") return { line: told.talk, notes };
+    if (decided.intent === "about_library") return { line: told.catalogue, notes };
     return { line: decided.needs_retrieval ? told.search : told.directly, notes };
   },
 
@@ -121,7 +122,11 @@ const TELLERS = {
     return { line, notes: assessed.reason ? [note(assessed.reason)] : [] };
   },
 
-  answer_directly: (step) => ({ line: all(step, "section_finished").length ? words.run.told.replied : "" }),
+  answer_directly(step) {
+    const { told } = words.run;
+    const said = only(step, "sources_graded") ? told.listed : told.replied;
+    return { line: all(step, "section_finished").length ? said : "" };
+  },
   abstain: (step) => ({ line: all(step, "section_finished").length ? words.run.told.abstained : "" }),
 };
 

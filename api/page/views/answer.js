@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { nearestList, sourceList } from "./answer_sources.js";
 import { limitsView } from "./answer_limits.js";
-import { changesSince, disagreements, verdictLine } from "./answer_summary.js";
+import { answerhoodLine, changesSince, disagreements, verdictLine } from "./answer_summary.js";
 import { outcomeView } from "./answer_outcome.js";
 import { sectionView } from "./section.js";
 
@@ -47,6 +47,7 @@ export function answerView(app) {
       fill(
         below,
         verdictLine(answer),
+        answerhoodLine(answer),
         disagreements(app, answer),
         answer.outcome === "abstained" ? nearestList(app, answer) : null,
         sourceList(app, answer),

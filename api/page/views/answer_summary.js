@@ -1,6 +1,7 @@
 /** What is said of an answer as a whole: its verdicts, its disagreements, and what has become of its quotes. */
 
 import { h } from "../dom.js";
+import { percent } from "../words/format.js";
 import { language, words } from "../words/index.js";
 import { sourceButton } from "./answer_sources.js";
 import { icon } from "./icons.js";
@@ -20,9 +21,24 @@ export function verdictLine(answer) {
       icon(SIGNS[verdict]),
       words.answer.claims[verdict](counts[verdict] ?? 0),
     ));
-  const quoted = answer.family === "extractive" && answer.outcome === "answered";
+  const quotes = answer.stopReason !== "no_retrieval_needed" && answer.stopReason !== "answered_from_catalogue";
+  const quoted = answer.family === "extractive" && answer.outcome === "answered" && quotes;
   if (quoted) parts.push(h("li", null, icon("book"), words.answer.extractive));
   return parts.length ? h("ul", { class: "verdicts" }, parts) : null;
+}
+
+/** From which chance on each word is said. @type {["likely" | "perhaps" | "doubtful", number][]} */
+const LEAST = [["likely", 0.75], ["perhaps", 0.5], ["doubtful", 0]];
+
+/**
+ * Say in words how likely what is shown answers the question: no proof says it, so no sign of a proof stands by it.
+ * @param {Answer} answer
+ */
+export function answerhoodLine({ outcome, assessment }) {
+  const chance = assessment?.answerhood ?? null;
+  if (outcome !== "answered" || chance === null) return null;
+  const [word] = LEAST.find(([, least]) => chance >= least) ?? ["doubtful"];
+  return h("p", { class: "answerhood muted" }, words.answer.answerhood[word](percent(chance)));
 }
 
 /**
@@ -43,7 +59,7 @@ function countsOf({ sections, assessment }) {
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map(({ segment_ids, reason }) => {
-    const sources = answer.sources.filter((source) => segment_ids.includes(source.segment_id));
+    const sources = segment_ids.flatMap((id) => answer.sources.filter((source) => source.segment_id === id)); // newest first
     const rows = sources.map((source) => h("li", null, sourceButton(app, source, answer.sources)));
     return h("li", null, h("p", null, reasonTexts([reason])), h("ul", { class: "sources" }, rows));
   });

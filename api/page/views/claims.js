@@ -1,6 +1,7 @@
 /** The claims of a section: each wrapped in its verdict, with markers and signs right behind its end. */
 
 import { h } from "../dom.js";
+import { continues } from "../text/runs.js";
 import { badge, marker } from "./marker.js";
 
 /** @typedef {import("../api/types.js").Claim} Claim */
@@ -25,9 +26,14 @@ export function dressOf(app, popover, claims, standing) {
       return piece;
     },
     behind(index) {
-      const { citations, verdict } = /** @type {Claim} */ (claims[index]);
+      const claim = /** @type {Claim} */ (claims[index]);
+      if (continues(claim, claims[index + 1])) return [];
+      const { citations, verdict } = claim;
       const sources = [...new Set(citations.map((citation) => citation.source_index))].sort((one, other) => one - other);
-      const markers = sources.map((source) => marker(app, popover, source, standing(index), piecesOf(index)));
+      let first = index;
+      while (first && continues(/** @type {Claim} */ (claims[first - 1]), claims[first])) first -= 1;
+      const shown = pieces.slice(first, index + 1).flat();
+      const markers = sources.map((source) => marker(app, popover, source, standing(index), shown));
       const signs = verdict === "supported" ? [] : [badge(popover, standing(index), piecesOf(index))];
       // The joiner keeps them on the line on which the claim ends.
       return markers.length || signs.length ? [h("span", { class: "behind" }, JOINER, markers, signs)] : [];

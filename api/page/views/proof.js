@@ -1,7 +1,7 @@
 /** What a popover says: the quotes of a source that prove a claim, or what a verdict means and why it was given. */
 
 import { h } from "../dom.js";
-import { originalAddress } from "../text/addresses.js";
+import { landing, originalAddress } from "../text/addresses.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { headingOf, KINDS } from "./answer_sources.js";
@@ -35,7 +35,7 @@ export function sourceProof(claim, citations, source, read) {
     place.some((part) => part) ? h("p", { class: "place" }, place.filter((part) => part).join(" · ")) : null,
     h("div", { class: "said" }, verdictMark(claim.verdict), reasonList(claim.reasons)),
     decidedBy(claim),
-    ...citations.map((citation) => h("blockquote", null, h("q", null, citation.quote))),
+    ...citations.flatMap((citation) => [around(citation), h("blockquote", null, h("q", null, citation.quote))]),
     ...changes.map((change) => h(
       "p",
       { class: `since ${change}` },
@@ -46,9 +46,16 @@ export function sourceProof(claim, citations, source, read) {
       source && h("li", null, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
       source && h("li", null, words.proof.relevance(percent(source.score))),
       origins.map((origin) => h("li", null, words.proof.origins[origin]))),
-    actions(source, changes.includes("deleted") ? null : read),
+    actions(source, citations[0]?.anchor, changes.includes("deleted") ? null : read),
   ]);
   return shown.flatMap((part) => part ?? []);
+}
+
+/** Show what a quote hangs on in its document: the term that it defines, the header of its row. @param {Citation} citation */
+function around({ context }) {
+  return context?.length
+    ? h("ul", { class: "around" }, context.map(({ role, text }) => h("li", { class: role }, text)))
+    : null;
 }
 
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
@@ -96,9 +103,9 @@ function reasonList(reasons) {
   return reasons.length ? h("ul", { class: "reasons" }, reasonTexts(reasons).map((reason) => h("li", null, reason))) : null;
 }
 
-/** @param {Source | undefined} source @param {(() => void) | null} read */
-function actions(source, read) {
-  const original = originalAddress(source?.url, new URL(document.baseURI));
+/** @param {Source | undefined} source @param {string | undefined} anchor @param {(() => void) | null} read */
+function actions(source, anchor, read) {
+  const original = landing(originalAddress(source?.url, new URL(document.baseURI)), anchor);
   if (!read && !original) return null;
   return h("div", { class: "ways" },
     read && h("button", { type: "button", class: "primary small", onclick: read }, icon("book"), words.proof.read),

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
+import { omissionsOf } from "../text/omissions.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
@@ -15,7 +16,7 @@ export function readerLinks(app) {
     element,
 
     /** @param {Content} content @param {number} segment The one that is looked at. */
-    show({ document: { document_id: id, page_count: pages, url }, raw: { segments } }, segment) {
+    show({ document: { document_id: id, page_count: pages, url, left_out }, raw: { segments } }, segment) {
       const size = [
         pages ? words.reader.pages(pages, number(pages)) : "",
         words.reader.segments(segments.length, number(segments.length)),
@@ -28,6 +29,7 @@ export function readerLinks(app) {
         h("span", null, size.filter(Boolean).join(" · ")),
         original && link(original, words.reader.original),
         own && link(own, words.reader.tab),
+        omissionsOf(left_out).map((omission) => h("span", { class: "omission" }, omission)),
       );
       element.hidden = false;
     },

@@ -1,6 +1,7 @@
 /** Documents that are being brought in: how far each is, what has become of it, and what can be done about it. */
 
 import { fill, h } from "../dom.js";
+import { omissionsOf } from "../text/omissions.js";
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
@@ -117,7 +118,7 @@ function uploadRow(app, uploads) {
   }
 
   /** @param {Upload} upload */
-  function showState({ state: now, problem }) {
+  function showState({ state: now, problem, added }) {
     const ended = now === "added" || now === "refused";
     element.dataset.state = now;
     fill(drawing, icon(now === "added" ? "check" : now === "refused" ? "cross" : "upload"));
@@ -127,9 +128,15 @@ function uploadRow(app, uploads) {
     again.hidden = !problem?.retryable;
     cancel.hidden = ended;
     away.hidden = !ended;
-    why.hidden = !problem;
+    const omissions = omissionsOf(added?.left_out).join(" ");
+    why.hidden = !problem && !omissions;
     const suggestion = problem?.code === "unreachable" ? words.uploads.unreachableSuggestion : problem?.suggestion;
-    fill(why, problem && reasonOf(problem), suggestion ? h("span", { class: "muted" }, ` ${suggestion}`) : null);
+    fill(
+      why,
+      problem && reasonOf(problem),
+      suggestion ? h("span", { class: "muted" }, ` ${suggestion}`) : null,
+      omissions ? h("span", { class: "muted" }, omissions) : null,
+    );
   }
   return { element, show, mark };
 }

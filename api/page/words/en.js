@@ -71,6 +71,7 @@ export const en = {
     stopReasons: {
       answer_complete: "The answer is complete.",
       no_retrieval_needed: "Answered directly, without your documents.",
+      answered_from_catalogue: "Answered from your library's catalogue: its documents, their names and dates.",
       not_in_library: "Your sources hold no answer, so the model answered from its own knowledge, unchecked.",
       nothing_found: "The search found nothing.",
       search_failed: "The web could not be searched, and nothing else was found.",
@@ -99,6 +100,11 @@ export const en = {
       unsupported: (/** @type {number} */ count) => `${count} unsupported`,
     },
     extractive: "Quotes from your documents, no model",
+    answerhood: {
+      likely: (/** @type {string} */ chance) => `It is likely that this answers the question (${chance}).`,
+      perhaps: (/** @type {string} */ chance) => `Perhaps this answers the question (${chance}).`,
+      doubtful: (/** @type {string} */ chance) => `It is doubtful whether this answers the question (${chance}).`,
+    },
     ungrounded: "From the model's own knowledge, not from your documents",
     limits: {
       failed: {
@@ -145,6 +151,12 @@ export const en = {
     given: "The quote as it was given:",
     empty: "This document has no text.",
     failed: "The document could not be read.",
+    leftOut: {
+      passages: (/** @type {number} */ count) => `Struck-out or hidden text was left out (${n(count, "passage", "passages")}).`,
+      pages: (/** @type {number} */ count, /** @type {number} */ of) =>
+        `${count} of ${n(of, "page", "pages")} ${count === 1 ? "holds" : "hold"} no text.`,
+      tiny: (/** @type {number} */ count) => `${n(count, "word is", "words are")} hidden or too small to read.`,
+    },
   },
   run,
   library: {

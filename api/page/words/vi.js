@@ -69,6 +69,7 @@ export const vi = {
     stopReasons: {
       answer_complete: "Câu trả lời đã xong.",
       no_retrieval_needed: "Trả lời trực tiếp, không dùng tài liệu của bạn.",
+      answered_from_catalogue: "Trả lời từ danh mục của thư viện: các tài liệu, tên và ngày.",
       not_in_library: "Nguồn của bạn không có câu trả lời, nên mô hình trả lời theo kiến thức riêng, chưa được kiểm chứng.",
       nothing_found: "Tìm kiếm không cho kết quả nào.",
       search_failed: "Không tìm kiếm được trên web, và không tìm thấy gì khác.",
@@ -97,6 +98,11 @@ export const vi = {
       unsupported: (count) => `${count} không có căn cứ`,
     },
     extractive: "Trích từ tài liệu của bạn, không dùng mô hình",
+    answerhood: {
+      likely: (chance) => `Nhiều khả năng đây là câu trả lời cho câu hỏi (${chance}).`,
+      perhaps: (chance) => `Có thể đây là câu trả lời cho câu hỏi (${chance}).`,
+      doubtful: (chance) => `Không chắc đây là câu trả lời cho câu hỏi (${chance}).`,
+    },
     ungrounded: "Theo kiến thức riêng của mô hình, không phải từ tài liệu của bạn",
     limits: {
       failed: {
@@ -140,6 +146,11 @@ export const vi = {
     given: "Trích dẫn tại thời điểm trả lời:",
     empty: "Tài liệu này không có nội dung.",
     failed: "Không đọc được tài liệu.",
+    leftOut: {
+      passages: (count) => `Đã bỏ qua chữ bị gạch hoặc bị ẩn (${count} chỗ).`,
+      pages: (count, of) => `${count} trên ${of} trang không có chữ.`,
+      tiny: (count) => `${count} từ bị ẩn hoặc quá nhỏ để đọc.`,
+    },
   },
   run,
   library: {

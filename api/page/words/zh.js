@@ -69,6 +69,7 @@ export const zh = {
     stopReasons: {
       answer_complete: "回答完毕。",
       no_retrieval_needed: "直接作答，没有用到您的文档。",
+      answered_from_catalogue: "根据资料库的目录作答：其中的文档、名称和日期。",
       not_in_library: "来源中没有答案，因此由模型凭自身知识作答，未经核查。",
       nothing_found: "没有搜到任何内容。",
       search_failed: "未能搜索网络，也没有找到其他内容。",
@@ -97,6 +98,11 @@ export const zh = {
       unsupported: (count) => `${count} 条无依据`,
     },
     extractive: "摘自您的文档，未使用模型",
+    answerhood: {
+      likely: (chance) => `这很可能回答了问题（${chance}）。`,
+      perhaps: (chance) => `这也许回答了问题（${chance}）。`,
+      doubtful: (chance) => `这是否回答了问题，尚有疑问（${chance}）。`,
+    },
     ungrounded: "出自模型自身的知识，而非您的文档",
     limits: {
       failed: {
@@ -140,6 +146,11 @@ export const zh = {
     given: "当时的引文：",
     empty: "此文档没有文字。",
     failed: "无法读取文档。",
+    leftOut: {
+      passages: (count) => `已略去划掉或隐藏的文字（${count} 处）。`,
+      pages: (count, of) => `共 ${of} 页，其中 ${count} 页没有文字。`,
+      tiny: (count) => `有 ${count} 个词被隐藏或小得无法阅读。`,
+    },
   },
   run,
   library: {

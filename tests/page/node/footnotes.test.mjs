@@ -108,3 +108,12 @@ test("text from the model's own knowledge is told apart, once for sections in a 
   const markdown = footnoted({ sections, sources: [] }, WORDING);
   assert.equal(markdown, "*The model's own knowledge*\n\nNot found.\n\nParis.\n\nStaff get 25 days.\n");
 });
+
+test("an address of the web leads to the place that the quote has there", () => {
+  const address = (url, anchor) =>
+    /<(.*)>\n$/.exec(written("A.", [claim("A.", "A.", [citation("x", { anchor })])], [{ ...SOURCE, url }]))?.[1];
+  assert.equal(address("https://wiki.example/leave", "unused leave"), "https://wiki.example/leave#unused%20leave");
+  assert.equal(address("https://wiki.example/leave#top", "unused"), "https://wiki.example/leave#top");
+  assert.equal(address("https://wiki.example/leave", undefined), "https://wiki.example/leave");
+  assert.equal(address("javascript:alert(1)", "unused"), `http://127.0.0.1:8400/wells/documents/${DOCUMENT}#segment-2`);
+});

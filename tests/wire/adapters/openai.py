@@ -38,4 +38,4 @@ class OpenAIAdapter(Adapter):
 def document_of(url: str) -> str:
     """Give the document behind an address: one that the library's owner gave it, or its page of this service."""
     page = re.search(r"/documents/([0-9a-f-]{36})#segment-\d+$", url)
-    return page[1] if page else ADDRESSES.get(url, url)
+    return page[1] if page else ADDRESSES.get(url.partition("#")[0], url)

@@ -48,6 +48,7 @@ export const run = {
   },
   told: {
     talk: "Took it as small talk",
+    catalogue: "Took it as a question about the library itself",
     directly: "Decided to reply without a search",
     search: "Decided to search",
     understood: (/** @type {string} */ question) => `Understood as “${question}”`,
@@ -83,6 +84,7 @@ export const run = {
     unsupported: "not held up in full",
     assessed: (/** @type {string} */ said) => `Assessed: ${said}`,
     replied: "Replied directly, without sources",
+    listed: "Listed documents from the catalogue",
     abstained: "Found no answer that could be proven, and said so",
   },
   summary: {

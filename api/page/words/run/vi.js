@@ -45,6 +45,7 @@ export const run = {
   },
   told: {
     talk: "Nhận ra đây là lời trò chuyện",
+    catalogue: "Nhận ra đây là câu hỏi về chính thư viện",
     directly: "Quyết định trả lời mà không tìm kiếm",
     search: "Quyết định tìm kiếm",
     understood: (question) => `Hiểu là “${question}”`,
@@ -79,6 +80,7 @@ export const run = {
     unsupported: "chưa đủ căn cứ trong nguồn",
     assessed: (said) => `Đánh giá: ${said}`,
     replied: "Trả lời ngay, không dùng nguồn",
+    listed: "Đã liệt kê tài liệu từ danh mục",
     abstained: "Không có câu trả lời nào chứng minh được, và đã nói rõ như vậy",
   },
   summary: {

@@ -45,6 +45,7 @@ export const run = {
   },
   told: {
     talk: "判断为闲聊",
+    catalogue: "判断为关于资料库本身的问题",
     directly: "决定不搜索，直接回复",
     search: "决定搜索",
     understood: (question) => `理解为“${question}”`,
@@ -79,6 +80,7 @@ export const run = {
     unsupported: "来源依据不足",
     assessed: (said) => `评估：${said}`,
     replied: "未用来源，直接回复",
+    listed: "列出了目录中的文档",
     abstained: "没有找到可以证明的答案，已如实说明",
   },
   summary: {

@@ -1,0 +1,24 @@
+/** What of a file is not in its text: the server says it in English, the page in its reader's language. */
+
+import { words } from "../words/index.js";
+
+/** @type {[RegExp, "passages" | "pages" | "tiny"][]} */
+const KNOWN = [
+  [/^Struck-out or hidden text was left out \((\d+) passages?\)\.$/, "passages"],
+  [/^(\d+) of (\d+) pages holds? no text\.$/, "pages"],
+  [/^(\d+) words? (?:is|are) hidden or too small to read\.$/, "tiny"],
+];
+
+/**
+ * Say what was left out; a sentence that is not known stays as it is.
+ * @param {string[] | undefined} sentences None of a server that does not say it.
+ */
+export function omissionsOf(sentences) {
+  return (sentences ?? []).map((sentence) => {
+    for (const [pattern, name] of KNOWN) {
+      const found = pattern.exec(sentence);
+      if (found) return words.reader.leftOut[name](Number(found[1]), Number(found[2]));
+    }
+    return sentence;
+  });
+}

@@ -1,0 +1,134 @@
+"""Entries: exact slices with what they hang on, and the passage that is quoted for one."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answers.entries import MOST_WITH_CODE, Entry, entries_of, passage_around
+from graph.evidence import Segment
+from tools.embeddings.embedder import count_tokens
+from tools.library.segmenting import SegmentSize, segment
+from tools.library.structure import pack_blocks, unpack_blocks
+from tools.parsers import parse
+
+SETTINGS = b"""<html><body><main><h1>Memory</h1><p>These settings limit memory.</p>
+<dl><dt id="guc-pool">pool_size (integer)</dt>
+<dd><p>Sets the size of the pool. The default is four megabytes. It needs a restart.</p></dd>
+<dt>pool_wait (seconds)</dt><dd><p>How long to wait. The default is ten.</p></dd></dl>
+<p>Set it for one run with this command:</p><pre>broker --pool-size 8MB</pre>
+<table><caption>Limits</caption><tr><th>Item</th><th>Most</th></tr><tr><td>queues</td><td>400</td></tr>
+<tr><td>readers</td><td>25</td></tr></table></main></body></html>"""
+
+
+def segments_of(data: bytes, name: str, limit: int = 300) -> list[Segment]:
+    parsed = parse(data, name=name)
+    return [
+        Segment("d", span.segment_index, span.start, span.end, parsed.text[span.start : span.end], blocks=span.blocks)
+        for span in segment(parsed, SegmentSize(limit), count_tokens)
+    ]
+
+
+def entry(text: str, limit: int = 300) -> tuple[Entry, list[Entry], int]:
+    for one in segments_of(SETTINGS, "settings.html", limit):
+        entries = list(entries_of(one))
+        for at, each in enumerate(entries):
+            if each.text == text:
+                return each, entries, at
+    raise AssertionError(text)
+
+
+def around(one: Entry) -> dict[str, str]:
+    return {each.role: each.text for each in one.context}
+
+
+@pytest.mark.parametrize("limit", [300, 30, 12])
+def test_a_sentence_is_read_with_its_term_wherever_its_segment_begins(limit: int) -> None:
+    found, _, _ = entry("The default is four megabytes.", limit)
+    assert around(found)["term"] == "pool_size (integer)"
+    assert around(found)["heading"] == "Memory"
+    assert found.anchor == "guc-pool"
+
+
+@pytest.mark.parametrize("limit", [300, 12])
+def test_a_row_is_read_under_its_header_and_caption(limit: int) -> None:
+    found, _, _ = entry("readers | 25", limit)
+    assert around(found)["header"] == "Item | Most"
+    assert around(found)["caption"] == "Limits"
+
+
+def test_it_is_read_with_the_sentence_before() -> None:
+    found, _, _ = entry("It needs a restart.")
+    assert around(found)["before"] == "The default is four megabytes."
+
+
+def test_headings_terms_and_headers_are_never_quoted() -> None:
+    [whole] = segments_of(SETTINGS, "settings.html")
+    quotable = {each.text for each in entries_of(whole) if each.quotable}
+    assert not {"Memory", "pool_size (integer)", "Limits", "Item | Most"} & quotable
+    assert {"queues | 400", "The default is ten.", "broker --pool-size 8MB"} <= quotable
+
+
+def quoted(text: str, most: int) -> list[str]:
+    _, entries, at = entry(text)
+    return [entries[index].text for index in passage_around(entries, at, most)]
+
+
+def test_a_definition_is_quoted_from_its_term_where_that_fits() -> None:
+    assert quoted("The default is four megabytes.", 200)[0] == "pool_size (integer)"
+    assert quoted("The default is four megabytes.", 40) == ["The default is four megabytes."]
+
+
+def test_a_passage_does_not_reach_into_the_next_definition() -> None:
+    assert "pool_wait (seconds)" not in quoted("It needs a restart.", 500)
+
+
+def test_code_is_quoted_with_its_lead_in_and_a_lead_in_with_its_code() -> None:
+    both = ["Set it for one run with this command:", "broker --pool-size 8MB"]
+    assert quoted(both[0], 60) == quoted(both[1], 60) == both
+
+
+def test_a_row_is_quoted_alone() -> None:
+    assert quoted("queues | 400", 300) == ["queues | 400"]
+
+
+WORDS = st.text("ab .:\n", max_size=12)
+PAGE = st.recursive(
+    WORDS,
+    lambda inner: st.tuples(
+        st.sampled_from(["p", "dl", "dt", "dd", "ul", "li", "table", "tr", "td", "th", "pre", "h2", "div"]),
+        st.lists(inner, max_size=4),
+    ).map(lambda pair: f"<{pair[0]}>{''.join(pair[1])}</{pair[0]}>"),
+    max_leaves=24,
+)
+
+
+@given(PAGE, st.integers(4, 60), st.integers(1, 400))
+def test_entries_are_exact_in_order_and_their_contexts_too(page: str, limit: int, most: int) -> None:
+    data = f"<html><body>a b.{page}</body></html>".encode()
+    text = parse(data, name="page.html").text
+    for one in segments_of(data, "page.html", limit):
+        entries = entries_of(one)
+        assert all(text[each.start : each.end] == each.text for each in entries)
+        assert all(one.start <= each.start < each.end <= one.end for each in entries)
+        assert all(before.end <= after.start for before, after in itertools.pairwise(entries))
+        assert all(text[part.start : part.end] == part.text for each in entries for part in each.context)
+        for at in range(len(entries)):
+            chosen = passage_around(entries, at, most)
+            assert at in chosen
+            size = entries[chosen[-1]].end - entries[chosen[0]].start
+            assert size <= max(most, MOST_WITH_CODE) or len(chosen) == 1
+
+
+def test_a_segment_without_structure_is_read_by_the_form_of_its_text() -> None:
+    [whole] = segments_of(SETTINGS, "settings.html")
+    bare = replace(whole, blocks=())
+    assert "The default is ten." in {each.text for each in entries_of(bare)}
+
+
+def test_blocks_are_stored_and_read_back() -> None:
+    for one in segments_of(SETTINGS, "settings.html", 12):
+        assert unpack_blocks(pack_blocks(one.blocks)) == one.blocks
+    assert unpack_blocks(None) == ()

@@ -1,0 +1,45 @@
+"""What a judge is shown of a claim that code left open: its entries, each with what it hangs on."""
+
+from dataclasses import replace
+
+from answers.open_claims import question_of
+from graph.evidence import ContextSlice, Proof, Section, Segment, SegmentBlock
+from graph.state import ClaimRow
+from tools.llm.chat_judge import _numbered
+
+TEXT = "Sets the memory. The default is 4MB."
+TERM = ContextSlice("term", 10, 28, "work_mem (integer)")
+SEGMENT = Segment(
+    "d", 0, 100, 100 + len(TEXT), TEXT, title="Settings", blocks=(SegmentBlock(100, 136, "paragraph", (TERM,)),)
+)
+CLAIM = "The default of work_mem is 4MB."
+
+
+def row(*spans: tuple[int, int]) -> ClaimRow:
+    proofs = [Proof(segment_id="d:0", start=start, end=end, origin="cited") for start, end in spans]
+    return ClaimRow(section_index=0, start=0, end=len(CLAIM), verdict="unverified", reasons=[], proofs=proofs)
+
+
+def entries(asked: ClaimRow, segment: Segment = SEGMENT) -> list[tuple[str, tuple[str, ...]]]:
+    question = question_of(asked, Section(text=CLAIM, source_ids=["d:0"]), [segment], "Which default?")
+    assert question is not None
+    return [(entry.text, entry.context) for entry in question.claim.entries]
+
+
+def test_an_entry_is_judged_with_its_term_above_it() -> None:
+    assert entries(row((117, 136))) == [("The default is 4MB.", ("work_mem (integer)", TEXT))]
+    assert entries(row()) == [(TEXT, ("work_mem (integer)",))]
+
+
+def test_an_entry_that_hangs_on_nothing_is_judged_with_the_text_around_it() -> None:
+    assert entries(row((117, 136)), replace(SEGMENT, blocks=())) == [("The default is 4MB.", (TEXT,))]
+
+
+def test_what_is_around_two_claims_is_shown_once_and_each_with_its_own_term() -> None:
+    other = replace(SEGMENT, blocks=(SegmentBlock(100, 136, "paragraph", (replace(TERM, text="temp_mem"),)),))
+    section = Section(text=CLAIM, source_ids=["d:0"])
+    asked = [question_of(row((117, 136)), section, [each], "Which default?") for each in (SEGMENT, other)]
+    prompt = _numbered([each.claim for each in asked if each], 2000)
+    assert prompt.count("Sets the memory.") == 1
+    assert "| ~ work_mem (integer)" in prompt
+    assert "Entry, around it the same as in [1]:\n| # Settings\n| ~ temp_mem\n| The default is 4MB." in prompt

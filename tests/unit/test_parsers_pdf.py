@@ -1,0 +1,301 @@
+"""Structure of PDF files: headings, paragraphs, lists, terms, code, tables; and what is left out."""
+
+import threading
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.placed_pdf import Placed, column, placed_pdf
+from tools.parsers import Parsed, parse
+
+PROSE = [
+    "The kiln is fired twice. The first firing dries the clay slowly, and it must",
+    "never be hurried, as water that cannot leave the wall in time bursts it, and",
+    "with it every pot that stands on the same shelf. The second one melts glaze.",
+]
+
+
+def blocks(parsed: Parsed) -> list[tuple[str, str]]:
+    return [(block.kind, parsed.text[block.start : block.end]) for block in parsed.blocks]
+
+
+def above(parsed: Parsed, words: str) -> list[str]:
+    """Return what the block with these words hangs on."""
+    block = next(each for each in parsed.blocks if words in parsed.text[each.start : each.end])
+    return [parsed.text[parsed.blocks[index].start : parsed.blocks[index].end] for index in block.hangs_on]
+
+
+def read(*pages: list[Placed], title: str = "", outline: list[tuple[str, int]] | None = None) -> Parsed:
+    return parse(placed_pdf(pages, title=title, outline=outline or []), name="x.pdf")
+
+
+def test_the_lines_of_a_paragraph_are_joined() -> None:
+    parsed = read(column(72, 700, [*PROSE, "", *PROSE]))
+    assert blocks(parsed) == [("paragraph", " ".join(PROSE))] * 2
+
+
+def test_an_indented_first_line_begins_a_paragraph() -> None:
+    first = Placed(87, 700, PROSE[0])
+    second = Placed(87, 664, PROSE[0])
+    parsed = read([first, *column(72, 688, PROSE[1:]), second, *column(72, 652, PROSE[1:])])
+    assert blocks(parsed) == [("paragraph", " ".join(PROSE))] * 2
+
+
+def test_headings_are_known_by_the_outline() -> None:
+    pages = [
+        [Placed(72, 740, "1 Kilns", "bold"), *column(72, 720, PROSE)],
+        [Placed(72, 740, "Glazes", "bold"), *column(72, 720, PROSE)],
+    ]
+    parsed = read(*pages, outline=[("Kilns", 0), ("Glazes", 1)])
+    assert [text for kind, text in blocks(parsed) if kind == "heading"] == ["1 Kilns", "Glazes"]
+    assert [block.heading for block in parsed.blocks if block.kind == "paragraph"] == ["1 Kilns", "Glazes"]
+
+
+def test_a_heading_may_stand_on_the_first_line_of_its_paragraph() -> None:
+    page = [Placed(72, 720, "Cones", "bold"), Placed(112, 720, "are set before the door, and bend when it is hot.")]
+    parsed = read([*page, *column(72, 708, PROSE)], outline=[("Cones", 0)])
+    assert blocks(parsed)[0] == ("heading", "Cones")
+    assert blocks(parsed)[1][1].startswith("are set before the door")
+
+
+def test_without_an_outline_size_and_number_tell_headings() -> None:
+    page = [
+        Placed(72, 780, "3 Firing", "bold", 16),
+        *column(72, 750, PROSE),
+        Placed(72, 690, "3.1 The first firing", "bold", 12),
+        *column(72, 670, PROSE),
+    ]
+    parsed = read(page)
+    assert parsed.blocks[-1].heading == "3 Firing > 3.1 The first firing"
+
+
+def test_running_heads_and_page_numbers_are_left_out() -> None:
+    pages = [
+        [
+            Placed(72, 800, f"Chapter {1 + number // 4}: Kilns"),
+            Placed(500, 800, str(number + 3)),
+            *column(72, 700, PROSE),
+        ]
+        for number in range(8)
+    ]
+    parsed = read(*pages)
+    assert blocks(parsed) == [("paragraph", " ".join(PROSE))] * 8
+
+
+def test_lone_page_numbers_at_the_foot_are_left_out() -> None:
+    pages = [[*column(72, 700, PROSE), Placed(290, 40, str(number + 1))] for number in range(4)]
+    assert blocks(read(*pages)) == [("paragraph", " ".join(PROSE))] * 4
+
+
+def test_pages_of_one_line_keep_it() -> None:
+    assert len(read(*([Placed(72, 700, "Closed on Mondays.")] for _ in range(5))).blocks) == 5
+
+
+def test_list_items_hang_on_their_lead_in() -> None:
+    page = [
+        *column(72, 720, [*PROSE[:2], "Before you fire it, do this:"]),
+        Placed(78, 678, "1."),
+        *column(
+            94, 678, ["Sweep the floor of the kiln and look whether any of the shelves has cracked", "over the winter."]
+        ),
+        Placed(78, 648, "2."),
+        *column(94, 648, ["Open the damper."]),
+        *column(72, 620, PROSE),
+    ]
+    parsed = read(page)
+    items = [text for kind, text in blocks(parsed) if kind == "list_item"]
+    assert items == [
+        "1. Sweep the floor of the kiln and look whether any of the shelves has cracked over the winter.",
+        "2. Open the damper.",
+    ]
+    assert above(parsed, "Open the damper")[0].endswith("do this:")
+    assert above(parsed, PROSE[0][:40]) == []
+
+
+def test_what_is_indented_below_an_item_hangs_on_it() -> None:
+    page = [Placed(72, 720, "•"), Placed(84, 720, "Shelves"), *column(84, 700, PROSE), *column(72, 640, PROSE)]
+    parsed = read(page)
+    assert blocks(parsed)[0] == ("list_item", "• Shelves")
+    assert above(parsed, PROSE[0][:40]) == ["• Shelves"]
+    assert parsed.blocks[-1].hangs_on == ()
+
+
+def test_a_term_above_its_indented_meaning() -> None:
+    page = [
+        Placed(72, 720, "--soak", "code"),
+        Placed(72, 708, "--soak=MINUTES", "code"),
+        *column(110, 696, ["Keep the kiln at its highest heat for so many minutes.", "The default is 20."]),
+        Placed(72, 672, "--cone", "code"),
+        *column(110, 660, ["Stop when this cone bends."]),
+    ]
+    parsed = read([*column(72, 770, PROSE), *page])
+    assert above(parsed, "The default is 20.") == ["--soak", "--soak=MINUTES"]
+    assert above(parsed, "Stop when this cone") == ["--cone"]
+
+
+def test_a_term_beside_its_meaning() -> None:
+    page = [
+        Placed(72, 700, "damper", "bold"),
+        *column(140, 700, ["A plate that closes the flue. It is left open until the kiln", "has reached red heat."]),
+        Placed(72, 670, "cone", "bold"),
+        *column(140, 670, ["A small pyramid of clay and glaze, which bends at a known heat", "and so tells it."]),
+    ]
+    parsed = read([*column(72, 770, PROSE), *page])
+    assert above(parsed, "red heat") == ["damper"]
+    assert above(parsed, "small pyramid") == ["cone"]
+
+
+def test_code_keeps_its_lines_and_hangs_on_its_introduction() -> None:
+    page = [
+        *column(72, 720, [*PROSE[:2], "To see how hot it is, run"]),
+        *column(90, 678, ["while true; do", "    kiln --heat", "done"], font="code"),
+        *column(72, 630, PROSE),
+    ]
+    parsed = read(page)
+    assert ("code", "while true; do\n    kiln --heat\ndone") in blocks(parsed)
+    assert above(parsed, "kiln --heat")[0].endswith("run")
+
+
+def test_table_rows_hang_on_caption_and_header() -> None:
+    rows = [
+        ("Cone", "Heat", "Use"),
+        ("04", "1060", "earthenware"),
+        ("6", "1222", "stoneware that is"),
+        ("10", "1305", "porcelain"),
+    ]
+    table = [
+        Placed(x, 700 - 14 * number - 12 * (number > 2), cell)
+        for number, row in enumerate(rows)
+        for x, cell in zip((100, 200, 300), row, strict=True)
+    ]
+    page = [
+        *column(72, 780, PROSE),
+        Placed(150, 720, "Table 2: Cones and their heat"),
+        *table,
+        Placed(300, 660, "glazed"),
+    ]
+    page.sort(key=lambda words: (-words.y, words.x))
+    parsed = read([*page, *column(72, 600, PROSE)])
+    assert [text for kind, text in blocks(parsed) if kind == "table_row"] == [
+        "Cone | Heat | Use",
+        "04 | 1060 | earthenware",
+        "6 | 1222 | stoneware that is glazed",
+        "10 | 1305 | porcelain",
+    ]
+    assert above(parsed, "1305") == ["Table 2: Cones and their heat", "Cone | Heat | Use"]
+
+
+def test_lines_of_a_contents_page_are_not_text() -> None:
+    entries = [f"{number} Chapter about clay" + " ." * 40 + f" {number * 7}" for number in range(1, 9)]
+    parsed = read([Placed(72, 780, "Contents", "bold", 16), *column(72, 740, entries)], column(72, 700, PROSE))
+    assert blocks(parsed)[1] == ("contents", "1 Chapter about clay ... 7")
+    assert [kind for kind, _ in blocks(parsed)] == ["heading", *["contents"] * 8, "paragraph"]
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    left = [f"The left column says its line {number:02d} of it" for number in range(16)]
+    right = [f"The right column says its line {number:02d} too" for number in range(16)]
+    across = [words for pair in zip(column(72, 700, left), column(320, 700, right), strict=True) for words in pair]
+    text = " ".join(read(across).text.split())
+    assert text.index("left column says its line 15") < text.index("right column says its line 00")
+
+
+def test_a_footnote_is_its_own_block() -> None:
+    page = [*column(72, 700, PROSE), Placed(72, 80, "1 In winter it takes a day more.", size=8)]
+    assert blocks(read(page))[-1] == ("footnote", "1 In winter it takes a day more.")
+
+
+def test_a_paragraph_that_goes_on_hangs_on_its_beginning() -> None:
+    parsed = read(column(72, 100, PROSE[:2]), column(72, 780, ["with it every pot that stands there."]))
+    assert above(parsed, "every pot") == [" ".join(PROSE[:2])]
+
+
+def test_pages_without_text_are_counted() -> None:
+    parsed = read(column(72, 700, PROSE), [], [])
+    assert parsed.left_out == ("2 of 3 pages hold no text.",)
+    assert read(column(72, 700, PROSE)).left_out == ()
+
+
+def test_text_that_nobody_sees_is_left_out() -> None:
+    page = [
+        *column(72, 700, PROSE),
+        Placed(72, 600, "white", drawing="1 g"),
+        Placed(72, 580, "tiny", size=0.5, drawing="0 g"),
+        Placed(72, 560, "undrawn", drawing="3 Tr"),
+        Placed(900, 540, "outside", drawing="0 Tr"),
+    ]
+    parsed = read(page)
+    assert blocks(parsed) == [("paragraph", " ".join(PROSE))]
+    assert parsed.left_out == ("4 words are hidden or too small to read.",)
+
+
+def test_white_text_on_a_dark_ground_is_read() -> None:
+    parsed = read([Placed(72, 600, "Danger", drawing="0 g 60 590 200 30 re f 1 g")])
+    assert parsed.text == "Danger"
+    assert parsed.left_out == ()
+
+
+def test_a_rotated_page_is_read_as_it_is_shown() -> None:
+    drawn = placed_pdf([column(72, 700, PROSE)], rotated=180)
+    assert sorted(parse(drawn, name="x.pdf").text.split()) == sorted(" ".join(PROSE).split())
+
+
+def test_the_title_is_the_files_own_unless_it_is_junk() -> None:
+    page = [Placed(72, 780, "Handbook of Kilns", "bold", 24), *column(72, 700, PROSE)]
+    assert read(page, title="Kilns, third edition").title == "Kilns, third edition"
+    for junk in ("untitled", "kilns-v3.docx", "Microsoft Word - kilns", ""):
+        assert read(page, title=junk).title == "Handbook of Kilns"
+
+
+def test_a_long_file_lets_another_one_in_between() -> None:
+    long = placed_pdf([column(72, 700, PROSE)] * 400)
+    short = placed_pdf([column(72, 700, PROSE)])
+    ended: list[str] = []
+    started = threading.Event()
+
+    def read_long() -> None:
+        started.set()
+        parse(long, name="x.pdf")
+        ended.append("long")
+
+    def read_short() -> None:
+        started.wait(10)
+        parse(short, name="x.pdf")
+        ended.append("short")
+
+    threads = [threading.Thread(target=read_long), threading.Thread(target=read_short)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert ended == ["short", "long"]
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.builds(
+                Placed,
+                st.floats(0, 590),
+                st.floats(0, 840),
+                st.text(st.sampled_from("abAB 12.,:-|•()$%"), min_size=1, max_size=40),
+                st.sampled_from(["text", "bold", "code"]),
+                st.sampled_from([1, 8, 10, 12, 20]),
+            ),
+            max_size=30,
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_any_placing_gives_ordered_blocks(pages: list[list[Placed]]) -> None:
+    kept = [Placed(72, 400, "anchor"), *pages[0]]
+    parsed = read(kept, *pages[1:])
+    end = 0
+    for index, block in enumerate(parsed.blocks):
+        assert end <= block.start < block.end
+        assert not parsed.text[end : block.start].strip()
+        assert all(other < index for other in block.hangs_on)
+        end = block.end
+    assert not parsed.text[end:].strip()
+    assert "anchor" in parsed.text

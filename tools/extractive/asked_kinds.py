@@ -1,0 +1,56 @@
+"""What kind of answer a question asks for, and the signs of that kind in an entry: a value, a command, a reason, ...
+
+The words are those of English, Vietnamese and Chinese documentation; a question may ask for several kinds at once.
+"""
+
+import re
+import tomllib
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+AskedKind = Literal["value", "default", "command", "steps", "definition", "list", "comparison", "yesno", "reason"]
+KINDS: tuple[AskedKind, ...] = (
+    "value",
+    "default",
+    "command",
+    "steps",
+    "definition",
+    "list",
+    "comparison",
+    "yesno",
+    "reason",
+)
+_ASKS_OPEN = re.compile(r"\b(?:wh(?:at|ich|o|om|ose|y|en|ere)|how)\b", re.IGNORECASE)
+
+
+class _Signs(NamedTuple):
+    asks: re.Pattern[str]
+    shows: re.Pattern[str]
+
+
+@cache
+def _signs() -> dict[AskedKind, _Signs]:
+    table = tomllib.loads(files(__package__).joinpath("asked_kinds.toml").read_text(encoding="utf-8"))
+
+    def joined(kind: AskedKind, part: str) -> re.Pattern[str]:
+        patterns = [pattern for language in table[kind][part].values() for pattern in language]
+        # Commands are told by their capitals: HUP, camelCase.
+        return re.compile("|".join(patterns), 0 if (kind, part) == ("command", "shows") else re.IGNORECASE)
+
+    return {kind: _Signs(joined(kind, "asks"), joined(kind, "shows")) for kind in KINDS}
+
+
+@lru_cache(maxsize=256)
+def asked_kinds(question: str) -> frozenset[AskedKind]:
+    """Return the kinds that a question asks for; one that asks with no question word asks for yes or no."""
+    found = {kind for kind, signs in _signs().items() if signs.asks.search(question)}
+    if question.isascii() and question.rstrip().endswith("?") and not _ASKS_OPEN.search(question):
+        found.add("yesno")
+    return frozenset(found)
+
+
+@lru_cache(maxsize=32768)
+def shows(kind: AskedKind, text: str) -> bool:
+    """Whether a text has the signs of a kind."""
+    return _signs()[kind].shows.search(text) is not None

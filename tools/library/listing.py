@@ -1,0 +1,87 @@
+"""Answer questions about the library itself from its catalogue: which documents there are, where, and since when."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from graph.evidence import Identity, LibraryQuestion
+from graph.ports import ListedDocument, Listing
+from text.language import language, stop_words
+from tools.retrieval.scope import LASTING, VISIBLE
+from tools.rules.library_questions import library_question
+from tools.storage.database import Database
+from tools.storage.tenants import Workspaces
+
+MOST_WORDS = 8  # of a name that titles are searched for
+_PATH = "coalesce(d.metadata->>'file_path', '')"
+_NAMES = f"concat_ws(' ', d.title, {_PATH}, d.slug, d.url)"
+_LIST = f"""
+SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.url, ''), coalesce(d.space_slug, ''),
+       d.created_at, d.updated_at, count(*) OVER ()
+FROM documents AS d
+WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
+  AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
+  AND (%(media_type)s::text IS NULL OR d.media_type = %(media_type)s)
+  AND (%(since)s::date IS NULL OR d.updated_at >= (%(since)s::date)::timestamp AT TIME ZONE 'UTC')
+  AND (%(until)s::date IS NULL OR d.updated_at < (%(until)s::date + 1)::timestamp AT TIME ZONE 'UTC')
+  AND (%(words)s::text[] IS NULL OR {_NAMES} ILIKE ALL (%(words)s))
+  AND (%(file)s::text IS NULL OR lower(d.title) = %(file)s OR ({_PATH} = '' AND lower(d.title) = %(stem)s)
+       OR right(lower('/' || {_PATH}), length(%(file)s) + 1) = '/' || %(file)s
+       OR right(lower(coalesce(d.url, '')), length(%(file)s) + 1) = '/' || %(file)s)
+ORDER BY d.updated_at DESC, d.document_id LIMIT %(most)s
+"""
+
+
+class LibraryCatalogue:
+    """The ``Catalogue`` of a deployment: what an identity may read, without what runs brought for a limited time."""
+
+    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+        self._database = database
+        self._workspaces = workspaces
+
+    async def recognise(
+        self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
+    ) -> LibraryQuestion | None:
+        """Return what a question asks about the library; see ``graph.ports.Catalogue``."""
+        asked = library_question(question, last, alone=alone)
+        if asked is None or asked["sure"]:
+            return asked
+        return asked if (await self.list(asked, identity, spaces=spaces, most=1)).total else None
+
+    async def list(
+        self, asked: LibraryQuestion, identity: Identity, *, spaces: Sequence[str] = (), most: int = 20
+    ) -> Listing:
+        """List the documents asked for, newest first, ``most`` at most.
+
+        Raises NotFound for an unknown workspace, DatabaseUnavailable.
+        """
+        name = asked["name"].casefold().removeprefix("./").lstrip("/")
+        row: dict[str, Any] = {
+            "workspace": await self._workspaces.number(identity.workspace),
+            "user": identity.user,
+            "spaces": list(spaces) or None,
+            "media_type": asked["media_type"] or None,
+            "since": asked["since"] or None,
+            "until": asked["until"] or None,
+            "words": None if asked["is_file"] or not name else [f"%{_escaped(word)}%" for word in _words(name)],
+            "file": name if asked["is_file"] and name else None,
+            "stem": name.rpartition("/")[2].rpartition(".")[0],
+            "most": most,
+        }
+        async with self._database.connection() as connection:
+            found = await (await connection.execute(_LIST, row)).fetchall()
+        documents = tuple(
+            ListedDocument(document_id, title, path or url or space, created, updated)
+            for document_id, title, path, url, space, created, updated, _ in found
+        )
+        return Listing(documents, found[0][-1] if found else 0)
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name that a title has to hold, without those that every question has."""
+    words = name.split()
+    common = stop_words(language(name))
+    return ([word for word in words if word not in common] or words or [name])[:MOST_WORDS]
+
+
+def _escaped(part: str) -> str:
+    return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

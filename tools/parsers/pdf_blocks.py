@@ -1,0 +1,366 @@
+"""Blocks of a PDF out of its lines: paragraphs, lists, terms with what they mean, code, tables, captions, footnotes."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from graph.evidence import BlockKind
+from tools.parsers.canonical_text import CanonicalText, unwrapped
+from tools.parsers.pdf_layout import Layout
+from tools.parsers.pdf_lines import LineJoiner, Page
+from tools.parsers.pdf_reading import CAPTION, ENDED, NEAR, NOTE, Habits, PageReading
+from tools.parsers.pdf_tables import Table, find_table
+
+_LEADERS = re.compile(r"(?:\s?\.){4,}\s*|…{2,}\s*")
+_LONGEST_LEAD_IN = 400
+_AHEAD = 6  # lines
+_MOST_TERMS = 12  # lines above one meaning
+
+
+class _Container(NamedTuple):
+    """A list item or term that indented blocks below it belong to; ``chain`` are its blocks, the outermost first."""
+
+    x: float
+    chain: tuple[int, ...]
+    lead_in: int | None = None
+
+
+class _Last(NamedTuple):
+    """The block that was written last."""
+
+    at: int
+    kind: BlockKind
+    text: str
+    x: float
+    chain: tuple[int, ...]
+
+
+class BlockWriter:
+    """Writes the pages of a document, one after the other, to a canonical text."""
+
+    def __init__(self, text: CanonicalText, layout: Layout, pages: list[Page]) -> None:
+        self._text = text
+        self._layout = layout
+        self._containers: list[_Container] = []
+        self._last: _Last | None = None
+        self._run_in_x: float | None = None  # where the terms begin of a list that is being written
+        self._open_table: tuple[list[int], tuple[int, ...]] | None = None
+        self._columns_of_terms: set[tuple[int, int]] = set()
+        self._caption: int | None = None
+        self._joined = LineJoiner(pages)
+        self._habits = Habits()
+        self._page_idx = 0
+        for page_idx, page in enumerate(pages):
+            self._habits.learn(PageReading(page_idx, page, layout, self._habits))
+
+    def write(self, page_idx: int, page: Page) -> None:
+        """Write a page's blocks."""
+        self._text.page_idx = self._page_idx = page_idx
+        self._page = PageReading(page_idx, page, self._layout, self._habits)
+        self._caption = None
+        notes = self._page.first_footnote()
+        place = 0
+        while place < len(page.lines):
+            place = self._write_next(place, notes)
+
+    def _write_next(self, place: int, notes: int) -> int:
+        ways: list[Callable[[int], int | None]] = [self._contents, self._heading]
+        if place >= notes:
+            ways = [self._footnote]
+        else:
+            ways += [self._caption_line, self._table, self._item, self._term, self._code]
+        for way in ways:
+            end = way(place)
+            if end is not None:
+                break
+        else:
+            end = self._paragraph(place)
+        if self._run_in_x is not None and way != self._term and self._page.lines[place].x0 <= self._run_in_x + 1:
+            self._run_in_x = None
+        return end
+
+    # --- what is written ----------------------------------------------------------------------------------------
+
+    def _add(
+        self, kind: BlockKind, text: str, x: float, hangs_on: tuple[int | None, ...], *, tight: bool = False
+    ) -> int | None:
+        chain = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
+        index = self._text.add(kind, text, tight=tight, hangs_on=chain)
+        if index is not None and kind != "footnote":
+            self._last = _Last(index, kind, text, x, chain)
+        return index
+
+    def _above(self, x: float) -> tuple[int, ...]:
+        """Leave the containers that a block at ``x`` is not inside, and return the blocks that it is."""
+        while self._containers and self._containers[-1].x >= x - NEAR:
+            self._containers.pop()
+        return self._containers[-1].chain if self._containers else ()
+
+    def _contents(self, place: int) -> int | None:
+        if (self._page_idx, place) not in self._layout.contents:
+            return None
+        self._containers.clear()
+        self._add("contents", unwrapped(_LEADERS.sub(" ... ", self._page.lines[place].text)), 0.0, (), tight=True)
+        return place + 1
+
+    def _heading(self, place: int) -> int | None:
+        level = self._layout.headings.get((self._page_idx, place))
+        if level is None:
+            return None
+        end = place + 1
+        while end < len(self._page.lines) and self._layout.headings.get((self._page_idx, end)) == level:
+            above, below = self._page.lines[end - 1], self._page.lines[end]
+            if not (above.size == below.size and 0 < above.y - below.y <= 1.4 * below.size) or re.match(
+                r"\d+(\.\d+)+\s", below.text
+            ):
+                break
+            end += 1
+        self._text.add_heading(level, self._joined(self._page.lines[place:end]))
+        self._containers.clear()
+        self._open_table = None
+        self._last = None
+        return end
+
+    def _caption_line(self, place: int) -> int | None:
+        if not CAPTION.match(self._page.lines[place].text) and not self._page.is_above_table(place):
+            return None
+        end = self._page.paragraph_end(place, self._page.lines[place].x0)
+        below_table = self._last is not None and self._last.kind == "table_row"
+        index = self._add("caption", self._joined(self._page.lines[place:end]), 0.0, ())
+        self._caption = None if below_table else index
+        return end
+
+    def _table(self, place: int) -> int | None:
+        caption = self._caption is not None and self._last is not None and self._last.at == self._caption
+        table = find_table(self._page.lines, place, self._layout, self._page.ends_table, captioned=caption)
+        if table is None:
+            return None
+        self._write_table(place, table, self._caption if caption else None)
+        return table.end
+
+    def _write_table(self, place: int, table: Table, caption: int | None) -> None:
+        last, line = self._last, self._page.lines[place]
+        x = self._page.indent(line)
+        above: tuple[int | None, ...] = (*self._above(x), caption)
+        if caption is None and last is not None and last.kind == "paragraph" and last.text.endswith((":", "：")):
+            above = (*above, last.at)
+        columns = [round(edge) for edge in table.edges]
+        if self._open_table is not None and not table.has_header and self._open_table[0] == columns:
+            above = self._open_table[1]  # the table goes on from the page before, or after a formula
+        header: int | None = None
+        for number, row in enumerate(table.rows):
+            filled = max((column + 1 for column, cell in enumerate(row) if cell), default=0)
+            cells = " | ".join(unwrapped(cell) for cell in row[:filled])
+            index = self._add("table_row", cells, x, (*above, header), tight=number > 0)
+            if number == 0 and table.has_header:
+                header = index
+        self._open_table = (columns, tuple(index for index in (*above, header) if index is not None))
+
+    def _footnote(self, place: int) -> int | None:
+        end = place + 1
+        while end < len(self._page.lines) and not NOTE.match(self._page.lines[end].text):
+            end += 1
+        self._add("footnote", self._joined(self._page.lines[place:end]), 0.0, ())
+        return end
+
+    # --- lists --------------------------------------------------------------------------------------------------
+
+    def _item(self, place: int) -> int | None:
+        marker = self._page.marker(place)
+        if marker is None:
+            return None
+        line = self._page.lines[place]
+        if line.second_x > line.x0:
+            self._habits.hanging.add(round(line.second_x))
+        body = line.second_x if line.second_x > line.x0 else None
+        end = place + 1
+        while end < len(self._page.lines) and not self._page.starts_other(end):
+            above, below = self._page.lines[end - 1], self._page.lines[end]
+            left = body if end > place + 1 or body is None or abs(below.x0 - body) <= NEAR else below.x0
+            if body is None or end == place + 1:
+                left = below.x0 if below.x0 >= line.x0 - 1 and (body is None or below.x0 <= body + NEAR) else body
+            if left is None or not self._page.follows(above, below, left):
+                break
+            body = left
+            end += 1
+        x = self._page.indent(line)
+        lead_in = self._lead_in(x)
+        above_chain = self._above(x)
+        text = self._joined(self._page.lines[place:end])
+        index = self._add(
+            "list_item",
+            text,
+            x,
+            (*above_chain, lead_in),
+            tight=self._last is not None and self._last.kind == "list_item",
+        )
+        if index is not None:
+            chain = tuple(dict.fromkeys((*above_chain, *((lead_in,) if lead_in is not None else ()), index)))
+            self._containers.append(_Container(x, chain, lead_in))
+        return end
+
+    def _lead_in(self, x: float) -> int | None:
+        """Return the paragraph that leads in the list of an item at ``x``."""
+        for container in reversed(self._containers):
+            if abs(container.x - x) <= 7 and container.lead_in is not None:
+                return container.lead_in
+        last = self._last
+        if last is None or last.kind != "paragraph":
+            return None
+        return last.at if last.text.endswith((":", "：")) or len(last.text) <= _LONGEST_LEAD_IN else None
+
+    # --- terms --------------------------------------------------------------------------------------------------
+
+    def _term(self, place: int) -> int | None:
+        return self._term_beside(place) or self._terms_above(place) or self._run_in_term(place)
+
+    def _run_in_term(self, place: int) -> int | None:
+        """Write a term that a paragraph begins with, whose other lines are indented."""
+        line = self._page.lines[place]
+        if not 0 < line.lead < min(len(line.text) - 1, 60) or line.fixed or self._page.marker(place):
+            return None
+        hangs = self._page.hangs(place)
+        if not hangs and (self._run_in_x is None or abs(line.x0 - self._run_in_x) > 1):
+            ahead = place + 1
+            while (
+                ahead < min(place + _AHEAD, len(self._page.lines) - 1)
+                and self._page.is_like(line, ahead)
+                and not self._page.hangs(ahead)
+            ):
+                ahead += 1
+            if ahead >= len(self._page.lines) or not (self._page.is_like(line, ahead) and self._page.hangs(ahead)):
+                return None
+        self._run_in_x = line.x0
+        x = self._page.indent(line)
+        above = self._above(x)
+        term = self._add("term", unwrapped(line.text[: line.lead]), x, above)
+        if term is None:
+            return None
+        self._containers.append(_Container(x, (*above, term)))
+        end = self._page.paragraph_end(place, self._page.lines[place + 1].x0) if hangs else place + 1
+        first = replace(line, text=line.text[line.lead :].strip())
+        self._add(
+            "paragraph",
+            self._joined([first, *self._page.lines[place + 1 : end]]),
+            x + 2 * NEAR,
+            (*above, term),
+            tight=True,
+        )
+        return end
+
+    def _term_beside(self, place: int) -> int | None:
+        """Write a term whose meaning begins on the same line, at the edge where the next lines begin."""
+        line = self._page.lines[place]
+        if len(line.cells) < 2 or not line.lead or line.fixed:
+            return None
+        below = self._page.lines[place + 1] if place + 1 < len(self._page.lines) else None
+        goes_on = below is not None and not below.fixed and 0 < line.y - below.y <= 1.3 * self._layout.leading(line)
+        for cell in line.cells[1:]:
+            shape = (round(line.x0), round(cell.x0))
+            deeper = cell.x0 > line.x0 + 1.2 * line.size and cell.at <= 60
+            if not deeper or not (
+                (goes_on and below is not None and abs(below.x0 - cell.x0) <= 1.5) or shape in self._columns_of_terms
+            ):
+                continue
+            self._columns_of_terms.add(shape)
+            self._run_in_x = line.x0
+            x = self._page.indent(line)
+            above = self._above(x)
+            term = self._add("term", unwrapped(line.text[: cell.at]), x, above)
+            if term is None:
+                return None
+            self._containers.append(_Container(x, (*above, term)))
+            end = self._page.paragraph_end(place, cell.x0)
+            first = line.text[cell.at :]
+            body = self._joined([replace(line, text=first), *self._page.lines[place + 1 : end]])
+            self._add("paragraph", body, x + cell.x0 - line.x0, (*above, term), tight=True)
+            return end
+        return None
+
+    def _terms_above(self, place: int) -> int | None:
+        """Write the terms that stand on lines of their own, above a meaning that is indented."""
+        line = self._page.lines[place]
+        end = place
+        while end < min(len(self._page.lines), place + _MOST_TERMS) and self._page.could_be_term(
+            end, line, first=end == place
+        ):
+            end += 1
+        if end == place:
+            return None
+        body = end
+        while (
+            body < len(self._page.lines)
+            and self._page.lines[body].fixed
+            and self._page.lines[body].x0 > line.x0 + line.size
+            and body < end + 3
+        ):
+            body += 1
+        if body == len(self._page.lines) or not self._page.is_meaning(
+            line, body, self._page.lines[end] if body > end else None
+        ):
+            return None
+        x = self._page.indent(line)
+        above = self._above(x)
+        chain = list(above)
+        for number in range(place, body):
+            index = self._add(
+                "term",
+                unwrapped(self._page.lines[number].text),
+                x,
+                tuple(chain) if number >= end else above,
+                tight=number > place,
+            )
+            if index is not None:
+                chain.append(index)
+        self._containers.append(_Container(x, tuple(chain)))
+        left = self._page.lines[body].x0
+        self._columns_of_terms.add((round(line.x0), round(left)))
+        if self._page.marker(body) or self._page.starts_other(body):
+            return body
+        stop = self._page.paragraph_end(body, left)
+        self._add(
+            "paragraph",
+            self._joined(self._page.lines[body:stop]),
+            self._page.indent(self._page.lines[body]),
+            tuple(chain),
+            tight=True,
+        )
+        return stop
+
+    # --- code and paragraphs ------------------------------------------------------------------------------------
+
+    def _code(self, place: int) -> int | None:
+        lines = self._page.lines
+        if not lines[place].fixed or not self._page.is_code(place):
+            return None
+        end = self._page.code_end(place)
+        x = self._page.indent(lines[place])
+        last = self._last
+        above = self._above(x)
+        before: tuple[int | None, ...] = ()
+        if last is not None and last.kind == "code":
+            before = last.chain
+        elif last is not None and last.kind in ("paragraph", "list_item"):
+            before = (*last.chain, last.at)
+        self._add("code", self._page.code_text(place, end), x, (*above, *before))
+        return end
+
+    def _paragraph(self, place: int) -> int:
+        line = self._page.lines[place]
+        end = self._page.paragraph_end(place, None)
+        x = self._page.indent(line)
+        if end > place + 1:
+            x -= max(line.x0 - self._page.lines[place + 1].x0, 0.0)
+        elif abs(x - self._layout.first_indent) <= NEAR:
+            x = 0.0
+        text = self._joined(self._page.lines[place:end])
+        last = self._last
+        above = self._above(x)
+        if place == 0 and last is not None and text[:1].islower() and self._is_unfinished(last):
+            above = (*last.chain, last.at)  # it goes on from the page before
+        self._add("paragraph", text, x, above)
+        return end
+
+    def _is_unfinished(self, last: _Last) -> bool:
+        return last.kind in ("paragraph", "list_item") and not ENDED.search(last.text)
