@@ -292,7 +292,8 @@ def test_hidden_text_is_left_out_and_counted(hidden: str, passages: int) -> None
     style = "/* .seen {} */ .gone, p.x:hover { display : none } #away{font-size:0} @media print{.seen{display:none}}"
     parsed = read(f"<html><head><style>{style}</style></head><body><p>A {hidden} <b class=seen>B</b></p></body></html>")
     assert parsed.text.replace("and ", "") == "A B"
-    said = (f"Struck-out or hidden text was left out ({passages} passages).",) if passages else ()
+    count = "1 passage" if passages == 1 else f"{passages} passages"
+    said = (f"Struck-out or hidden text was left out ({count}).",) if passages else ()
     assert parsed.left_out == said
 
 

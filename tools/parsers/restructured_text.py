@@ -160,13 +160,13 @@ class _Reader:
 
     def _definition_list(self, node: Any, around: _Around, lead: int | None) -> None:
         around = around.under(self._leads(lead))
-        for item in node.children:
+        for item in self._items(node, nodes.definition_list_item, around):
             terms = [child for child in item.children if isinstance(child, (nodes.term, nodes.classifier))]
             words = " : ".join(unwrapped(self._words(term)).strip() for term in terms)
             self._described([words], item.children[-1], around)
 
     def _field_list(self, node: Any, around: _Around, lead: int | None) -> None:
-        for field in node.children:
+        for field in self._items(node, nodes.field, around):
             name, body = field.children
             words = unwrapped(self._words(name)).strip()
             if words.lower() not in _FILE_FIELDS:
@@ -174,10 +174,20 @@ class _Reader:
 
     def _option_list(self, node: Any, around: _Around, lead: int | None) -> None:
         around = around.under(self._leads(lead))
-        for item in node.children:
+        for item in self._items(node, nodes.option_list_item, around):
             group, description = item.children
             words = ", ".join(option.rawsource for option in group.children)
             self._described([words], description, around)
+
+    def _items(self, node: Any, kind: type, around: _Around) -> Iterator[Any]:
+        """Yield the items of a list; what docutils leaves among them where a list breaks off is read as blocks."""
+        for item in node.children:
+            if isinstance(item, kind) and len(item.children) > 1:
+                yield item
+            else:
+                stray = nodes.Element()
+                stray.children = item.children if isinstance(item, kind) else [item]
+                self.blocks(stray, around)
 
     def _described(self, lines: Sequence[str], body: Any, around: _Around, kind: BlockKind = "term") -> None:
         """Read a body that hangs on the lines before it."""
