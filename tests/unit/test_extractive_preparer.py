@@ -58,7 +58,7 @@ def test_courtesies_around_a_question_are_dropped(line: str, bare: str) -> None:
         ("What was the revenue in 2018?", "And in 2019?", "What was the revenue in 2019?"),
         ("What is the population of France?", "what about Germany?", "What is the population of Germany?"),
         ("Which database does Citewell use?", "Does it need a licence?", "Does Citewell need a licence?"),
-        ("What is the default port?", "How do I change it?", "How do I change it? (default port)"),
+        ("What is the default port?", "How do I change it?", "How do I change the default port?"),
         ("How are segments sized?", "Why?", "How are segments sized? Why?"),
         ("When are claims paid?", "And on which day?", "When are claims paid? And on which day?"),
         ("2018年的收入是多少？", "那2019年呢？", "2019年的收入是多少？"),

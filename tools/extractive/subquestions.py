@@ -3,7 +3,8 @@
 import re
 from functools import lru_cache
 
-from tools.rules.follow_ups import content_words, open_pronoun
+from tools.rules.follow_ups import open_pronoun
+from tools.rules.question_terms import content_words
 
 _JOINT = re.compile(
     r"[?？;；]\s*(?:(?:and|và|还有|以及|另外)\b[\s,，]*)?"

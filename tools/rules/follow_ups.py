@@ -1,7 +1,9 @@
 """Rewrite a follow-up question as a standalone one, using its own words and those of earlier turns.
 
 A question is left as it is unless it visibly depends on the last one: it has an unresolved pronoun, the opening of an
-elliptical question ("what about ...", "那…呢", "còn ... thì sao"), or no subject.
+elliptical question ("what about ...", "那…呢", "còn ... thì sao"), or no subject. What it says replaces what the last
+question said in its place ("And of work_mem?"); a pronoun is replaced by the last question's subject; and what has no
+place in the last question stands before it. The patterns are in ``follow_ups.toml``, one table per language.
 """
 
 import re
@@ -9,55 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.state import Turn
-from text.language import CJK_STOP, language, stop_words
+from text.language import language
 from text.scripts import LATIN_CAPITAL
-from text.words import is_bigrammed, written_runs
+from text.sentences import sentences
+from text.words import is_bigrammed
 from tools.rules.answer_types import asked_type
+from tools.rules.follow_up_patterns import any_language, elliptical, pattern
+from tools.rules.question_slots import replaced
+from tools.rules.question_subjects import head_noun, subject
+from tools.rules.question_terms import content_words, marked, topic_words, without_article, without_preposition
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
-_PRONOUN = re.compile(
-    r"\b(?:it(?!\s+(?:(?:is|was|be)\s+)?(?:possible|true|necessary|allowed|safe|ok|okay|important|worth|better|take|cost)\b)"
-    r"|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those)\b"
-    r"|\bthe (?:same|latter|former)\b|\bthere\b(?=\s*\?|$)|\bdo(?:es)? so\b"
-    r"|它们|他们|她们|它|他|她|这个|那个|这些|那些|这种|那种|这(?=[是有能会为怎])|该|此|其(?!他|中|实|余)"
-    r"|\b(?:nó|họ|chúng(?! ta| tôi)|(?:ông|bà|anh|chị|cô) (?:ấy|ta)|điều (?:này|đó)|việc (?:này|đó)"
-    r"|cái (?:này|đó|ấy)|\w+ (?:này|đó|ấy)(?!\w)|ở đó|ở đấy)\b",
-    re.IGNORECASE,
-)
-# Pronouns that can refer to a name; others come with a noun ("this limit") or refer to no name.
-_REFERS_TO_NAME = re.compile(
-    r"it|they|them|he|him|she|hers?|its|their|his|它们?|他们?|她们?|nó|họ|chúng|(?:ông|bà|anh|chị|cô) (?:ấy|ta)",
-    re.IGNORECASE,
-)
-_PERSON = re.compile(r"\b(?:he|him|his|she|her|hers)\b|他|她|\b(?:ông|bà|anh|chị|cô) (?:ấy|ta)\b", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\b", re.IGNORECASE)
-_ELLIPTICAL = re.compile(
-    r"(?:(?:and|or|but|so|then|ok|okay)[\s,]+)*(?:what|how) about\s+(?P<en>.+?)[\s?]*$"
-    r"|(?:and|or|but)[\s,]+(?P<en2>(?:(?:in|on|at|for|by|with|from|under|after|before|during|of|to)\s+)?[^?]{1,40}?)[\s?]*$"
-    r"|(?:那么|那|而|然后)?[，,]?(?P<zh>[^？?吗]{1,20}?)呢[？?\s]*$"
-    r"|(?:thế|vậy|rồi|và)?\s*còn\s+(?P<vi>.+?)(?:\s+(?:thì sao|thì thế nào|thế nào|sao))?[\s?]*$"
-    r"|(?:và|hay)\s+(?P<vi2>[^?]{1,40}?)[\s?]*$"
-    r"|(?:und|et|y|e)\s+(?P<other>[^?]{1,40}?)[\s?]*$",
-    re.IGNORECASE,
-)
-_MORE = re.compile(
-    r"(?:(?:please|can you|could you)\s+)?(?:(?:tell|give|show|say|explain)\s+)?(?:me\s+|us\s+)?(?:some\s+|a bit\s+)?"
-    r"(?:more|further)(?:\s+(?:details?|information|info|about (?:it|this|that)|please))*[\s.!?]*$"
-    r"|(?:please\s+)?(?:elaborate|explain)(?:\s+(?:further|more|that|this|it))?[\s.!?]*$"
-    r"|(?:anything|what) else[\s.!?]*$"
-    r"|(?:请|再|能)?(?:详细|具体|多)(?:点|一点|一些|地)?(?:说说|说|讲讲|讲|介绍|解释|展开)?(?:一下|吗|吧)?[。？！?!]*$|还有(?:吗|呢|别的吗)?[？?]*$"
-    r"|(?:hãy |xin )?(?:nói|kể|giải thích|cho biết)?\s*(?:rõ|chi tiết|cụ thể|thêm)(?: hơn| nữa| về (?:nó|điều đó))*"
-    r"(?: đi| được không)?[\s.!?]*$",
-    re.IGNORECASE,
-)
-_LEAD = re.compile(r"(?:(?:ok|okay|well|so|and|but|then|và|vậy|thế)\b[\s,]*)+", re.IGNORECASE)
 _CLAUSE_WORD = re.compile(
-    r"\b(?:and|if|when|after|because|but|while|which|who|once|before|khi|và|nếu|sau khi)\b|[,，；;]|时|后",
-    re.IGNORECASE,
-)
-_FRAGMENT = re.compile(
-    r"(?:in|on|at|for|by|with|from|under|after|before|during|of|to|why|how|since)\b"
-    r"|为什么|怎么|(?:ở|trong|với|cho|từ|vào|năm|tại sao|vì sao)\b",
+    r"\b(?:and|if|when|after|because|but|while|which|who|once|before|how|so|whether|khi|và|nếu|sau khi)\b"
+    r"|[,，；;:：]|时|后",
     re.IGNORECASE,
 )
 # "And on which day of the month?": what is question of has its verb in the question before.
@@ -66,24 +33,21 @@ _VERBLESS = re.compile(
     r"(?:which|what|whom)\b(?!.*\b(?:is|are|was|were|be|does|do|did|can|could|should|has|have|had|will|would|must|may)\b)",
     re.IGNORECASE,
 )
-_CONJUNCTION = re.compile(
-    r"(?:and|but|so|then|also|or)\b[\s,]*|(?:那么|那|而且|而|另外|还有)[，,]?|(?:và|thế|vậy|rồi)\s+", re.IGNORECASE
-)
-ASKING = re.compile(
-    r"\b(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can|could|should|has|have|will)\b"
-    r"|什么|哪|谁|何|怎|多少|几|吗|是否|\b(?:gì|nào|ai|đâu|sao|bao nhiêu|mấy|không)\b",
+# "And does twopi?": what is done has its verb in the question before.
+_VERB_LEFT_OUT = re.compile(
+    r"(?:and|or|but)[\s,]+(?P<verb>do|does|did|can|could|will|would|should|is|are|has|have)\s+(?P<new>(?:the\s+)?[^\s?,]+)"
+    r"(?:\s+(?:too|also|as well))?\s*\??$",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
-_NUMBER = re.compile(r"(?<![\d.,])\d+(?![\d.,]*\d)")
+_OWNED = re.compile(r"(?:its|their)\s+(?P<new>[^?,]{1,40}?)[\s?]*$", re.IGNORECASE)
+_INSTEAD = re.compile(r"\binstead(?!\s+of)\b|(?<!and)\sthen[\s?]*$", re.IGNORECASE)
+_HAN_FRAME = re.compile("如果|要是|假如|我们?|你们?|不|想|让|把|给|要|能|可以|怎么|如何|什么|那|请问|[，,：: ]")
 _NAME = re.compile(
     rf"(?<!^)(?<!\w)(?!I\b)[{LATIN_CAPITAL}][\w'’.+-]*(?:\s+(?:of\s+|the\s+)?[{LATIN_CAPITAL}0-9][\w'’.+-]*)*"
     r"|[\"“《「`][^\"”》」`]{1,60}[\"”》」`]"
 )
-_PREPOSITION = re.compile(
-    r"\b(?:in|on|at|for|by|with|from|under|after|before|during|of|to|ở|trong|với|cho|vào|năm)\s+|[在对]", re.IGNORECASE
-)
 _FEW = 3
+_MOST_LEFT_OUT = 8
 # A longer question names its subject, and the patterns here are not made for long texts.
 LONGEST_FOLLOW_UP = 300
 
@@ -97,53 +61,199 @@ class Standalone:
 
 
 def standalone(question: str, turns: Sequence[Turn]) -> Standalone:
-    """Return a question that can be understood without the conversation."""
+    """Return a question that can be understood without the conversation, no longer than it and the last one."""
     question = without_courtesies(" ".join(question.split()))
     last = next((turn for turn in reversed(turns) if not small_talk(turn["question"])), None)
     if last is None or len(question) > LONGEST_FOLLOW_UP:
         return Standalone(question, False)
-    before = last["standalone_question"].strip()
-    if _MORE.match(question) or _VERBLESS.match(question):
-        return Standalone(_joined(before, question), True)
+    before = _asked(last["standalone_question"])
+    made = _standalone(question, before, last) if before else None
+    return Standalone(made or question, made is not None)
+
+
+def _asked(last: str) -> str:
+    """Return the last question, of a long one its last sentence that asks; "" if that is too long."""
+    last = " ".join(last.split())
+    if len(last) <= LONGEST_FOLLOW_UP:
+        return last
+    parts = [last[start:end].strip() for start, end in sentences(last[-4 * LONGEST_FOLLOW_UP :])]
+    asked = next((part for part in reversed(parts) if part.endswith(("?", "？"))), parts[-1] if parts else "")
+    return asked if len(asked) <= LONGEST_FOLLOW_UP else ""
+
+
+def _standalone(question: str, before: str, last: Turn) -> str | None:
+    bare = _bare(question)
+    if pattern("more").match(question) or _VERBLESS.match(question):
+        return f"{before} {question}"
+    if pattern("onward").match(question):
+        return _joined(bare, before) if len(content_words(bare)) > 1 else f"{before} {question}"
+    owned = _OWNED.match(bare)
+    if owned and not pattern("asking").search(owned["new"]):
+        return _of_the_owner(owned["new"], before)
+    verbless = _VERB_LEFT_OUT.match(question)
+    if verbless and not pattern("pronoun").search(verbless["new"]):
+        return _of_another(verbless["verb"], verbless["new"], before)
+    new = _new_words(question)
+    if new:
+        return _in_frame(new, before)
     pronoun = open_pronoun(question)
     if pronoun:
-        return Standalone(_resolved(question, pronoun, last), True)
-    fragment = _fragment(question)
-    if fragment:
-        return Standalone(_replaced(before, fragment) or _joined(before, question), True)
-    return Standalone(question, False)
+        return _resolved(bare, open_pronoun(bare) or pronoun, before, last) if bare else None
+    return _noun_added(bare, before)
 
 
-def _fragment(question: str) -> str | None:
-    """Return the subject of an elliptical question, or None if the question is a complete sentence."""
-    elliptical = _ELLIPTICAL.match(question)
-    if elliptical:
-        fragment = next(group for group in elliptical.groups() if group)
-        if not ASKING.search(fragment) and len(content_words(fragment)) <= _FEW + 1:
-            return fragment.strip(" ,，")
-    words = content_words(question)
-    opens = _FRAGMENT.match(_CONJUNCTION.sub("", question, count=1))
-    if not words or (len(words) <= 2 and opens and not ASKING.search(question, 4)):
-        return question.strip(" ?？")
-    return None
+def _bare(question: str) -> str:
+    """Return a question without the words that join it to the last one."""
+    opening = pattern("opening").match(question)
+    return question[opening.end() :].strip() if opening else question
 
 
-def content_words(text: str) -> list[str]:
-    """Return the content words of a text, in order; question words are removed from CJK runs."""
-    framing = stop_words(language(text))
-    words: list[str] = []
-    for word in written_runs(text):
-        if is_bigrammed(word):
-            words += [piece for piece in CJK_STOP.split(word) if piece]
-        elif word.casefold() not in framing:
-            words.append(word)
-    return words
+def _new_words(question: str) -> str | None:
+    """Return what an elliptical question says, or None if the question is a complete sentence."""
+    bare = _bare(question)
+    for each in elliptical():
+        found = each.match(bare) or each.match(question)
+        if found and len(content_words(found["new"])) <= _MOST_LEFT_OUT and not _asks(found["new"]):
+            new = _trimmed(found["new"])
+            return _uncapitalised(new) if question.startswith(new) else new
+    joined = bare != question
+    words = content_words(bare)
+    if not words:
+        return bare.strip(" ?？") if joined else None
+    if (
+        joined
+        and _opens("clause", bare)
+        and not re.search(r"\b(?:what|which|who|how|where|why)\b|[,;]", bare, re.IGNORECASE)
+    ):
+        return _trimmed(bare)
+    if pattern("asking").search(bare):
+        return None
+    narrow = _opens("preposition", bare) or _opens("article", bare)
+    if joined and len(words) <= (_MOST_LEFT_OUT if narrow else _FEW + 1):
+        return _trimmed(bare)
+    return _trimmed(bare) if narrow and len(words) <= 2 and bare.endswith(("?", "？")) else None
+
+
+def _trimmed(new: str) -> str:
+    new = new.strip(" ?？,，.")
+    return re.sub(rf"(?:{any_language('closing')})$", "", new, flags=re.IGNORECASE).strip(" ,，") or new
+
+
+def _uncapitalised(new: str) -> str:
+    """Lower the capital of a first word that opens a phrase; a lone word or a name of several keeps it."""
+    return re.sub(r"^\w(?=[^\W\dA-Z]*\s+[^\WA-Z\d_])", lambda first: first[0].lower(), new)
+
+
+def _asks(new: str) -> bool:
+    """Whether new words ask something by themselves, after "and" or in another script."""
+    return bool(re.search(r"什么|哪|谁|怎|多少|几个|\b(?:gì|nào|ai|đâu|bao nhiêu|bao lâu|mấy)\b", new, re.IGNORECASE))
+
+
+def _in_frame(new: str, before: str) -> str:
+    """Ask the last question of what a new one says: in place of what it replaces, after it, or before it."""
+    new = re.sub(r"^(?:the )?ones? (?:for|of|in|with|from)\s+", "", new, flags=re.IGNORECASE)
+    narrows = _opens("preposition", new)
+    first = _opposite_replaced if narrows else _one_replaced
+    made = first(before, new) or replaced(before, new) or (None if narrows else _object_replaced(before, new))
+    if made and made != before:
+        return made
+    clause = _opens("clause", new)
+    referring = pattern("pronoun").search(new)
+    if narrows and referring and pattern("naming").fullmatch(referring[0]) and (thing := subject(before)):
+        made = _opposite_replaced(before, f"{new[: referring.start()]}{thing}{new[referring.end() :]}")
+        if made:
+            return made
+    if narrows or (clause and not referring) or (clause and clause[0].casefold() != "if"):
+        return _narrowed(before, new, clause is not None)
+    return _joined(new, before)
+
+
+def _opens(key: str, text: str) -> re.Match[str] | None:
+    """Return the word of a kind of ``follow_ups.toml`` that a text opens with, or None."""
+    return re.match(rf"(?:{any_language(key)})\b", text, re.IGNORECASE)
+
+
+def _one_replaced(before: str, new: str) -> str | None:
+    """Replace the phrase that "one" stands for ("an ephemeral one"); None without a "one" or such a phrase."""
+    noun = pattern("one").search(new)
+    if noun is None:
+        return None
+    qualifier = new[: noun.start()].strip()
+    made = replaced(before, qualifier) if noun.end() == len(new) and marked(f" {qualifier}") else None
+    head = head_noun(before, several=noun[0].casefold() == "ones")
+    if made or head is None:
+        return made
+    return _noun_phrase_replaced(before, head, f"{new[: noun.start()]}{head}{new[noun.end() :]}")
+
+
+def _noun_phrase_replaced(before: str, noun: str, new: str) -> str | None:
+    """Replace the phrase that ends in a noun, from its article, or what follows its preposition, on."""
+    place = re.search(
+        rf"(?<!\w)(?:(?:the|an?|một)\s+(?:[\w-]+\s+){{0,2}}"
+        rf"|(?P<kept>(?:{any_language('preposition')})\s+)(?:[\w-]+\s+){{0,2}})?{re.escape(noun)}(?!\w)",
+        before,
+        re.IGNORECASE,
+    )
+    return f"{before[: place.start()]}{place['kept'] or ''}{new}{before[place.end() :]}" if place else None
+
+
+def _narrowed(before: str, new: str, clause: bool) -> str:
+    """Add a phrase to the last question, or a clause in the place of the one at its end."""
+    end = before.rstrip(" ?？.")
+    if clause:
+        old = list(re.finditer(rf"\s(?:{any_language('clause')})\s", end, re.IGNORECASE))
+        if old and old[-1].start() > len(end) // 3:
+            end = end[: old[-1].start()]
+    return f"{end} {new}?"
+
+
+def _opposite_replaced(before: str, new: str) -> str | None:
+    """Replace a phrase by one of the same thing: "with --all" by "without --all"; None if there is none."""
+    thing = re.escape(without_preposition(new))
+    old = re.search(rf"(?<!\w)(?:{any_language('preposition')}|using)\s+{thing}(?!\w)", before, re.IGNORECASE)
+    return f"{before[: old.start()]}{new}{before[old.end() :]}" if old else None
+
+
+def _object_replaced(before: str, new: str) -> str | None:
+    """Replace the thing that something is asked of ("the port of the server") by a name or another such phrase."""
+    place = re.search(r"\b(?:of|for)\s+", before)
+    if place is None or not (re.search(rf"\s(?:of|for)\s|[{LATIN_CAPITAL}_\d]", new)):
+        return None
+    rest = re.search(r"\s(?:in|on|at|with|from|when|if|while|is|are|does|do|can)\b|[,;?]|$", before[place.end() :])
+    end = place.end() + (rest.start() if rest else 0)
+    return f"{before[: place.end()]}{new}{before[end:]}"
+
+
+def _joined(new: str, before: str) -> str:
+    """Put what a question says before the last question."""
+    return f"{new.strip(' ?？,，')}{'：' if is_bigrammed(before[-2:-1]) else ': '}{before}"
+
+
+def _of_the_owner(new: str, before: str) -> str:
+    """Ask for something else of the thing that the last question asked about ("its height?")."""
+    head = re.search(r"([\w-]+)\s+of\s+", before)
+    if head:
+        return f"{before[: head.start()]}{new}{before[head.end(1) :]}"
+    owner = subject(before)
+    return f"{new} of {owner}?" if owner else _joined(new, before)
+
+
+def _of_another(verb: str, new: str, before: str) -> str:
+    """Ask the last question of another subject ("And does twopi?")."""
+    place = re.search(
+        rf"(?<!\w)(?:{re.escape(verb)}|do|does)\s+(?:(?:the|an?)\s+)?(?P<old>[\w.-]+)", before, re.IGNORECASE
+    )
+    if place is None:
+        return _joined(new, before)
+    return f"{before[: place.start('old')]}{without_article(new)}{before[place.end('old') :]}"
 
 
 def open_pronoun(question: str) -> re.Match[str] | None:
     """Return the first pronoun that the question itself does not resolve, or None."""
-    for pronoun in _PRONOUN.finditer(question):
-        before = _LEAD.sub("", question[: pronoun.start()])
+    spoken = language(question)
+    pronouns = pattern("pronoun", spoken) if spoken in ("vi", "zh") else pattern("pronoun")
+    for pronoun in pronouns.finditer(question):
+        before = _bare(question[: pronoun.start()])
         words = content_words(before)
         if (
             pronoun[0].casefold() in ("this", "that", "these", "those")
@@ -151,29 +261,46 @@ def open_pronoun(question: str) -> re.Match[str] | None:
             and before.rstrip().endswith(words[-1])
         ):
             continue  # a relative or subordinate clause
-        resolved = len(words) >= 2 and (_POSSESSIVE.fullmatch(pronoun[0]) or _CLAUSE_WORD.search(before))
-        if not resolved and not _NAME.search(before) and len(words) <= _FEW:
+        if not _refers_back(before, words, pronoun) and not _NAME.search(before) and len(words) <= _FEW:
             return pronoun
     return None
 
 
-def _resolved(question: str, pronoun: re.Match[str], last: Turn) -> str:
-    """Replace a pronoun with the name it refers to, or append the subject of the last question."""
-    before = last["standalone_question"]
-    name = None
-    if _REFERS_TO_NAME.fullmatch(pronoun[0]):
-        name = _answered_person(last) if _PERSON.fullmatch(pronoun[0]) else None
-        name = name or next((found[0] for found in reversed(list(_NAME.finditer(before)))), None)
-        if name is None and is_bigrammed(pronoun[0]):
-            name = max((word for word in content_words(before) if is_bigrammed(word)), key=len, default=None)
-    if name is None:
-        topic = " ".join(content_words(before))
-        return f"{question} ({topic})" if topic else question
-    return f"{question[: pronoun.start()]}{_with_possessive(pronoun[0], name)}{question[pronoun.end() :]}"
+def _refers_back(before: str, words: list[str], pronoun: re.Match[str]) -> bool:
+    """Whether a pronoun refers to something that the question says before it."""
+    if is_bigrammed(pronoun[0]):
+        return len(_HAN_FRAME.sub("", before)) > _FEW
+    owned = pattern("possessive").fullmatch(pronoun[0]) is not None
+    if owned and words and before.startswith(words[0]):
+        return True
+    return len(words) >= 2 and (owned or _CLAUSE_WORD.search(before, 1) is not None)
 
 
-def _with_possessive(pronoun: str, name: str) -> str:
-    return f"{name}'s" if _POSSESSIVE.fullmatch(pronoun) else name
+def _resolved(question: str, pronoun: re.Match[str], before: str, last: Turn) -> str:
+    """Replace a pronoun with what it refers to, or append the subject of the last question."""
+    refers = None
+    if pattern("naming").fullmatch(pronoun[0]):
+        refers = _answered_person(last) if pattern("person").fullmatch(pronoun[0]) else None
+        refers = refers or subject(before)
+    topic = topic_words(before)
+    if refers is None:
+        return _with_topic(question, topic)
+    owner = f"{refers}'s" if pattern("possessive").fullmatch(pronoun[0]) else refers
+    made = f"{question[: pronoun.start()]}{owner}{question[pronoun.end() :]}"
+    # "The directory" of "the directory in which the file browser opens" says too little of what was asked about.
+    vague = not marked(f" {refers}") and 2 * len("".join(content_words(refers))) < len("".join(topic))
+    if vague:
+        return _with_topic(
+            question if any(map(is_bigrammed, topic)) else made, topic
+        )  # a run of Chinese holds it as a part
+    return made
+
+
+def _with_topic(question: str, topic: Sequence[str]) -> str:
+    """Add what words of the last question a question lacks, in parentheses."""
+    said = question.casefold()
+    rest = " ".join(word for word in topic if word.casefold() not in said)
+    return f"{question} ({rest})" if rest else question
 
 
 def _answered_person(last: Turn) -> str | None:
@@ -184,23 +311,13 @@ def _answered_person(last: Turn) -> str | None:
     return next((name for name in names if name not in last["standalone_question"] and " " in name), None)
 
 
-def _replaced(before: str, fragment: str) -> str | None:
-    """Replace the last question's year, number or name with the fragment's; None if there is no counterpart."""
-    fragment = _CONJUNCTION.sub("", fragment, count=1).strip()
-    bare = _PREPOSITION.sub("", fragment, count=1).strip()
-    for kind in (_YEAR, _NUMBER):
-        new, old = kind.findall(bare), kind.findall(before)
-        if len(new) == 1 and len(old) == 1:
-            return before.replace(old[0], new[0])
-    named = list(_NAME.finditer(before))
-    if named and _NAME.fullmatch(f" {bare}", 1):
-        last = named[-1]
-        # "In Germany?" after "... in France" replaces the place; after "What is a segment?" it narrows the question.
-        if bare == fragment or _PREPOSITION.search(before[max(0, last.start() - 8) : last.start()]):
-            return f"{before[: last.start()]}{bare}{before[last.end() :]}"
-    return None
-
-
-def _joined(before: str, question: str) -> str:
-    """Join the last question and a fragment of one."""
-    return f"{before.rstrip()} {question}"
+def _noun_added(bare: str, before: str) -> str | None:
+    """Give a question the noun that "one" leaves out and what "instead" is compared with; None if it needs neither."""
+    noun = pattern("one").search(bare)
+    if noun and len(content_words(bare[: noun.start()])) <= 2:
+        head = head_noun(before, several=noun[0].casefold() == "ones")
+        if head and re.search(r"\b(?:there|for|with|use|have|need|add)\s+$", bare[: noun.start()]):
+            head = f"a {head}"
+        made = f"{bare[: noun.start()]}{head}{bare[noun.end() :]}" if head else bare
+        return _with_topic(made, topic_words(before))
+    return _with_topic(bare, topic_words(before)) if _INSTEAD.search(bare) else None
