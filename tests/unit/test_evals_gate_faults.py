@@ -43,7 +43,7 @@ RIGHT = asked_once(MANUALS, "right", least=1.0)[:8]
 CAUGHT = asked_once(SCRIPTED, "caught_wrong_number", least=1.0)[:10]
 # By which measure each fault is told, and of which questions.
 TOLD = {
-    "dropped_citations": (EXTRACTIVE, ANSWERED, "citation_recall"),
+    "dropped_citations": (EXTRACTIVE, ANSWERED, "quote_recall"),
     "swapped_citations": (EXTRACTIVE, ANSWERED, "claims_in_own_quotes"),
     "shifted_citations": (EXTRACTIVE, ANSWERED, "whole_quotes"),
     "stale_offsets": (EXTRACTIVE, ANSWERED, "quote_exactness"),

@@ -257,7 +257,10 @@ def test_every_section_of_every_run_is_told_once_and_in_order(log: list[Envelope
     assert [part.position for part in parts] == sorted(part.position for part in parts)
     for one, next_one in pairwise(parts):
         assert next_one.start == (len(one.text) if next_one.position == one.position else 0)
-    assert [part.source_ids for part in whole.values()] == [each["source_ids"] for each in message["sections"]]
+    end = log[-1].event
+    # What the catalogue answers leaves before the ids of its section are known.
+    if not isinstance(end, RunFinished) or end.stop_reason != "answered_from_catalogue":
+        assert [part.source_ids for part in whole.values()] == [each["source_ids"] for each in message["sections"]]
     assert "".join(piece for part in parts for piece in marked_pieces(part, footnote)) == marked_text(message, footnote)
 
 

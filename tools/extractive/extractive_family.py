@@ -1,7 +1,7 @@
 """The extractive family: grade segments and answer in quotes, without a model, a key or a network."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -34,6 +34,7 @@ from tools.rules.small_talk_rules import small_talk, small_talk_phrases
 MOST_QUOTES = 3
 MOST_PAGE_QUOTES = 5
 MOST_QUOTED = 300  # characters of a quote; ADR 0006 shows what other lengths find
+BESIDE = 4.0  # log odds that a neighbour may be behind the entry which it is quoted with; further ones are padding
 PASSAGES_CONSIDERED = 8
 FENCE = "```"
 
@@ -112,15 +113,23 @@ def _passages(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]
         (candidate.segment, candidate.entry.start): share
         for candidate, share in zip(reading.candidates, reading.shares, strict=True)
     }
+    scores = {
+        (candidate.segment, candidate.entry.start): score
+        for candidate, score in zip(reading.candidates, reading.scores, strict=True)
+    }
     found: list[Passage] = []
     for candidate in reading.candidates:
         if len(found) == PASSAGES_CONSIDERED:
             break
         if not candidate.entry.quotable:
             continue
-        entries = entries_of(sources[candidate.segment].segment)
+        place = candidate.segment
+        entries = entries_of(sources[place].segment)
         at = next(index for index, entry in enumerate(entries) if entry.start == candidate.entry.start)
-        chosen = _told(entries, passage_around(entries, at, MOST_QUOTED), at, reading.question)
+        around = passage_around(entries, at, MOST_QUOTED)
+        if not entries[at].leads:
+            around = _worth_telling(entries, around, at, {key[1]: s for key, s in scores.items() if key[0] == place})
+        chosen = _told(entries, around, at, reading.question)
         if not chosen or chosen[-1].leads:
             continue  # a lead-in never stands alone
         belief = sum(beliefs.get((candidate.segment, entry.start), 0.0) for entry in chosen if entry.quotable)
@@ -128,6 +137,18 @@ def _passages(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]
         if not any(new.overlaps(other) for other in found):
             found.append(new)
     return found
+
+
+def _worth_telling(entries: Sequence[Entry], around: range, at: int, scores: Mapping[int, float]) -> range:
+    """Return the part of a passage whose ends are not far less likely to answer than the entry it is quoted for."""
+    least = scores[entries[at].start] - BESIDE
+
+    def is_worth(index: int) -> bool:
+        return not entries[index].quotable or scores.get(entries[index].start, least) >= least
+
+    first = next((index for index in range(around[0], at) if is_worth(index)), at)
+    last = next((index for index in range(around[-1], at, -1) if is_worth(index)), at)
+    return range(first, last + 1)
 
 
 def _told(entries: Sequence[Entry], around: range, at: int, question: str) -> tuple[Entry, ...]:

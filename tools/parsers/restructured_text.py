@@ -179,7 +179,7 @@ class _Reader:
             words = ", ".join(option.rawsource for option in group.children)
             self._described([words], description, around)
 
-    def _items(self, node: Any, kind: type, around: _Around) -> Iterator[Any]:
+    def _items(self, node: Any, kind: type[nodes.Element], around: _Around) -> Iterator[Any]:
         """Yield the items of a list; what docutils leaves among them where a list breaks off is read as blocks."""
         for item in node.children:
             if isinstance(item, kind) and len(item.children) > 1:
