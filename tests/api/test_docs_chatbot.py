@@ -75,7 +75,7 @@ class TestReply:
         reply = await ask(docs, QUESTION)
         assert UUID(reply["session_id"]).version == 4
         message, [source, *_] = reply["message"], reply["sources"]
-        assert message["content"].startswith(f"{NODES}[1]\n\n")
+        assert message["content"].startswith(f"{NODES}[1]")
         assert (message["role"], message["session_id"]) == ("assistant", reply["session_id"])
         assert (reply["outcome"], reply["stop_reason"]) == ("answered", "answer_complete")
         assert source == {

@@ -89,7 +89,7 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
     await expect(asked.get_by_role("button", name="Copied")).to_be_visible()
     assert await page.evaluate("navigator.clipboard.readText()") == (
         'Unused leave lapses in March.[^1]\n\n[^1]: "Unused leave lapses in March." — '
-        "Staff handbook › Leave, <https://wiki.example/handbook>\n"
+        "Staff handbook › Leave, <https://wiki.example/handbook#leave>\n"
     )
     await asked.get_by_text("1 source", exact=True).click()
     await asked.get_by_role("button", name="Staff handbook").last.click()

@@ -4,7 +4,7 @@ from bench.browser import Wire
 from tests.page.browsing import Visits
 from tests.page.sites import Site
 
-MOST_BYTES = 150_000
+MOST_BYTES = 155_000
 
 
 async def test_the_first_load_is_small_and_from_our_own_server(chromium_page: Visits, extractive_site: Site) -> None:

@@ -185,7 +185,7 @@ async def title(site: Site) -> str:
 
 async def test_the_mouse_reads_the_proof_and_opens_the_document(chromium_page: Visits, model_site: Site) -> None:
     document_id = await put(model_site, url="https://wiki.example/handbook")
-    page = await chromium_page(await answered(model_site, document_id, f"{LEAVE} {LAPSE} {TURNED}"))
+    page = await chromium_page(await answered(model_site, document_id, LEAVE, LAPSE, TURNED))
     await markers(page).nth(1).hover()
     shown = popover(page)
     await expect(shown).to_be_visible()
@@ -194,7 +194,7 @@ async def test_the_mouse_reads_the_proof_and_opens_the_document(chromium_page: V
         await expect(shown).to_contain_text(part)
     await expect(shown).to_contain_text(re.compile(r"Relevance \d{1,3}%"))
     await expect(shown.get_by_role("link", name="Open the original")).to_have_attribute(
-        "href", "https://wiki.example/handbook"
+        "href", "https://wiki.example/handbook#on-leave"
     )
     await expect(page.locator(".claim.shown")).to_have_text(LAPSE)
     await shown.locator("q").hover()
@@ -301,7 +301,7 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     staying, going = await put(model_site), await put(model_site, text=f"{REPORTS}\n")
     one, other = [
         await answered(model_site, document_id, *texts)
-        for document_id, *texts in ((staying, f"{LEAVE} {LAPSE}"), (going, REPORTS))
+        for document_id, *texts in ((staying, LEAVE, LAPSE), (going, REPORTS))
     ]
     page = await chromium_page(one, faults=["status of 404"])  # the page that the session had selected
     await expect(markers(page)).to_have_count(2)
@@ -315,6 +315,8 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     await moved.hover()
     await expect(shown).to_contain_text("is now elsewhere in the document")
     await expect(shown.locator("q")).to_have_text(LEAVE)
+    await page.get_by_role("textbox", name="Your question").hover()
+    await expect(shown).to_be_hidden()
     gone = page.get_by_role("button", name=re.compile("Supported, Changed$"))
     await gone.hover()
     await expect(shown).to_contain_text("the quote is no longer in it")

@@ -162,7 +162,7 @@ async def test_a_file_with_pages_shows_where_each_begins(chromium_page: Visits, 
 async def test_the_quotes_of_an_answer_are_gone_through_with_the_keyboard(
     chromium_page: Visits, model_site: Site
 ) -> None:
-    address, _ = await answered(model_site, HANDBOOK, NOTICE, f"{LEAVE} {LAPSE}", NOTICE)
+    address, _ = await answered(model_site, HANDBOOK, NOTICE, LEAVE, LAPSE, NOTICE)
     page = await chromium_page(address, reduced_motion="reduce")
     await marker(page).focus()
     await page.keyboard.press("Enter")

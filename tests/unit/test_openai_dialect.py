@@ -2,11 +2,13 @@
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from answers.quoted_runs import continues
 from api.dialects.citation_marks import JOINER
 from api.dialects.openai.annotated_text import AnnotatedText, Numbering, SourceAddresses, by_appearance, by_index
 from api.dialects.openai.encoder import DONE, OpenAIEncoder
@@ -99,7 +101,12 @@ def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_giv
         annotations = [each for delta in deltas_of(chunks) for each in delta.get("annotations", [])]
         shown = list(dict.fromkeys(each["url_citation"]["url"] for each in annotations))
     marks = [re.findall(r"\d+", together) for together in re.findall(r"(?:\[\d+\])+", text)]
-    cited = [urls for _, urls in proofs(ended(log).message)]
+    message = ended(log).message
+    claims = [claim for claim in message.get("claims", []) if claim["citations"]]
+    joined = [  # claims that share a quote share its mark, behind the last of them
+        one["section_index"] == other["section_index"] and continues(one, other) for one, other in pairwise(claims)
+    ]
+    cited = [urls for (_, urls), has_more in zip(proofs(message), [*joined, False], strict=False) if not has_more]
     assert [{shown[int(number) - 1] for number in numbers} for numbers in marks] == cited
 
 
