@@ -91,8 +91,9 @@ def entries_in(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> tupl
 
 
 def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[Entry]:
-    leading = {(each.start, each.end) for block in blocks for each in block.context if each.role == "lead"}
-    headers = {(each.start, each.end) for block in blocks for each in block.context if each.role == "header"}
+    # By where they start: a long one is stored cut.
+    leading = {each.start for block in blocks for each in block.context if each.role == "lead"}
+    headers = {each.start for block in blocks for each in block.context if each.role == "header"}
     past: list[ContextSlice] = []  # the sentences back to one that names something, the nearest last
     for index, block in enumerate(blocks):
         own = text[block.start - offset : block.end - offset]
@@ -105,7 +106,7 @@ def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[
             context = block.context
             if past and block.kind not in WHOLE and _POINTS_BACK.match(piece):
                 context = (*context, past[0], past[-1]) if len(past) > 1 else (*context, past[0])
-            leads = span in leading or (block.kind == "table_row" and span in headers)
+            leads = span[0] in leading or (block.kind == "table_row" and span[0] in headers)
             yield Entry(*span, piece, block.kind, index, context, block.anchor, start == 0, leads)
             if block.kind in WHOLE:
                 past = []

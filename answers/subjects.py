@@ -344,16 +344,17 @@ def namesakes(headings: Iterable[str], text: str) -> dict[str, list[str]]:
             for key in {*tokens[:1], *tokens[-1:], heading[:2], heading[-1:]}:
                 groups.setdefault(key, []).append(heading)
     found: dict[str, list[str]] = {}
-    common: frozenset[str] | None = None
+    words: _Words | None = None
+    tried: set[tuple[str, str]] = set()
     for group in groups.values():
         for at, one in enumerate(group):
             for other in group[at + 1 : at + _MOST_COMPARED]:
                 pair = differing(one, other)
-                if pair is None or other in found.get(one, ()):
+                if pair is None or (one, other) in tried:
                     continue
-                if common is None:
-                    common = frozenset(_LOWER.findall(text))
-                if _is_named(one, other, pair, text, common):
+                tried.add((one, other))
+                words = words or _Words(text)
+                if _is_named(one, other, pair, words):
                     found.setdefault(one, []).append(other)
                     found.setdefault(other, []).append(one)
     return {heading: others[:_MOST_NAMESAKES] for heading, others in found.items()}
@@ -362,24 +363,39 @@ def namesakes(headings: Iterable[str], text: str) -> dict[str, list[str]]:
 _LONGEST_ALIKE = 60  # characters
 _NUMBERING = re.compile(r"\A(?:\d+\.)+\d*\s+")
 _LOWER = re.compile(r"(?<![\w-])[a-zà-ỹđ]\w+")
+_FOLLOWING = re.compile(r"(?<!\w)[a-zà-ỹđ]\w*,? (?=([^\W_]\w*))")
 
 
-def _is_named(
-    one: str, other: str, words: tuple[tuple[str, ...], tuple[str, ...]], text: str, common: frozenset[str]
-) -> bool:
+class _Words:
+    """The words of a text that are written in lower case, and those that follow one: each looked for once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.lower = frozenset(_LOWER.findall(text))
+        self._following = frozenset(_FOLLOWING.findall(text))
+        self._known: dict[str, bool] = {}
+
+    def has_in_prose(self, name: str) -> bool:
+        """Whether a name stands with its capital after a word without one."""
+        first = _TOKEN.search(name)
+        if first is None or first[0] not in self._following:
+            return False
+        if first[0] == name:
+            return True
+        if name not in self._known:
+            self._known[name] = re.search(rf"(?<!\w){re.escape(name)}\b", self._text) is not None
+        return self._known[name]
+
+
+def _is_named(one: str, other: str, differing_words: tuple[tuple[str, ...], tuple[str, ...]], words: _Words) -> bool:
     """Whether the words that differ are names, or the shorter of two names of which one is longer."""
-    both = [each for side in words for each in side]
-    if any(each.lower() in common for each in both):
+    both = [each for side in differing_words for each in side]
+    if any(each.lower() in words.lower for each in both):
         return False
     if "\u4e00" <= one[0] <= "\u9fff":
         return True
-    named = both if all(words) else [_NUMBERING.sub("", min(one, other, key=len))]
-    return all(any(map(str.isdigit, each)) or _in_prose(each, text) for each in named)
-
-
-def _in_prose(name: str, text: str) -> bool:
-    """Whether a name stands with its capital after a word without one."""
-    return re.search(rf"(?<!\w)[a-zà-ỹđ]\w*,? {re.escape(name)}\b", text) is not None
+    named = both if all(differing_words) else [_NUMBERING.sub("", min(one, other, key=len))]
+    return all(any(map(str.isdigit, each)) or words.has_in_prose(each) for each in named)
 
 
 def may_ask_for(question: str, own: str, other: str) -> bool:

@@ -132,3 +132,10 @@ def test_blocks_are_stored_and_read_back() -> None:
     for one in segments_of(SETTINGS, "settings.html", 12):
         assert unpack_blocks(pack_blocks(one.blocks)) == one.blocks
     assert unpack_blocks(None) == ()
+
+
+def test_a_wide_header_row_is_never_quoted() -> None:
+    header = "".join(f"<th>The name of the column {number}</th>" for number in range(12))
+    page = f"<html><body><table><tr>{header}</tr><tr>{'<td>1</td>' * 12}</tr></table></body></html>"
+    [whole] = segments_of(page.encode(), "wide.html")
+    assert [each.text for each in entries_of(whole) if each.quotable] == [" | ".join("1" * 12)]

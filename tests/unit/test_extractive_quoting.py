@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.evidence import Hit, Segment, SourceKind
+from answers.entries import entries_of
+from graph.evidence import Hit, Segment, SegmentBlock, SourceKind
 from tools.embeddings.embedder import count_tokens
-from tools.extractive.extractive_family import MOST_PAGE_QUOTES, MOST_QUOTES, best_set, select_quotes
+from tools.extractive.extractive_family import MOST_PAGE_QUOTES, MOST_QUOTES, as_markdown, best_set, select_quotes
 from tools.extractive.reader import RankedSentences, rank_by_part
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
@@ -115,3 +116,17 @@ def test_a_heading_is_never_quoted() -> None:
     assert [quote.text for quote in select_quotes(rank_by_part("opening hours", [source]), [source])] == [
         "We are open all day."
     ]
+
+
+def test_code_that_holds_a_fence_does_not_break_out_of_its_own() -> None:
+    text = "```\ninner\n```"
+    segment = Segment("d", 0, 0, len(text), text, blocks=(SegmentBlock(0, len(text), "code"),))
+    assert as_markdown(segment, entries_of(segment)) == f"````\n{text}\n````"
+
+
+def test_an_entry_about_another_thing_is_not_quoted() -> None:
+    text = "The door code of the Ilmar lab is 4712."
+    source = hit(text, "search")
+    question = "What is the door code of the Ostwin lab?"
+    reading = RankedSentences(tuple(candidate_sentences([source.segment])), (0.0,), 0.9, question=question)
+    assert select_quotes([reading], [source]) == []

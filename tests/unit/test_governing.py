@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from answers.entries import Entry, entries_of
 from answers.quoting import quoted_spans, stands
+from answers.subjects import namesakes
 from graph.evidence import ContextSlice, Segment, SegmentBlock
 from tools.library.segmenting import SegmentSize, segment
 from tools.library.structure import pack_blocks, unpack_blocks
@@ -338,3 +339,9 @@ def test_what_a_stored_block_hangs_on_governs_it() -> None:
     block = SegmentBlock(100, 108, "list_item", (denied,))
     [entry] = entries_of(Segment("d", 3, 100, 108, "- crowns", blocks=(block,)))
     assert entry.context == (denied, ContextSlice("governs", 3, 20, "We do not insure:"))
+
+
+def test_many_headings_that_are_named_alike_are_compared_in_time() -> None:
+    headings = [f"Class Xyz{number:04d}" for number in range(1000)]
+    text = "\n".join(f"{heading}\nThe broker uses {heading[6:]} to keep messages." for heading in headings)
+    assert set(namesakes(headings, text)) == set(headings)

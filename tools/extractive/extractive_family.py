@@ -1,6 +1,7 @@
 """The extractive family: grade segments and answer in quotes, without a model, a key or a network."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -36,7 +37,7 @@ MOST_PAGE_QUOTES = 5
 MOST_QUOTED = 300  # characters of a quote; ADR 0006 shows what other lengths find
 BESIDE = 4.0  # log odds that a neighbour may be behind the entry which it is quoted with; further ones are padding
 PASSAGES_CONSIDERED = 8
-FENCE = "```"
+_TICKS = re.compile("`+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,14 @@ def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
         if at:
             between = segment.text[entries[at - 1].end - segment.start : entry.start - segment.start]
             parts.append("\n\n" if "code" in (entry.kind, entries[at - 1].kind) else between)
-        parts.append(f"{FENCE}\n{entry.text}\n{FENCE}" if entry.kind == "code" else entry.text)
+        parts.append(_fenced(entry.text) if entry.kind == "code" else entry.text)
     return "".join(parts)
+
+
+def _fenced(code: str) -> str:
+    """Return code in a fence that nothing in it closes."""
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
+    return f"{fence}\n{code}\n{fence}"
 
 
 def _chosen(reading: RankedSentences, sources: Sequence[Hit]) -> list[Passage]:
@@ -158,7 +165,8 @@ def _told(entries: Sequence[Entry], around: range, at: int, question: str) -> tu
     """
     if not stands(entries[at], question):
         spans = quoted_spans(entries[at])
-        if len(spans) > 1 or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
+        alone = (entries[at].start, entries[at].end)  # about another thing, which nothing beside it can tell
+        if len(spans) > 1 or spans[0] == alone or spans[0][0] < entries[0].start or spans[0][1] > entries[-1].end:
             return ()
         [(start, end)] = spans
         return tuple(entry for entry in entries if entry.end > start and entry.start < end)

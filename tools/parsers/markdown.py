@@ -53,7 +53,7 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
         body, comments = as_markdown(body)
     reader = _Reader()
     try:
-        reader.read(_parser(mdx).parse(body))
+        reader.read(_parser(mdx, len(_FENCE_LINE.findall(body)) <= _MOST_CONTAINERS).parse(body))
     except RecursionError as error:
         raise UnreadableDocument("The Markdown is nested too deeply.") from error
     title = front.pop("title", None)
@@ -61,11 +61,16 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
     return replace(parsed, left_out=passages_left_out(comments + reader.left_out))
 
 
+_FENCE_LINE = re.compile(r"^[ ]{0,3}:::", re.MULTILINE)
+_MOST_CONTAINERS = 300  # each that is not closed is looked through to its end; beyond, they are read as text
+
+
 @cache
-def _parser(mdx: bool) -> MarkdownIt:
+def _parser(mdx: bool, containers: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _UNLIMITED}).enable(["table", "strikethrough"])
     parser.use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False).use(admon_plugin)
-    parser.use(container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params)))
+    if containers:
+        parser.use(container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params)))
     # In MDX indented lines are no code, and what is between tags is Markdown.
     return parser.disable(["code", "html_block"]) if mdx else parser
 
@@ -332,7 +337,7 @@ class _Reader:
 
     def _words_of(self, markup: str) -> str:
         """Return the words of a title, which is no token of its own."""
-        tokens = _parser(False).parseInline(markup)
+        tokens = _parser(mdx=False, containers=False).parseInline(markup)
         return self._inline_words(tokens[0].children or []).strip() if tokens else ""
 
     def _inline_words(self, tokens: Sequence[Token]) -> str:
