@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
 
-from text.normal_forms import flatten
+from text.normal_forms import flatten, fold_case
 from text.numbers import without_page_references
 from text.scripts import CJK
 from text.words import comparable_text, stem, without_framing
@@ -96,6 +96,15 @@ def names_in(question: str) -> frozenset[str]:
         found |= {match[0] for match in _LATIN_IN_CJK.finditer(question)}
     flat = {flatten(name).strip() for name in found}
     return frozenset(name for name in flat if name and not name.isdigit())
+
+
+_IDENTIFIER = re.compile(r"(?<![\w-])--[a-z][\w-]+|(?<![\w-])[a-z0-9]+(?:_[a-z0-9]+)+(?!\w)")
+
+
+@lru_cache(maxsize=256)
+def identifiers_in(question: str) -> frozenset[str]:
+    """Return the names that only code has: settings such as ``work_mem``, and long options, case-folded."""
+    return frozenset(_IDENTIFIER.findall(fold_case(question)))
 
 
 @lru_cache(maxsize=4096)

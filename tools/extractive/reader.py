@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from graph.evidence import Hit, Segment
+from text.normal_forms import fold_case
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
 from tools.extractive.planted_instructions import speaks_to_machines
-from tools.extractive.question_analysis import about_whole_page, asks_definition, defines
+from tools.extractive.question_analysis import about_whole_page, asks_definition, defines, identifiers_in
 from tools.extractive.sentence_features import (
     FEATURES,
     MEMBERSHIP_FEATURES,
@@ -270,17 +271,34 @@ def _answerable(
 ) -> float:
     """Return the probability that the pages or the search hits hold the answer: the larger of the two.
 
-    A question about a whole page shares no word with it, and is answered by any page.
+    A question about a whole page shares no word with it, and is answered by any page. One that names a setting or an
+    option which stands nowhere in what was found is about another one.
     """
     weights = fitted_weights()
     if pages and about_whole_page(seen.question):
         return 1.0
+    if _names_nothing_found(seen.question, hits):
+        return 0.0
     if len(pages) == len(hits):
         return float(weights.page.chance(seen.page_signals(scores)))
     if not pages:
         return float(weights.found.chance(seen.found_signals(scores)))
     found = [hit for hit in hits if hit.kind != "page"]
     return max(rank_sentences(seen.question, part, memo).answerable for part in (pages, found))
+
+
+def _names_nothing_found(question: str, hits: Sequence[Hit]) -> bool:
+    """Whether a question names code, and none of it stands in any hit, its title or what its blocks hang on."""
+    names = identifiers_in(question)
+    if not names:
+        return False
+    segments = [hit.segment for hit in hits]
+    texts = (text for each in segments for text in (each.text, each.title, each.heading, *_around(each)))
+    return not any(name in fold_case(text) for text in texts for name in names)
+
+
+def _around(segment: Segment) -> set[str]:
+    return {each.text for block in segment.blocks for each in block.context}
 
 
 def rank_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> list[RankedSentences]:
