@@ -53,7 +53,8 @@ from research.fitting.training_questions import (
     gather_manuals,
 )
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS
-from tools.extractive.extractive_family import KEPT_AT_MOST, MOST_QUOTED
+from tools.extractive.extractive_family import KEPT_AT_MOST
+from tools.extractive.passages import MOST_QUOTED
 from tools.extractive.reader import reader_input
 from tools.extractive.sentence_features import FEATURES, MEMBERSHIP_FEATURES
 from tools.library.library import open_library

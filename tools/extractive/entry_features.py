@@ -156,7 +156,7 @@ def _joined(one: CandidateSentence, roles: tuple[ContextRole, ...]) -> str:
 
 
 def _nearest_heading(one: CandidateSentence, segments: Sequence[Segment]) -> str:
-    own = next((each.text for each in one.entry.context if each.role == "heading"), None)
+    own = next((each.text for each in reversed(one.entry.context) if each.role == "heading"), None)
     return own if own is not None else segments[one.segment].heading.rpartition(" > ")[2]
 
 

@@ -1,8 +1,10 @@
-"""Splitting a question that joins several into at most three parts."""
+"""The parts of a question: those of one that joins several, and the things that one compares."""
 
 import re
 from functools import lru_cache
 
+from text.words import question_terms
+from tools.extractive.question_analysis import identifiers_in
 from tools.rules.follow_ups import open_pronoun
 from tools.rules.question_terms import content_words
 
@@ -69,3 +71,47 @@ def _is_question(part: str) -> bool:
 def _subject(part: str) -> int:
     """Count the words of a part's subject, two CJK characters as one."""
     return sum(len(word) // 2 if word[0] > "\u303f" else 1 for word in content_words(part))
+
+
+_NAME = r"[A-ZÀ-ÝĐ\d][\w.'’-]*(?: (?:(?:of|the|de|for) )?[A-ZÀ-ÝĐ\d][\w.'’-]*){0,6}"
+_THING = r"[^?,.;:。，？]{2,60}?"
+_END = r"(?=[?,.;:]|$| (?:in|when|if|for|on|at|with|than|as)\b)"
+_COMPARED = tuple(
+    re.compile(pattern, flags)
+    for pattern, flags in (
+        (rf"\bbetween (?P<one>{_THING}) and (?P<other>{_THING}){_END}", re.IGNORECASE),
+        (rf"\bcompare (?P<one>{_THING}) (?:and|with|to) (?P<other>{_THING}){_END}", re.IGNORECASE),
+        (rf"(?P<one>{_NAME}|[\w-]+),? (?:vs\.?|versus) (?P<other>{_NAME}|[\w-]+)", 0),
+        (rf"(?P<one>{_NAME}),? or (?P<other>{_NAME})", 0),
+        (rf"\b(?:[Aa]re|[Ww]ere|[Dd]o|[Dd]id|[Hh]ave|both|[Ii]s|[Ww]as) (?P<one>{_NAME}) and (?P<other>{_NAME})", 0),
+        (
+            rf"(?:giữa|so sánh) (?P<one>{_THING}) (?:và|với) (?P<other>{_THING})(?=[?,.]|$| (?:là|có|khác|thì)\b)",
+            re.IGNORECASE,
+        ),
+        (
+            rf"(?P<one>{_THING}) khác (?:gì |nhau )?(?:với |so với )?(?P<other>{_THING})"
+            r"(?=[?,.]|$| (?:ở|chỗ|như|thế)\b)",
+            re.IGNORECASE,
+        ),
+        (
+            rf"(?P<one>{_THING})[和与跟同](?P<other>{_THING})(?:之间)?(?:的|有什么|有何|有啥|有哪些|到底)*(?:区别|不同|差别|差异)",
+            0,
+        ),
+    )
+)
+
+
+@lru_cache(maxsize=256)
+def compared_things(question: str) -> tuple[frozenset[str], ...]:
+    """Return the words of each thing that a question compares or asks for side by side; () where it is about one.
+
+    Words that all of them share tell none of them apart and are left out.
+    """
+    phrases: tuple[str, ...] = tuple(sorted(identifiers_in(question), key=question.casefold().find))
+    if len(phrases) < 2:
+        found = next((match for pattern in _COMPARED if (match := pattern.search(question[:_LONGEST]))), None)
+        phrases = (found["one"], found["other"]) if found else ()
+    things = [frozenset(question_terms(phrase).terms) for phrase in phrases[:_MOST]]
+    shared = frozenset[str].intersection(*things) if things else frozenset[str]()
+    own = [thing - shared for thing in things]
+    return tuple(own) if len(own) > 1 and all(own) else ()
