@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from answers.entries import entries_of
 from graph.evidence import Hit, Segment, SegmentBlock, SourceKind
 from tools.embeddings.embedder import count_tokens
-from tools.extractive.extractive_family import MOST_PAGE_QUOTES, MOST_QUOTES, as_markdown, best_set, select_quotes
+from tools.extractive.passages import MOST_PAGE_QUOTES, MOST_QUOTED, MOST_QUOTES, as_markdown, best_set, select_quotes
 from tools.extractive.reader import RankedSentences, rank_by_part
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import parse
@@ -104,6 +104,54 @@ def test_a_definition_is_quoted_with_the_term_that_was_asked_for() -> None:
     [quote] = quotes_of("What is the default of pool_wait?")
     assert quote.startswith("pool_wait (seconds)")
     assert "ten seconds" in quote
+
+
+NAMES = ("amber", "basalt", "cobalt", "dune", "ember", "fjord", "grove", "haze")
+THEMES = [f"theme {name}, for screens that are read at night" for name in NAMES]
+
+
+@pytest.mark.parametrize(("question", "is_whole"), [("Which themes are there?", True), ("What is dune for?", False)])
+def test_a_list_is_quoted_whole_where_a_list_is_asked_for(question: str, is_whole: bool) -> None:
+    items = "".join(f"- {theme}\n" for theme in THEMES)
+    source = read_from(f"# Themes\n\nThese themes are there:\n\n{items}\nOther settings are elsewhere.\n".encode())
+    quote = select_quotes(rank_by_part(question, [source]), [source])[0].text
+    assert len(items) > MOST_QUOTED
+    assert all(theme in quote for theme in THEMES) == is_whole
+    assert "elsewhere" not in quote
+
+
+SETTINGS = """# Settings
+
+`shared_pages` sets how many pages all sessions share. Its default is 128 MB.
+
+# Sorting
+
+`sort_memory` sets the memory of one sort. Its default is 4 MB.
+
+# Weather
+
+It rains on most days of the year, and the wind blows from the west."""
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("Compare shared_pages and sort_memory", ("all sessions share", "one sort")),
+        ("What is the difference between shared_pages and sort_memory?", ("all sessions share", "one sort")),
+        ("What is the default of shared_pages and of sort_memory?", ("128 MB", "4 MB")),
+    ],
+)
+def test_each_side_of_a_comparison_is_quoted(question: str, sides: tuple[str, str]) -> None:
+    source = read_from(SETTINGS.encode())
+    quoted = " ".join(quote.text for quote in select_quotes(rank_by_part(question, [source]), [source]))
+    assert all(side in quoted for side in sides)
+    assert "rains" not in quoted
+
+
+def read_from(markdown: bytes) -> Hit:
+    parsed = parse(markdown, name="page.md")
+    [one] = segment(parsed, SegmentSize(300), count_tokens)
+    return Hit(Segment("d", 0, one.start, one.end, parsed.text[one.start : one.end], blocks=one.blocks), 0.9, "search")
 
 
 def test_code_is_quoted_in_a_fence_after_the_sentence_that_introduces_it() -> None:

@@ -14,7 +14,7 @@ from text.shapes import is_numbered
 from text.words import comparable_text
 from tools.extractive.asked_kinds import asked_kinds
 from tools.extractive.reader import RankedSentences
-from tools.extractive.subquestions import compared_things
+from tools.extractive.subquestions import named_things
 
 MOST_QUOTES = 3
 MOST_PAGE_QUOTES = 5
@@ -22,7 +22,8 @@ MOST_QUOTED = 300  # characters of a quote; ADR 0006 shows what other lengths fi
 MOST_LISTED = 1_500  # characters of a list that is quoted whole, since it is what was asked for
 BESIDE = 4.0  # log odds that a neighbour may be behind the entry which it is quoted with; further ones are padding
 PASSAGES_CONSIDERED = 8
-SIDES_LOOKED_FOR = 24  # passages among which each side of a comparison is looked for
+NAMED_LOOKED_FOR = 24  # passages among which each thing that the question names is looked for
+NAMED_BELIEF = 0.01  # of the best passage's belief: one with less is about the thing and about nothing asked
 _TICKS = re.compile("`+")
 
 
@@ -129,8 +130,8 @@ class _ReadSegment:
 def _likely(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> list[QuotedPassage]:
     """Return the passages with the largest expected F1, best first, if the question has one place that answers.
 
-    A question for a list or a comparison has at least two. Of a comparison, each thing that none of these is about gets
-    the best passage that is about it.
+    A question for a list or a comparison has at least two. Each thing that the question compares or names and that none
+    of these is about gets the best passage that is about it.
     """
     found = _passages(reading, segments)
     passages = list(islice(found, PASSAGES_CONSIDERED))
@@ -140,10 +141,11 @@ def _likely(reading: RankedSentences, segments: Sequence[_ReadSegment]) -> list[
     held = np.cumsum([passage.belief for passage in passages[:MOST_QUOTES]])
     sizes = np.arange(1, len(held) + 1)
     chosen = passages[: int(np.argmax(held / (sizes + places))) + 1]
-    for thing in compared_things(reading.question):
+    least = NAMED_BELIEF * chosen[0].belief
+    for thing in named_things(reading.question):
         if not any(passage.is_about(thing) for passage in chosen) and len(chosen) < MOST_QUOTES:
-            passages += islice(found, SIDES_LOOKED_FOR - len(passages))
-            chosen += [each for each in passages if each.is_about(thing) and each not in chosen][:1]
+            passages += islice(found, NAMED_LOOKED_FOR - len(passages))
+            chosen += [each for each in passages if each.belief >= least and each.is_about(thing)][:1]
     return chosen
 
 

@@ -1,10 +1,10 @@
-"""The parts of a question: those of one that joins several, and the things that one compares."""
+"""The parts of a question: those of one that joins several, and the things that one compares or names."""
 
 import re
 from functools import lru_cache
 
 from text.words import question_terms
-from tools.extractive.question_analysis import identifiers_in
+from tools.extractive.question_analysis import identifiers_in, names_in
 from tools.rules.follow_ups import open_pronoun
 from tools.rules.question_terms import content_words
 
@@ -102,10 +102,10 @@ _COMPARED = tuple(
 
 
 @lru_cache(maxsize=256)
-def compared_things(question: str) -> tuple[frozenset[str], ...]:
-    """Return the words of each thing that a question compares or asks for side by side; () where it is about one.
+def named_things(question: str) -> tuple[frozenset[str], ...]:
+    """Return the words of each thing that a question compares, or else of each thing that it names.
 
-    Words that all of them share tell none of them apart and are left out.
+    Words that all compared things share tell none of them apart and are left out.
     """
     phrases: tuple[str, ...] = tuple(sorted(identifiers_in(question), key=question.casefold().find))
     if len(phrases) < 2:
@@ -113,5 +113,6 @@ def compared_things(question: str) -> tuple[frozenset[str], ...]:
         phrases = (found["one"], found["other"]) if found else ()
     things = [frozenset(question_terms(phrase).terms) for phrase in phrases[:_MOST]]
     shared = frozenset[str].intersection(*things) if things else frozenset[str]()
-    own = [thing - shared for thing in things]
-    return tuple(own) if len(own) > 1 and all(own) else ()
+    if things and all(thing - shared for thing in things):
+        return tuple(thing - shared for thing in things)
+    return tuple(frozenset(question_terms(name).terms) for name in sorted(names_in(question)))
