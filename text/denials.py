@@ -184,7 +184,7 @@ def has_clause(wording: Wording) -> bool:
 
 _CLAUSE_OF_ITS_OWN = re.compile(
     r"\b(?:says?|said|claims?|claimed|tells?|told|holds?|held|ha(?:s|ve|d) it)(?: \w+)? that \w"
-    r"|\b(?:rằng|là) \w+ \w|(?:说|称|以为|认为)[^，。]{4}"
+    r"|\brằng \w+ \w|(?<![传据学小])(?:说|声称|认为|以为)(?![法明])[^，。]{4}"
 )
 
 

@@ -119,6 +119,9 @@ GOVERNED = [
     ),
     ("Ben fell asleep. The Marigold sank off Orrin. Then he woke up.", "The Marigold", "Ben fell", "imagines"),
     ("The troupe performed a comedy. The count had shot the cook.", "The count", "The troupe", "imagines"),
+    ("Đây là một lời đồn. Quán Hoa Sen mở lúc bảy giờ.", "Quán", "Đây là", "doubts"),
+    ("这种说法是谣言。荷花店七点开门。", "荷花店", "这种说法", "doubts"),
+    ("有人说小店要关门。荷花店七点开门。", "荷花店", "有人说", "doubts"),
     ("Rumours say that the shop shuts. It opens in Rome. They pay.", "They pay", "Rumours say", "doubts"),
     ("A mistake that we often see:\n\n> The year comes first.", "The year", "A mistake", "denies"),
 ]
