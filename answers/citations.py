@@ -5,7 +5,18 @@ from collections.abc import Collection, Mapping
 from urllib.parse import quote
 
 from answers.entries import entries_of
-from graph.evidence import Citation, CitationContext, Claim, ContextSlice, Proof, Section, Segment, Source, Verdict
+from graph.evidence import (
+    Citation,
+    CitationContext,
+    Claim,
+    ContextSlice,
+    Proof,
+    Section,
+    Segment,
+    Source,
+    Verdict,
+    telling,
+)
 from graph.state import ClaimRow, SourceRow
 
 EXCERPT_CHARACTERS = 500
@@ -111,8 +122,8 @@ def context_of_quote(segment: Segment, start: int, end: int) -> list[CitationCon
     for entry in entries[bisect_right(entries, start, key=lambda entry: entry.end) :]:
         if entry.start >= end:
             break
-        for each in entry.context:
-            if each.role != "heading" and not (start <= each.start and each.end <= end):
+        for each in telling(entry.context):
+            if not (start <= each.start and each.end <= end):
                 found.setdefault(
                     (each.start, each.end),
                     CitationContext(role=each.role, start=each.start, end=each.end, text=each.text),
@@ -128,8 +139,8 @@ def context_outside(segment: Segment) -> list[ContextSlice]:
     found = {
         (each.start, each.end): each
         for block in segment.blocks
-        for each in block.context
-        if each.role != "heading" and not segment.start <= each.start < segment.end
+        for each in telling(block.context)
+        if not segment.start <= each.start < segment.end
     }
     return list(found.values())[:MOST_OUTSIDE]
 

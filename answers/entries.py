@@ -12,12 +12,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from answers.governing import govern
-from graph.evidence import BlockKind, ContextSlice, Segment, SegmentBlock
-from text.denials import Governance
+from graph.evidence import BlockKind, ContextSlice, Governance, Segment, SegmentBlock
 from text.sentences import sentences, trimmed
 from text.shapes import Shape, is_rule, shape_of
 
-WHOLE = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents", "code"})
+ONE_ENTRY = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents", "code"})
 NEVER_QUOTED = frozenset[BlockKind]({"heading", "term", "caption", "label", "contents"})
 MOST_CODE = 1200  # characters of a code block that is one entry; a longer one is read by its parts
 _KINDS: dict[Shape, BlockKind] = {
@@ -50,8 +49,7 @@ class Entry:
     """A quotable slice of canonical text, in its offsets, with what it hangs on, the outermost first.
 
     ``block`` is the index of its block in the segment, ``first`` whether it opens that block. ``leads`` marks one that
-    only introduces what follows, such as "The steps are:", which never stands alone. ``governed_by`` is what
-    each of the context's ``governs`` slices does to the entry, in their order.
+    only introduces what follows, such as "The steps are:", which never stands alone.
     """
 
     start: int
@@ -63,7 +61,6 @@ class Entry:
     anchor: str = ""
     first: bool = True
     leads: bool = False
-    governed_by: tuple[Governance, ...] = ()
 
     @property
     def quotable(self) -> bool:
@@ -75,8 +72,13 @@ class Entry:
 
     @property
     def surroundings(self) -> str:
-        """The texts of what it hangs on, joined by spaces, each once."""
-        return " ".join(dict.fromkeys(each.text for each in self.context))
+        """The texts of what it hangs on, joined by spaces, each once; headings of other things are not among them."""
+        return " ".join(dict.fromkeys(each.text for each in self.context if each.kind != "narrows"))
+
+    @property
+    def governors(self) -> tuple[tuple[Governance, ContextSlice], ...]:
+        """What governs it, each with what it does to it."""
+        return tuple((each.kind, each) for each in self.context if each.kind is not None)
 
 
 def entries_of(segment: Segment) -> tuple[Entry, ...]:
@@ -104,11 +106,11 @@ def _read(text: str, offset: int, blocks: tuple[SegmentBlock, ...]) -> Iterator[
             piece = own[start:end]
             span = block.start + start, block.start + end
             context = block.context
-            if past and block.kind not in WHOLE and _POINTS_BACK.match(piece):
+            if past and block.kind not in ONE_ENTRY and _POINTS_BACK.match(piece):
                 context = (*context, past[0], past[-1]) if len(past) > 1 else (*context, past[0])
             leads = span[0] in leading or (block.kind == "table_row" and span[0] in headers)
             yield Entry(*span, piece, block.kind, index, context, block.anchor, start == 0, leads)
-            if block.kind in WHOLE:
+            if block.kind in ONE_ENTRY:
                 past = []
             else:
                 kept = past[1 - _FURTHEST :] if _NAMES_NONE.match(piece) else []
@@ -119,7 +121,7 @@ def _pieces(own: str, kind: BlockKind) -> list[tuple[int, int]]:
     if kind == "code" and len(own) > MOST_CODE:
         cuts = [0, *(found.end() for found in _PART_END.finditer(own)), len(own)]
         return list(pairwise(cuts))
-    return [(0, len(own))] if kind in WHOLE else sentences(own)
+    return [(0, len(own))] if kind in ONE_ENTRY else sentences(own)
 
 
 def _guess(text: str, offset: int) -> Iterator[Entry]:

@@ -8,7 +8,7 @@ slices of the canonical text.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from answers.overtaking import Correction, by_stages, has_values_before, is_overtaken, outdated
@@ -27,11 +27,10 @@ from answers.reach import (
     rest_of_block,
     spoken,
 )
-from answers.subjects import differing, namesakes
-from graph.evidence import BlockKind, ContextRole, ContextSlice
+from answers.subjects import namesakes
+from graph.evidence import BlockKind, ContextRole, ContextSlice, Governance, nearest_heading
 from text.denials import (
-    Governance,
-    Passage,
+    Wording,
     about_part,
     announces,
     calls_a_liar,
@@ -40,9 +39,11 @@ from text.denials import (
     ends_a_part,
     falls_asleep,
     frames,
+    has_clause,
     has_trigger,
     lead_in,
     mark,
+    names_nobody,
     outdates,
     said_back,
 )
@@ -78,15 +79,16 @@ class _Found:
     """The entries of a segment, and the governors found for each, by its place."""
 
     entries: Sequence["Entry"]
-    governors: dict[int, dict[ContextSlice, Governance]] = field(default_factory=dict)
+    governors: dict[int, dict[tuple[int, int], ContextSlice]] = field(default_factory=dict)
 
-    def add(self, at: int, governor: ContextSlice, kind: Governance) -> None:
+    def add(self, at: int, governor: "ContextSlice | Entry", kind: Governance) -> None:
         entry = self.entries[at]
         apart = governor.end <= entry.start or governor.start >= entry.end
         if apart and entry.kind not in NEVER_GOVERNED:
             known = self.governors.setdefault(at, {})
-            if len(known) < _MOST_GOVERNORS:
-                known.setdefault(governor, kind)
+            span = governor.start, governor.end
+            if len(known) < _MOST_GOVERNORS and span not in known:
+                known[span] = ContextSlice("governs", *span, governor.text, kind)
 
     def governed(self, at: int) -> "Entry":
         """Return an entry with its governors, without those stored with its block that are not about it."""
@@ -94,13 +96,11 @@ class _Found:
         if not known and all(each.role != "governs" for each in entry.context):
             return entry
         kept = (each for each in entry.context if each.role != "governs")
-        return replace(entry, context=(*kept, *known), governed_by=tuple(known.values()))
+        return replace(entry, context=(*kept, *known.values()))
 
     def add_all(self, places: Iterable[int], by: int, kind: Governance) -> None:
-        entry = self.entries[by]
-        governor = ContextSlice("governs", entry.start, entry.end, entry.text)
         for at in islice(places, FURTHEST):
-            self.add(at, governor, kind)
+            self.add(at, self.entries[by], kind)
 
 
 # --- what entries hang on ---------------------------------------------------------------------------------------------
@@ -114,26 +114,29 @@ def _by_context(entries: Sequence["Entry"], found: _Found) -> None:
                 kind = _marked(each.text)
             elif each.role == "lead":
                 kind = _led(each.text)
-            elif each.role == "governs":  # found in the segment next to this one when the document was stored
-                kind = "narrows" if _is_namesake(entry, each) else _said(each.text, entry.text)
+            elif each.role == "governs" and _is_meant(entry, each):  # found in another segment as it was stored
+                kind = each.kind
             if kind is not None:
-                found.add(at, ContextSlice("governs", each.start, each.end, each.text), kind)
+                found.add(at, each, kind)
 
 
 @lru_cache(maxsize=4096)
 def _marked(text: str) -> Governance | None:
-    return mark(Passage.of(text))
+    return mark(Wording.of(text))
 
 
 @lru_cache(maxsize=4096)
 def _led(text: str) -> Governance | None:
-    return lead_in(Passage.of(text))
+    return lead_in(Wording.of(text))
 
 
-def _is_namesake(entry: "Entry", governor: ContextSlice) -> bool:
-    """Whether a governor is a heading that is named like the entry's own."""
-    own = next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
-    return differing(own, governor.text) is not None
+def _is_meant(entry: "Entry", governor: ContextSlice) -> bool:
+    """Whether a governor stored with a block is about this sentence of it: a newer state or a correction may not be."""
+    if governor.kind == "overtakes":
+        return is_overtaken(entry.text, governor.text)
+    if governor.kind == "repeals" and corrects(Wording.of(governor.text)):
+        return Correction.of(governor.text).is_about(entry.text)
+    return True
 
 
 def _by_namesakes(entries: Sequence["Entry"], found: _Found) -> None:
@@ -143,30 +146,8 @@ def _by_namesakes(entries: Sequence["Entry"], found: _Found) -> None:
     if not names:
         return
     for at, entry in enumerate(entries):
-        own = next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
-        for other in names.get(own, ()):
-            slice_ = headings[other]
-            found.add(at, ContextSlice("governs", slice_.start, slice_.end, slice_.text), "narrows")
-
-
-def _said(governor: str, text: str) -> Governance | None:
-    """Return what a governor does to a text, which was found where its neighbours were known."""
-    kind = _rules_of(governor)
-    if kind is None and corrects(Passage.of(governor)):
-        return "repeals" if Correction.of(governor).is_about(text) else None
-    if kind is None or kind == "repeals":
-        return "overtakes" if is_overtaken(text, governor) else kind
-    return kind
-
-
-@lru_cache(maxsize=1024)
-def _rules_of(governor: str) -> Governance | None:
-    passage = Passage.of(governor)
-    for rule in (about_part, lead_in, said_back, frames, mark):
-        kind = rule(passage)
-        if kind is not None:
-            return kind
-    return "doubts" if calls_a_liar(passage) else None
+        for other in names.get(nearest_heading(entry.context), ()):
+            found.add(at, headings[other], "narrows")
 
 
 def _by_columns(entries: Sequence["Entry"], found: _Found) -> None:
@@ -182,7 +163,7 @@ def _by_columns(entries: Sequence["Entry"], found: _Found) -> None:
             continue
         kind = _columns(header.text)
         if kind is not None:
-            found.add(at, ContextSlice("governs", header.start, header.end, header.text), kind)
+            found.add(at, header, kind)
         if over is not None and (_marked(entries[over].text) or denies_column(entries[over].text)):
             found.add_all([at], over, "denies")
 
@@ -203,10 +184,10 @@ def _by_sentences(entries: Sequence["Entry"], found: _Found) -> None:
         if entry.kind in _PROSE:
             leads = entry.leads or entry.text.endswith((":", "："))
             if leads or has_trigger(entry.text):
-                _by_sentence(at, Passage.of(entry.text), found, leads=leads)
+                _by_sentence(at, Wording.of(entry.text), found, leads=leads)
 
 
-def _by_sentence(at: int, passage: Passage, found: _Found, *, leads: bool) -> None:
+def _by_sentence(at: int, passage: Wording, found: _Found, *, leads: bool) -> None:
     entries = found.entries
     if leads and (kind := lead_in(passage)) is not None:
         found.add_all(introduced(entries, at), at, kind)
@@ -232,14 +213,18 @@ Ruling = tuple[Governance | None, Iterable[int]]
 _NOTHING: Ruling = (None, ())
 
 
-def _by_name(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_name(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     """Judge a sentence that ends another part, which it names: "Memo 1 is withdrawn."."""
     named = named_part(entries, at, passage.lowered) if ends_a_part(passage) else []
     return ("repeals", named) if named else _NOTHING
 
 
-def _by_mark(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
-    """Judge a sentence of a few words at the beginning of a block, such as "A stubborn myth."."""
+def _by_mark(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
+    """Judge a sentence of a few words at the beginning of a block, such as "A stubborn myth.".
+
+    One that tells in full what it marks, such as "Rumours say that the shop shuts.", is about itself and about what
+    goes on with "it".
+    """
     entry = entries[at]
     if (
         not entry.first
@@ -247,42 +232,46 @@ def _by_mark(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
         or len(entry.text) > (_SHORT_HAN_MARK if passage.han else _SHORT_MARK)
     ):
         return _NOTHING
+    if has_clause(passage):
+        return mark(passage), takewhile(
+            lambda place: names_nobody(entries[place].text), rest_of_block(entries, at, NEAR)
+        )
     alone = at + 1 == len(entries) or entries[at + 1].block != entry.block
     return mark(passage), below_in_section(entries, at) if alone else rest_of_block(entries, at, NEAR)
 
 
-def _by_part(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_part(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     return about_part(passage), in_part(entries, at, passage.lowered)
 
 
-def _by_announcement(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_announcement(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     return announces(passage), introduced(entries, at)
 
 
-def _by_correction(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_correction(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     return ("repeals", corrected(entries, at)) if corrects(passage) else _NOTHING
 
 
-def _by_reply(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_reply(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     return said_back(passage), meant(entries, at, passage.lowered)
 
 
-def _by_liar(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_liar(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     return ("doubts", spoken(entries, at)) if calls_a_liar(passage) else _NOTHING
 
 
-def _by_frame(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_frame(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     kind = frames(passage)
     if kind is None and falls_asleep(passage):
         return "imagines", dreamt(entries, at)
     return kind, goes_on(entries, at) if kind == "imagines" else rest_of_block(entries, at, 1)
 
 
-def _by_news(entries: Sequence["Entry"], at: int, passage: Passage) -> Ruling:
+def _by_news(entries: Sequence["Entry"], at: int, passage: Wording) -> Ruling:
     """Judge a newer state of what a sentence before is about, such as "The hut no longer takes dogs."."""
     older = outdated(entries, at) if has_values_before(entries, at) and outdates(passage) else []
     return ("overtakes", older) if older else _NOTHING
 
 
 def _is_news(text: str) -> bool:
-    return has_trigger(text) and outdates(Passage.of(text))
+    return has_trigger(text) and outdates(Wording.of(text))

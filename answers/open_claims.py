@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from answers.citations import context_of_quote, context_outside
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.evidence import Failure, JudgeMark, Proof, Section, Segment
-from graph.ports import Entry, Judge, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.state import ClaimRow
 from graph.usage import Meter
 from text.answer_markdown import context_of
@@ -65,7 +65,7 @@ def _before(text: str, start: int) -> str:
     return before[-BEFORE_CHARACTERS:]
 
 
-def _entry(segment: Segment, proofs: Sequence[Proof]) -> Entry:
+def _entry(segment: Segment, proofs: Sequence[Proof]) -> CitedEntry:
     """Return the cited sentences of a segment, with what they hang on and the text around them as their context.
 
     Of a whole segment, what it hangs on is outside of it, such as the header of a table that began before it.
@@ -76,10 +76,10 @@ def _entry(segment: Segment, proofs: Sequence[Proof]) -> Entry:
     around = _around(segment, proofs)
     if not quoted:
         outside = tuple(each.text for each in context_outside(segment))
-        return Entry(around, segment.title, segment.heading, outside)
+        return CitedEntry(around, segment.title, segment.heading, outside)
     hangs_on = (each["text"] for proof in proofs for each in context_of_quote(segment, proof["start"], proof["end"]))
     context = dict.fromkeys((*hangs_on, around))
-    return Entry(quoted, segment.title, segment.heading, tuple(each for each in context if each != quoted))
+    return CitedEntry(quoted, segment.title, segment.heading, tuple(each for each in context if each != quoted))
 
 
 def _around(segment: Segment, proofs: Sequence[Proof]) -> str:

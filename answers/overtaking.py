@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from graph.evidence import BlockKind
+from graph.evidence import BlockKind, nearest_heading
 from text.values import Stage, contrasted, stage_of, values_of
 from text.words import terms_of, without_framing
 
@@ -136,7 +136,7 @@ def by_stages(entries: Sequence["Entry"], says_news: Callable[[str], bool]) -> I
         if entry.kind == "heading":
             heading = entry.text
         elif entry.block != block and entry.kind in STATEMENTS:
-            heading = next((each.text for each in reversed(entry.context) if each.role == "heading"), heading)
+            heading = nearest_heading(entry.context) or heading
             stage = stage_of_block(entry.text, 0, heading)
         block = entry.block
         if stage is not None and entry.kind in STATEMENTS:

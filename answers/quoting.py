@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from answers.entries import Entry
 from answers.subjects import is_about_another_thing, may_ask_for
+from graph.evidence import Governance, nearest_heading
 from text.denials import (
-    Governance,
-    Passage,
+    Wording,
     denied_itself,
     hypothetical,
     names_kin,
@@ -38,23 +38,18 @@ def stands(entry: Entry, question: str) -> bool:
     It may if nothing governs it, if the question names the condition or the speaker that does, or if the question asks
     about what is denied, repealed or doubted. One whose "she" is somebody else than the question names may not.
     """
-    governors = [each.text for each in entry.context if each.role == "governs"]
-    asked = Passage.of(_without(question, entry.text))
+    asked = Wording.of(_without(question, entry.text))
     return all(
-        (kind == "narrows" and may_ask_for(question, _heading(entry), governor))
-        or _is_asked_for(kind, governor, asked, question)
+        (kind == "narrows" and may_ask_for(question, nearest_heading(entry.context), governor.text))
+        or _is_asked_for(kind, governor.text, asked, question)
         or (kind == "overtakes" and _names_stage(entry, question))
-        for kind, governor in zip(entry.governed_by, governors, strict=True)
+        for kind, governor in entry.governors
     ) and not (_is_about_another(entry, question) or is_about_another_thing(entry, question))
-
-
-def _heading(entry: Entry) -> str:
-    return next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
 
 
 def _names_stage(entry: Entry, question: str) -> bool:
     """Whether a question names the version or the date that an entry stands under."""
-    named = [*[each.text for each in entry.context if each.role == "heading"][-1:], entry.text.partition("\n")[0][:60]]
+    named = nearest_heading(entry.context), entry.text.partition("\n")[0][:60]
     numbers = frozenset(_STAGE.findall(question))
     return any(stage_of(each) is not None and not numbers.isdisjoint(_STAGE.findall(each)) for each in named)
 
@@ -67,15 +62,12 @@ def quoted_spans(entry: Entry, most: int = ONE_SPAN) -> tuple[tuple[int, int], .
     characters; else each governor is a span of its own.
     """
     spans = {(entry.start, entry.end)}
-    governors = (each for each in entry.context if each.role == "governs")
-    spans.update(
-        (each.start, each.end) for kind, each in zip(entry.governed_by, governors, strict=True) if kind != "narrows"
-    )
+    spans.update((each.start, each.end) for kind, each in entry.governors if kind != "narrows")
     joined = min(start for start, _ in spans), max(end for _, end in spans)
     return (joined,) if joined[1] - joined[0] <= most else tuple(sorted(spans))
 
 
-def _is_asked_for(kind: Governance, governor: str, asked: Passage, question: str) -> bool:
+def _is_asked_for(kind: Governance, governor: str, asked: Wording, question: str) -> bool:
     if kind == "narrows":
         return False
     if kind == "denies":
@@ -110,7 +102,7 @@ def _meets(condition: str, question: str) -> bool:
     numbers = set(_NUMBER.findall(condition))
     if numbers and not numbers & set(_NUMBER.findall(question)):
         return False
-    least = _LEAST_SHARED if hypothetical(Passage.of(condition)) else 1
+    least = _LEAST_SHARED if hypothetical(Wording.of(condition)) else 1
     return len(_shared(condition, question)) >= least
 
 

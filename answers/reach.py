@@ -80,9 +80,9 @@ def introduced(entries: Sequence["Entry"], at: int) -> Iterator[int]:
     while place < len(entries) and entries[place].block == block:
         yield place
         place += 1
-    if place > at + 1 and not any(_ITEM.match(entries[each].text) for each in (place,) if each < len(entries)):
-        return
     if place == len(entries) or entries[place].kind in NEVER_GOVERNED:
+        return
+    if place > at + 1 and _ITEM.match(entries[place].text) is None:
         return
     first = entries[place]
     runs = first.kind in _RUNS

@@ -7,10 +7,11 @@ such as "H30" and "H30 Max". A question without a name is about whatever an entr
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from graph.evidence import nearest_heading
 from text.language import FUNCTION_WORDS, STOP_WORDS, word_set
 from text.words import stem
 
@@ -92,7 +93,7 @@ class Name:
 
 
 @lru_cache(maxsize=2048)
-def names_in(text: str) -> tuple[Name, ...]:
+def named_things(text: str) -> tuple[Name, ...]:
     """Return the names in a text of a spaced language: words with a capital or a digit, in a row.
 
     A number after a noun is a name too, of that noun: "12" in "Route 12".
@@ -163,7 +164,7 @@ def _names_another(scopes: list[str], around: str, question: str) -> bool:
     known = frozenset(each.lower() for each in _TOKEN.findall(around))
     return any(
         _conflicts(asked, scopes)
-        for asked in names_in(question)
+        for asked in named_things(question)
         if not asked.bounded and not known.issuperset(asked.words)
     )
 
@@ -172,7 +173,7 @@ def _conflicts(asked: Name, scopes: list[str]) -> bool:
     """Whether a scope names another thing with the same noun, or by a name that is partly the same."""
     own = frozenset(asked.words)
     for scope in scopes:
-        for other in names_in(scope):
+        for other in named_things(scope):
             if other.bounded or own.issuperset(other.words) or own.issubset(other.words):
                 continue
             if asked.words[0][0].isdigit() != other.words[0][0].isdigit():
@@ -228,7 +229,7 @@ def _is_another_row(entry: "Entry", question: str) -> bool:
     words = {each.lower() for each in _TOKEN.findall(entry.text)}
     return any(
         stem(kind) in (asked.before, asked.after) and words.isdisjoint(asked.words) and first[:1].isupper()
-        for asked in names_in(question)
+        for asked in named_things(question)
     )
 
 
@@ -238,10 +239,8 @@ def _names_another_in_chinese(scopes: list[str], around: str, question: str) -> 
     for name, head in _chinese(question):
         if name in around:
             continue
-        for scope in scopes:
-            others = {other for other, kind in _chinese(scope) if kind == head}
-            if others:
-                return True
+        if any(kind == head for scope in scopes for _, kind in _chinese(scope)):
+            return True
     return False
 
 
@@ -280,9 +279,7 @@ def _is_of_another_year(entry: "Entry", around: str, question: str) -> bool:
     asked = set(_YEAR.findall(question))
     if len(asked) != 1 or asked & set(_YEAR.findall(around)):
         return False
-    heading = next((each.text for each in reversed(entry.context) if each.role == "heading"), "")
-    years = _YEAR.findall(heading)
-    return len(years) == 1
+    return len(_YEAR.findall(nearest_heading(entry.context))) == 1  # that is not the asked one, which is nowhere
 
 
 # --- headings that are named alike ------------------------------------------------------------------------------------
@@ -373,18 +370,24 @@ class _Words:
         self._text = text
         self.lower = frozenset(_LOWER.findall(text))
         self._following = frozenset(_FOLLOWING.findall(text))
-        self._known: dict[str, bool] = {}
 
     def has_in_prose(self, name: str) -> bool:
         """Whether a name stands with its capital after a word without one."""
         first = _TOKEN.search(name)
         if first is None or first[0] not in self._following:
             return False
-        if first[0] == name:
-            return True
-        if name not in self._known:
-            self._known[name] = re.search(rf"(?<!\w){re.escape(name)}\b", self._text) is not None
-        return self._known[name]
+        return first[0] == name or name in self._runs
+
+    @cached_property
+    def _runs(self) -> frozenset[str]:
+        """The words in a row, as many as a name may have, that begin with one which has a capital or a digit."""
+        tokens = list(_TOKEN.finditer(self._text))
+        return frozenset(
+            self._text[token.start() : last.end()]
+            for at, token in enumerate(tokens)
+            if not token[0].islower() and token[0] in self._following
+            for last in tokens[at + 1 : at + _LONGEST_NAME + _MOST_ADDED]
+        )
 
 
 def _is_named(one: str, other: str, differing_words: tuple[tuple[str, ...], tuple[str, ...]], words: _Words) -> bool:

@@ -160,13 +160,19 @@ class LibraryLanguages(Protocol):
 
 class Catalogue(Protocol):
     async def recognise(
-        self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        identity: Identity,
+        *,
+        spaces: Sequence[str] = (),
+        alone: bool = True,
     ) -> LibraryQuestion | None:
         """Return what a question asks about the library itself, None where it is one for the contents of documents.
 
         A question that only seems to name a document, as "Where is pg_hba.conf?" may, is one for the contents unless
-        there is such a document. ``last`` is the question before. ``alone`` is False where a conversation, a selection
-        or the model's own knowledge may be meant.
+        there is such a document. ``turns`` are those before, the last of which it may follow up. ``alone`` is False
+        where a conversation, a selection or the model's own knowledge may be meant.
         """
         ...
 
@@ -394,7 +400,7 @@ class ClaimChecker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CitedEntry:
     """A passage that a claim cites, as a judge reads it.
 
     ``text`` is an exact slice of the source; ``context`` holds further exact slices that it depends on, such as the
@@ -412,7 +418,7 @@ class OpenClaim:
     """A claim that code left open, with its entries, the question, and the sentence before it in the answer."""
 
     claim: str
-    entries: tuple[Entry, ...]
+    entries: tuple[CitedEntry, ...]
     question: str = ""
     before: str = ""
 

@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from answers.library_listing import FROM_CATALOGUE
 from graph.context import Context
 from graph.events import RetrievalDecided
 from graph.evidence import (
@@ -177,13 +178,7 @@ async def _about_library(
     if catalogue is None or context.only_selected_pages:
         return None
     in_view = turns or state.page_ids or state.selected_text or answer_from == "model"
-    return await catalogue.recognise(
-        state.question,
-        turns[-1]["question"] if turns else None,
-        context.identity,
-        spaces=context.spaces,
-        alone=not in_view,
-    )
+    return await catalogue.recognise(state.question, turns, context.identity, spaces=context.spaces, alone=not in_view)
 
 
 async def _other_languages(
@@ -233,5 +228,6 @@ def finished_turns(state: State) -> list[Turn]:
         question=state.asked,
         standalone_question=state.standalone_question,
         answer=answer_text(state.sections)[:ANSWER_KEPT],
+        from_catalogue=state.stop_reason == FROM_CATALOGUE,
     )
     return [*state.turns, last][-TURNS_KEPT:]

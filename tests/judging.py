@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from graph.errors import CitewellError
-from graph.ports import Entry, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.usage import Meter
 from tools.judges.exam import Exam, ExamClaim
 
@@ -77,7 +77,9 @@ def small_exam(*languages: str, each: int = 10) -> Exam:
             code,
             number % 2 == 0,
             "number_off",
-            OpenClaim(WORDS[code].format(number), (Entry(f"{number // 2 * 2}"),), question=WORDS[code].format("?")),
+            OpenClaim(
+                WORDS[code].format(number), (CitedEntry(f"{number // 2 * 2}"),), question=WORDS[code].format("?")
+            ),
         )
         for code in languages or ("en", "vi")
         for number in range(each)

@@ -11,18 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from graph.evidence import Governance
 from text.language import word_set
 
-Governance = Literal[
-    "denies",  # a lead-in or a column, such as "does not cover:", "Not supported"
-    "repeals",  # also replaced, deprecated, corrected
-    "overtakes",  # a newer statement on the same subject with another value
-    "narrows",  # the heading of another thing that is named alike: "H30" of what is under "H30 Max"
-    "doubts",  # a myth, a rumour, a lie
-    "conditions",  # it holds only for some, or only if something happens
-    "says",  # the words of a speaker: "Bob wrote:"
-    "imagines",  # a dream, a play, an invented example
-]
 _CORRECTING = (  # one of these is in a sentence that corrects another part of a document
     "editor", "postscript", "p.s.", "update:", "edit:", "wrong", "incorrect", "编者", "有误", "补记", "又及",
     "biên tập", "correction", "errat", "corrigend", "retraction", "misprint", "mistakenly", "erroneously",
@@ -44,7 +35,7 @@ _HAN_TRIGGERS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Wording:
     """A passage in lower case, with its words and whether it has Chinese characters."""
 
     lowered: str
@@ -52,7 +43,7 @@ class Passage:
     han: bool
 
     @classmethod
-    def of(cls, text: str) -> "Passage":
+    def of(cls, text: str) -> "Wording":
         """Read a text."""
         lowered = text.lower()
         return cls(lowered, frozenset(_WORDS.findall(lowered)), not text.isascii() and _HAN.search(text) is not None)
@@ -70,7 +61,7 @@ class _Rule:
         self.spaced = _pattern([*row.get("en", []), *row.get("vi", [])], parts)
         self.chinese = _pattern(row.get("zh", []), parts)
 
-    def search(self, passage: Passage) -> bool:
+    def search(self, passage: Wording) -> bool:
         if passage.han and self.chinese.search(passage.lowered) is not None:
             return True
         if self.words and self.words.isdisjoint(passage.words):
@@ -169,11 +160,11 @@ def may_govern_afar(before: str, after: str) -> bool:
     return _HAN_TRIGGERS.search(before) is not None or _HAN_TRIGGERS.search(after) is not None
 
 
-def _is(rule: str, passage: Passage) -> bool:
+def _is(rule: str, passage: Wording) -> bool:
     return _RULES[rule].search(passage)
 
 
-def mark(passage: Passage) -> Governance | None:
+def mark(passage: Wording) -> Governance | None:
     """Return what a heading, label, caption or sentence of a few words does to what stands below it."""
     if len(passage.lowered) > _LONGEST_MARK:
         return None
@@ -186,17 +177,28 @@ def mark(passage: Passage) -> Governance | None:
     return "conditions" if _is("mark_conditioned", passage) else None
 
 
+def has_clause(wording: Wording) -> bool:
+    """Whether a sentence reports something in a clause of its own: "Rumours say that the shop shuts."."""
+    return _CLAUSE_OF_ITS_OWN.search(wording.lowered) is not None
+
+
+_CLAUSE_OF_ITS_OWN = re.compile(
+    r"\b(?:says?|said|claims?|claimed|tells?|told|holds?|held|ha(?:s|ve|d) it)(?: \w+)? that \w"
+    r"|\brằng \w+ \w|(?<![传据学小])(?:说|声称|认为|以为)(?![法明])[^，。]{4}"
+)
+
+
 def denies_column(cell: str) -> bool:
     """Whether the header of a column says that what stands in it is not so, or not so any more."""
-    return _is("column", Passage.of(cell.strip()))
+    return _is("column", Wording.of(cell.strip()))
 
 
-def leads_ahead(passage: Passage) -> bool:
+def leads_ahead(passage: Wording) -> bool:
     """Whether a passage points to what comes after it: it ends in a colon or says "the following"."""
     return passage.ends_in_colon or _is("ahead", passage)
 
 
-def lead_in(passage: Passage) -> Governance | None:
+def lead_in(passage: Wording) -> Governance | None:
     """Return what a lead-in does to the items, rows, code or sentences that it introduces."""
     if _is("false_ahead", passage):
         return "denies"
@@ -215,7 +217,7 @@ def lead_in(passage: Passage) -> Governance | None:
     return "says" if _is("speaker", passage) else None
 
 
-def _denies(passage: Passage) -> bool:
+def _denies(passage: Wording) -> bool:
     """Whether the last main clause of a lead-in denies, as "The plan does not cover:" does."""
     if not passage.han and _RULES["negated"].words.isdisjoint(passage.words):
         return False
@@ -240,7 +242,7 @@ def _denies(passage: Passage) -> bool:
     return denied
 
 
-def announces(passage: Passage) -> Governance | None:
+def announces(passage: Wording) -> Governance | None:
     """Return what a whole sentence does to what it announces, as "The next paragraph no longer applies." does."""
     if not leads_ahead(passage):
         return None
@@ -251,24 +253,24 @@ def announces(passage: Passage) -> Governance | None:
     return "repeals" if _is("past_ahead", passage) and not passage.ends_in_colon else None
 
 
-def frames(passage: Passage) -> Governance | None:
+def frames(passage: Wording) -> Governance | None:
     """Return what a sentence does to those after it that go on with its story: a rumour, a dream."""
     if _is("doubt", passage) and not _is("settled", passage):
         return "doubts"
     return "imagines" if _is("imagined", passage) and not _is("unreal", passage) else None
 
 
-def falls_asleep(passage: Passage) -> bool:
+def falls_asleep(passage: Wording) -> bool:
     """Whether somebody falls asleep in a sentence; what follows is a dream if a sentence soon after wakes them."""
     return _is("asleep", passage)
 
 
 def wakes(text: str) -> bool:
     """Whether somebody wakes in a sentence, or what came before it was a dream."""
-    return _is("wakes", Passage.of(text))
+    return _is("wakes", Wording.of(text))
 
 
-def about_part(passage: Passage) -> Governance | None:
+def about_part(passage: Wording) -> Governance | None:
     """Return what a sentence says of the section, page or rule that it stands in: repealed, false, or for some only."""
     if not _is("this_part", passage):
         return None
@@ -281,7 +283,7 @@ def about_part(passage: Passage) -> Governance | None:
     return "conditions" if _is("restriction", passage) else None
 
 
-def said_back(passage: Passage) -> Governance | None:
+def said_back(passage: Wording) -> Governance | None:
     """Return what a sentence does to those before it, which it points back to."""
     if passage.ends_in_colon or (not passage.han and _POINTING.isdisjoint(passage.words)):
         return None
@@ -299,12 +301,12 @@ def said_back(passage: Passage) -> Governance | None:
     return None if kind is None or _is("other", passage) else kind
 
 
-def corrects(passage: Passage) -> bool:
+def corrects(passage: Wording) -> bool:
     """Whether a sentence corrects an earlier one, which it may stand far from."""
     return _is("corrects", passage)
 
 
-def ends_a_part(passage: Passage) -> bool:
+def ends_a_part(passage: Wording) -> bool:
     """Whether a sentence says that something is repealed; it governs a part of the document if it names its heading."""
     return _is("named_ended", passage)
 
@@ -321,12 +323,12 @@ def _places(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + len(word))
 
 
-def outdates(passage: Passage) -> bool:
+def outdates(passage: Wording) -> bool:
     """Whether a sentence tells of a newer state; it governs earlier sentences only where they share its words."""
     return _is("outdates", passage)
 
 
-def calls_a_liar(passage: Passage) -> bool:
+def calls_a_liar(passage: Wording) -> bool:
     """Whether a sentence says that somebody's words are not to be believed."""
     return _is("liar", passage) and not _is("trusted", passage)
 
@@ -334,22 +336,22 @@ def calls_a_liar(passage: Passage) -> bool:
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def denied_itself(question: Passage) -> bool:
+def denied_itself(question: Wording) -> bool:
     """Whether a question asks for what is not so: "What does the plan not cover?"."""
     return _is("asks_denied", question)
 
 
-def recalls_past(question: Passage) -> bool:
+def recalls_past(question: Wording) -> bool:
     """Whether a question asks for what was so before, or is taken back: "What was the old fee?"."""
     return _is("asks_past", question) or mark(question) == "repeals"
 
 
-def names_pretence(question: Passage) -> bool:
+def names_pretence(question: Wording) -> bool:
     """Whether a question asks for what somebody says, believes, dreams or plays."""
     return _is("asks_told", question)
 
 
-def hypothetical(passage: Passage) -> bool:
+def hypothetical(passage: Wording) -> bool:
     """Whether a condition is that something will happen, rather than for whom a rule is."""
     return _is("hypothesis", passage)
 

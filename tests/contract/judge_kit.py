@@ -16,12 +16,12 @@ import pytest
 from evals.scripted_endpoint import ModelRequest
 from graph.errors import BudgetExhausted, DependencyFailed, ModelRefused
 from graph.evidence import Verdict
-from graph.ports import Entry, Judge, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.usage import Meter
 from tests.scripted_openai import Break, Hold, Reply, Say, ScriptedOpenAI, say, status
 
 KEY = "sk-secret-of-the-judge"
-HANDBOOK = Entry(
+HANDBOOK = CitedEntry(
     "Staff get 25 days of leave.", title="Staff handbook", heading="Leave > Days", context=("For permanent staff:",)
 )
 Verdicts = Callable[[str], Verdict]
@@ -42,7 +42,7 @@ class Bench:
     per_request: int
 
 
-def claim(text: str, *entries: Entry, question: str = "How many days?", before: str = "") -> OpenClaim:
+def claim(text: str, *entries: CitedEntry, question: str = "How many days?", before: str = "") -> OpenClaim:
     return OpenClaim(text, entries or (HANDBOOK,), question=question, before=before)
 
 
@@ -126,7 +126,7 @@ class JudgeContract:
         self, judge: Judge, server: ScriptedOpenAI, bench: Bench
     ) -> None:
         nothing = OpenClaim("It is 25 days.", (), question="How many?")
-        blank = claim("It is 25 days.", Entry("  ", title="Title"))
+        blank = claim("It is 25 days.", CitedEntry("  ", title="Title"))
         judgements = await judge.judge([nothing, claim("It is 25."), blank, claim("\u200b ")], meter=Meter())
         judged_well(judgements, 4)
         assert [judgement.verdict for judgement in judgements] == [None, "supported", None, None]
@@ -235,7 +235,7 @@ class JudgeContract:
     async def test_hostile_texts_stay_what_they_are(
         self, judge: Judge, server: ScriptedOpenAI, bench: Bench, hostile: str
     ) -> None:
-        evil = Entry(hostile, title=hostile, heading=hostile, context=(hostile,))
+        evil = CitedEntry(hostile, title=hostile, heading=hostile, context=(hostile,))
         claims = [
             OpenClaim(f"It is 30, {hostile}", (evil, HANDBOOK), question=hostile, before=hostile),
             OpenClaim("It is 9.", (evil,), question=hostile, before=hostile),

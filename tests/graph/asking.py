@@ -10,7 +10,7 @@ from graph.context import Context
 from graph.events import AnyEvent
 from graph.evidence import Message
 from graph.ports import Resources
-from graph.state import InputState, State
+from graph.state import InputState, State, Turn
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources, segment
 from tools.runs.completion import finished_message
 
@@ -35,11 +35,17 @@ class Asked:
         )
 
     async def ask(
-        self, question: str, *, pages: list[str] | None = None, selected_text: str = "", **knobs: Any
+        self,
+        question: str,
+        *,
+        pages: list[str] | None = None,
+        selected_text: str = "",
+        history: list[Turn] | None = None,
+        **knobs: Any,
     ) -> State:
         """Ask, and give the state at the end."""
         return await self._follow(
-            InputState(question=question, page_ids=pages or [], selected_text=selected_text), knobs
+            InputState(question=question, page_ids=pages or [], selected_text=selected_text, history=history), knobs
         )
 
     async def resume(self, **knobs: Any) -> State:

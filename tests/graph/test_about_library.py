@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 from graph.evidence import Identity, LibraryQuestion
 from graph.ports import ListedDocument, Listing
+from graph.state import Turn
 from tests.fakes import MemoryLibrary, ScriptedFamily
 from tests.graph.asking import FOOD, LEAVE, Asked
-from tools.rules.library_questions import library_question
+from tools.rules.library_questions import after_listing, library_question
 
 DAY = datetime(2026, 3, 18, tzinfo=UTC)
 
@@ -20,9 +21,15 @@ class MemoryCatalogue:
     scopes: list[Sequence[str]] = field(default_factory=list)
 
     async def recognise(
-        self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        identity: Identity,
+        *,
+        spaces: Sequence[str] = (),
+        alone: bool = True,
     ) -> LibraryQuestion | None:
-        return library_question(question, last, alone=alone)
+        return library_question(question, after_listing=after_listing(turns), alone=alone)
 
     async def list(
         self, asked: LibraryQuestion, identity: Identity, *, spaces: Sequence[str] = (), most: int = 20
@@ -83,3 +90,22 @@ async def test_it_keeps_to_the_spaces_of_the_run() -> None:
     asked = Asked(MemoryLibrary([LEAVE, FOOD]), ScriptedFamily(), ports={"catalogue": catalogue})
     await asked.ask("list my files", spaces=["people"])
     assert catalogue.scopes == [["people"]]
+
+
+async def test_a_follow_up_of_a_follow_up_is_about_the_library_too() -> None:
+    asked = session()
+    for question in (
+        "How many documents are there?",
+        "Which of them are PDFs?",
+        "And which of them changed last week?",
+    ):
+        assert (await asked.ask(question)).stop_reason == "answered_from_catalogue"
+    state = await asked.ask("thank you")
+    assert [turn.get("from_catalogue") for turn in state.turns] == [True, True, True]
+
+
+async def test_a_client_that_sends_its_history_may_follow_up_too() -> None:
+    told = ["How many documents are there?", "Which of them are PDFs?"]
+    history = [Turn(question=each, standalone_question=each, answer="Two.") for each in told]
+    state = await session().ask("And which of them changed last week?", history=history)
+    assert state.stop_reason == "answered_from_catalogue"

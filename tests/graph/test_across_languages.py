@@ -6,7 +6,7 @@ import pytest
 
 from answers.checking import question_coverage
 from graph.evidence import Identity
-from graph.ports import Families, Resources
+from graph.ports import Families, LibraryLanguages, Resources
 from tests.fakes import MemoryLibrary, segment
 from tests.graph.asking import Asked
 from tests.graph.modelled import session as modelled_session
@@ -21,7 +21,7 @@ PORT = segment("manual", 0, "The option max_connections is 100 unless it is set.
 ASKED = "Nhân viên được nghỉ phép năm bao nhiêu ngày?"
 
 
-def written_in(*languages: str):  # type: ignore[no-untyped-def]
+def written_in(*languages: str) -> LibraryLanguages:
     async def read(identity: Identity) -> tuple[str, ...]:
         return languages
 

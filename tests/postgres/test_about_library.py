@@ -42,7 +42,7 @@ async def put_file(citewell: Citewell, name: str, text: str = "Cells divide.") -
 
 async def titles(catalogue: LibraryCatalogue, question: str, **scope: Any) -> list[str] | None:
     """List what the catalogue answers with; None where the question is one for the contents."""
-    asked = await catalogue.recognise(question, None, ME, **scope)
+    asked = await catalogue.recognise(question, [], ME, **scope)
     if asked is None:
         return None
     return [document.title for document in (await catalogue.list(asked, ME)).documents]
@@ -105,7 +105,7 @@ async def test_what_changed_in_a_time(citewell: Citewell, catalogue: LibraryCata
 async def test_a_format_and_the_spaces_of_a_run_narrow_it(citewell: Citewell, catalogue: LibraryCatalogue) -> None:
     await put_file(citewell, "notes.md")
     await put(citewell, "Elsewhere", space={"id": "s2", "slug": "there"})
-    asked = await catalogue.recognise("How many markdown files do I have?", None, ME)
+    asked = await catalogue.recognise("How many markdown files do I have?", [], ME)
     assert asked is not None
     assert (await catalogue.list(asked, ME)).total == 1
     every = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="", sure=True)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graph.errors import ModelRefused, ModelReplyInvalid, ModelUnavailable
-from graph.ports import Entry, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.usage import Meter
 from tests.judging import NO, WORDS, YES, RuleJudge, knows, small_exam
 from tests.scripted_openai import Hold, Reply, ScriptedOpenAI, scripted_openai
@@ -25,9 +25,9 @@ from tools.storage.database import Database
 __all__ = ["scripted_openai"]
 
 EXAM = small_exam("en", "vi", each=20)
-ENGLISH = OpenClaim(WORDS["en"].format(4), (Entry("4"),))
-VIETNAMESE = OpenClaim(WORDS["vi"].format(4), (Entry("4"),))
-FRENCH = OpenClaim("Le bateau part à quatre heures et il est à quai.", (Entry("4"),))
+ENGLISH = OpenClaim(WORDS["en"].format(4), (CitedEntry("4"),))
+VIETNAMESE = OpenClaim(WORDS["vi"].format(4), (CitedEntry("4"),))
+FRENCH = OpenClaim("Le bateau part à quatre heures et il est à quai.", (CitedEntry("4"),))
 AUTO, MANUAL = JudgeSettings(exam="auto"), JudgeSettings(exam="manual")
 
 

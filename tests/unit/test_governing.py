@@ -4,12 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers.citations import context_of_quote, context_outside
 from answers.entries import Entry, entries_of
 from answers.quoting import quoted_spans, stands
 from answers.subjects import namesakes
-from graph.evidence import ContextSlice, Segment, SegmentBlock
+from graph.errors import UnreadableDocument
+from graph.evidence import ContextSlice, Hit, Segment, SegmentBlock
+from graph.ports import WrittenSection
+from tools.claims.code_checker import check_section
+from tools.extractive.extractive_family import select_quotes
+from tools.extractive.reader import rank_by_part
 from tools.library.segmenting import SegmentSize, segment
-from tools.library.structure import pack_blocks, unpack_blocks
+from tools.library.structure import named_and_around, pack_blocks, unpack_blocks
 from tools.parsers import parse
 
 
@@ -36,6 +42,10 @@ def the_entry(text: str, start: str, name: str = "a.md", words: int = 300) -> En
 
 def governors(entry: Entry) -> list[str]:
     return [each.text for each in entry.context if each.role == "governs"]
+
+
+def kinds(entry: Entry) -> list[str]:
+    return [kind for kind, _ in entry.governors]
 
 
 GOVERNED = [
@@ -109,6 +119,10 @@ GOVERNED = [
     ),
     ("Ben fell asleep. The Marigold sank off Orrin. Then he woke up.", "The Marigold", "Ben fell", "imagines"),
     ("The troupe performed a comedy. The count had shot the cook.", "The count", "The troupe", "imagines"),
+    ("Đây là một lời đồn. Quán Hoa Sen mở lúc bảy giờ.", "Quán", "Đây là", "doubts"),
+    ("这种说法是谣言。荷花店七点开门。", "荷花店", "这种说法", "doubts"),
+    ("有人说小店要关门。荷花店七点开门。", "荷花店", "有人说", "doubts"),
+    ("Rumours say that the shop shuts. It opens in Rome. They pay.", "They pay", "Rumours say", "doubts"),
     ("A mistake that we often see:\n\n> The year comes first.", "The year", "A mistake", "denies"),
 ]
 
@@ -117,7 +131,7 @@ GOVERNED = [
 def test_what_stands_around_a_sentence_governs_it(text: str, start: str, by: str, kind: str) -> None:
     entry = the_entry(text, start)
     assert [each for each in governors(entry) if each.startswith(by)], governors(entry)
-    assert kind in entry.governed_by
+    assert kind in kinds(entry)
     assert not stands(entry, "How is it?")
 
 
@@ -144,13 +158,16 @@ ORDINARY = [
     ("## 12 May\n\nWe had 40 guests.\n\n## 12 June\n\nWe had 50 guests.", "We had 40"),
     ("The prize went to Ada Brill.\n\nErratum: the show is on 24 August, not on 31 August.", "The prize"),
     ("Ann had not slept. The Patience sank off Gannet Rock.", "The Patience"),
+    ("Rumours say that the Kestrel weighs 2 kg. Tom Berry designed it.", "Tom Berry"),
+    ("Rumours say that the Kestrel weighs 2 kg. Tom Berry designed it. He lives in Oslo.", "He lives"),
+    ("Có tin đồn rằng quán sắp đóng cửa.\n\nQuán mở lúc bảy giờ.", "Quán mở"),
 ]
 
 
 @pytest.mark.parametrize(("text", "start"), ORDINARY, ids=[row[0][:30] for row in ORDINARY])
 def test_nothing_governs_a_sentence_of_ordinary_prose(text: str, start: str) -> None:
     entry = the_entry(text, start)
-    assert (governors(entry), entry.governed_by) == ([], ())
+    assert governors(entry) == []
     assert stands(entry, "How is it?")
 
 
@@ -244,7 +261,7 @@ def test_a_variant_stands_only_for_a_question_that_names_it(question: str, may: 
 def test_an_older_version_stands_only_for_a_question_that_names_it() -> None:
     text = "# 3.4\n\nBackups are kept for 21 days and then lost.\n\n# 3.1\n\nThe agent deletes backups after 60 days."
     entry = the_entry(text, "The agent", words=14)
-    assert entry.governed_by == ("overtakes",)
+    assert kinds(entry) == ["overtakes"]
     assert not stands(entry, "After how many days are old backups deleted?")
     assert stands(entry, "After how many days did 3.1 delete backups?")
 
@@ -271,7 +288,7 @@ def test_a_governor_is_found_across_the_end_of_a_segment_and_survives_storage() 
     first, *others = segments_of(text, "a.txt", words=14)
     assert others
     stored = Segment("d", 0, first.start, first.end, first.text, blocks=unpack_blocks(pack_blocks(first.blocks)))
-    found = [entry for each in (stored, *others) for entry in entries_of(each) if entry.governed_by]
+    found = [entry for each in (stored, *others) for entry in entries_of(each) if entry.governors]
     assert found
     assert {governor for entry in found for governor in governors(entry)} == {"That was never adopted."}
 
@@ -313,13 +330,14 @@ def test_governors_are_exact_slices_outside_of_what_they_govern(lines: list[str]
     text = "\n\n".join(lines).replace("\0", "")
     if not text.strip():
         return
-    parsed = parse(text.encode("utf-8", "replace"), name=name) if text.strip() else None
-    if parsed is None:
+    try:
+        parsed = parse(text.encode("utf-8", "replace"), name=name)
+    except UnreadableDocument:  # ">" alone, which holds no text
         return
     for each in segments_of(text, name, words):
         for entry in entries_of(each):
             slices = [context for context in entry.context if context.role == "governs"]
-            assert len(slices) == len(entry.governed_by)
+            assert slices == [governor for _, governor in entry.governors]
             assert len(set(slices)) == len(slices)
             for governor in slices:
                 assert parsed.text[governor.start : governor.end] == governor.text
@@ -338,10 +356,106 @@ def test_what_a_stored_block_hangs_on_governs_it() -> None:
     denied = ContextSlice("lead", 3, 20, "We do not insure:")
     block = SegmentBlock(100, 108, "list_item", (denied,))
     [entry] = entries_of(Segment("d", 3, 100, 108, "- crowns", blocks=(block,)))
-    assert entry.context == (denied, ContextSlice("governs", 3, 20, "We do not insure:"))
+    assert entry.context == (denied, ContextSlice("governs", 3, 20, "We do not insure:", "denies"))
 
 
 def test_many_headings_that_are_named_alike_are_compared_in_time() -> None:
     headings = [f"Class Xyz{number:04d}" for number in range(1000)]
     text = "\n".join(f"{heading}\nThe broker uses {heading[6:]} to keep messages." for heading in headings)
     assert set(namesakes(headings, text)) == set(headings)
+
+
+VARIANTS = "# Blenders\n\n## H30\n\nIt has two speeds and a light foot.\n\n## H30 Max\n\nThe motor has 950 watts."
+
+
+def test_the_heading_of_another_thing_is_nothing_that_a_quote_hangs_on() -> None:
+    found = segments_of(VARIANTS, words=14)
+    assert len(found) > 1
+    texts = "".join(each.text for each in found)
+    for each in found:
+        stored = unpack_blocks(pack_blocks(each.blocks))
+        assert stored == each.blocks
+        told = [entry for entry in entries_of(each) if entry.governors]
+        assert [kinds(entry) for entry in told] == [["narrows"]]
+        assert {entry.surroundings for entry in told} == {entry.context[0].text for entry in told}
+        assert context_of_quote(each, each.start, each.end) == context_outside(each) == []
+        assert named_and_around(each.blocks, each.start, each.end, texts) == ("", "")
+
+
+def test_what_governs_and_was_stored_without_its_kind_is_quoted_with_its_sentence() -> None:
+    stored = [[["governs", 27, 50, "That was never adopted."]], [[0, 26, "paragraph", [0]]]]
+    [entry] = entries_of(Segment("d", 0, 0, 26, "Staff get 35 days of leave", blocks=unpack_blocks(stored)))
+    assert kinds(entry) == ["conditions"]
+    assert quoted_spans(entry) == ((0, 50),)
+
+
+def test_a_correction_across_segments_reaches_one_sentence_of_a_block() -> None:
+    text = f"# Bridges\n\nThe Holm bridge is 90 m long. Boats pass under it.\n\n# Leave\n\n{LONG}\n\n# Notes\n\n" + (
+        "Correction: the length of the Holm bridge was wrong. It is 80 m."
+    )
+    assert kinds(the_entry(text, "The Holm bridge", words=20)) == ["repeals"]
+    assert kinds(the_entry(text, "Boats pass", words=20)) == []
+
+
+def test_a_heading_with_a_greater_than_sign_is_one_level() -> None:
+    text = "# Handbook (withdrawn)\n\nStaff get 35 days.\n\n# File > Save\n\nIt keeps the file.\n"
+    assert governors(the_entry(text, "Staff get")) == ["Handbook (withdrawn)"]
+    assert governors(the_entry(text, "It keeps")) == []
+
+
+def test_names_that_are_part_of_others_are_looked_up_in_time() -> None:
+    names = [f"Kestrel {chr(65 + at % 26)}{at // 26:03d}" for at in range(1000)]
+    headings = [each for name in names for each in (name, f"{name} Max")]
+    text = "\n".join(f"{each}\nWe sell the {each} to people in Orrin." for each in headings)
+    assert set(namesakes(headings, text)) == set(headings)
+
+
+OFFICE = """# Insurance
+
+The following statements are false:
+
+- The counter closes at five.
+- Lost hats are paid for.
+
+The better plan pays for teeth. It costs nine euros.
+
+# Printing
+
+Version 2 of the Aster client uses port 8300. Version 3 uses port 9300.
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("The counter closes at five.", "unverified"),
+        ("Lost hats are paid for.", "unverified"),
+        ("The better plan pays for teeth.", "supported"),
+        ("It costs nine euros.", "supported"),
+        ("Version 2 of the Aster client uses port 8300.", "supported"),
+        ("Version 3 uses port 9300.", "supported"),
+    ],
+)
+def test_what_a_lead_in_calls_false_is_its_list_and_not_what_comes_after(claim: str, verdict: str) -> None:
+    [of] = segments_of(OFFICE)
+    [checked] = check_section(WrittenSection(claim, (of,)))
+    assert checked.verdict == verdict
+
+
+def test_a_lead_in_without_a_list_calls_all_of_its_section_false() -> None:
+    text = "The following is false.\n\nThe counter closes at five.\n\n# Printing\n\nThe printer is in the hall."
+    [of] = segments_of(text)
+    claims = ["The counter closes at five.", "The printer is in the hall."]
+    checked = [check_section(WrittenSection(claim, (of,)))[0].verdict for claim in claims]
+    assert checked == ["unverified", "supported"]
+
+
+def test_a_sentence_about_he_hangs_on_the_one_that_names_him_not_on_a_rumour_before() -> None:
+    text = "Rumours say that the Kestrel weighs 2 kg. Tom Berry designed it. He lives in Oslo."
+    question = "Where does Tom Berry live?"
+    [of] = segments_of(text)
+    he = the_entry(text, "He lives")
+    assert stands(he, question)
+    assert [each["text"] for each in context_of_quote(of, he.start, he.end)] == ["Tom Berry designed it."]
+    quotes = select_quotes(rank_by_part(question, [Hit(of, 0.9)]), [Hit(of, 0.9)])
+    assert [quote.text for quote in quotes] == ["Tom Berry designed it. He lives in Oslo."]

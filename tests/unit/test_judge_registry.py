@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph.errors import ConfigurationError
-from graph.ports import Entry, Judge, OpenClaim
+from graph.ports import CitedEntry, Judge, OpenClaim
 from graph.usage import Meter
 from tests.distributions import install_documented, site
 from tools.backends.backend_registry import configured_families, open_judge
@@ -102,7 +102,7 @@ async def test_the_judge_of_the_manual_is_asked_by_its_kind(site: Path) -> None:
     settings = Settings(_env_file=None, judge={"kind": "verbatim"})
     judge = configured_families(settings)("extractive").judge
     assert judge is not None
-    entries = (Entry("Staff get 25 days of leave. It is paid."),)
+    entries = (CitedEntry("Staff get 25 days of leave. It is paid."),)
     claims = [OpenClaim("Staff get 25 days of leave.", entries), OpenClaim("Staff get leave.", entries)]
     judgements = await judge.judge(claims, meter=Meter())
     assert [judgement.verdict for judgement in judgements] == ["supported", None]

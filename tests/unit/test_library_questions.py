@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from graph.state import Turn
 from tools.rules import library_questions
-from tools.rules.library_questions import library_question
+from tools.rules.library_questions import after_listing, library_question
 
 
 @pytest.fixture(autouse=True)
@@ -152,15 +153,14 @@ def test_where_a_document_is(question: str, name: str, is_file: bool) -> None:
 )
 def test_questions_for_the_contents_stay_theirs(question: str) -> None:
     assert library_question(question) is None
-    assert library_question(question, last="How many documents do I have?") is None
+    assert library_question(question, after_listing=True) is None
 
 
 @pytest.mark.parametrize("question", ["What changed last week?", "List the documents.", "How many files are there?"])
 def test_what_may_mean_what_is_in_view_needs_an_empty_one(question: str) -> None:
     assert library_question(question) is not None
     assert library_question(question, alone=False) is None
-    assert library_question(question, "Which rooms are there?", alone=False) is None
-    assert library_question(question, "list my files", alone=False) is not None
+    assert library_question(question, after_listing=True, alone=False) is not None
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_what_may_mean_what_is_in_view_needs_an_empty_one(question: str) -> None
     ],
 )
 def test_a_listing_may_be_followed_up(question: str, expected: dict[str, Any]) -> None:
-    found = library_question(question, "how many documents do I have?", alone=False)
+    found = library_question(question, after_listing=True, alone=False)
     assert found is not None
     assert {name: value for name, value in found.items() if name in expected} == expected
 
 
 @pytest.mark.parametrize("question", ["And which of them changed last?", "list them", "其中哪个是最近更新的？"])
 def test_the_same_words_after_another_question_ask_about_that(question: str) -> None:
-    assert library_question(question, "Which rooms are there?", alone=False) is None
+    assert library_question(question, alone=False) is None
 
 
 def test_a_format_may_be_asked_for() -> None:
@@ -198,3 +198,26 @@ def test_a_date_that_is_none_asks_for_the_newest() -> None:
     found = library_question("Which documents were changed since 2026-02-31?")
     assert found is not None
     assert (found["asks"], found["since"]) == ("list", "")
+
+
+def turn(question: str) -> Turn:
+    return Turn(question=question, standalone_question=question, answer="")
+
+
+@pytest.mark.parametrize(
+    ("turns", "listed"),
+    [
+        ([], False),
+        ([turn("How many documents are there?")], True),
+        ([turn("How many documents are there?"), turn("Which of them are PDFs?")], True),
+        ([turn("Which rooms are there?"), turn("Which of them are PDFs?")], False),
+        ([turn("Which rooms are there?"), turn("What changed last week?")], False),
+        ([{**turn("Which rooms are there?"), "from_catalogue": True}], True),
+        ([{**turn("How many documents are there?"), "from_catalogue": False}], False),
+        ([{**turn("Show me"), "from_catalogue": True}, turn("Which of them are PDFs?")], True),
+    ],
+)
+def test_a_turn_says_whether_it_listed_documents_and_one_that_does_not_is_told_by_its_words(
+    turns: list[Turn], listed: bool
+) -> None:
+    assert after_listing(turns) is listed

@@ -105,8 +105,18 @@ def test_deep_lists_keep_their_words() -> None:
     text = "".join("  " * depth + f"- level {depth}\n" for depth in range(60))
     parsed = parse(text.encode(), name="x.md")
     assert all(f"level {depth}" in parsed.text for depth in range(60))
+    deeper = "".join("  " * depth + f"- level {depth}\n" for depth in range(600))
     with pytest.raises(UnreadableDocument, match="nested too deeply"):
-        parse((">" * 5000 + " deep").encode(), name="x.md")
+        parse(deeper.encode(), name="x.md")
+
+
+@pytest.mark.parametrize("sign", ["[", "![", ">", "> ", "- ", "*", "(", "[^"])
+def test_a_row_of_thousands_of_signs_is_text(sign: str) -> None:
+    row = sign * 2000 + "x"
+    parsed = parse(f"# Art\n\n{row}\nis *drawn*.\n\nAbove is [a row](x).".encode(), name="x.md")
+    assert [block.kind for block in parsed.blocks if block.kind != "code"] == ["heading", "paragraph", "paragraph"]
+    assert row in parsed.text
+    assert parsed.text.endswith("\n\nAbove is a row.")
 
 
 def test_front_matter_that_multiplies_is_refused() -> None:

@@ -233,9 +233,9 @@ def test_a_plain_page() -> None:
         f"table_row: Old {head}",
         f"table_row: oil | 1 | 2 {head} {old}",
         f"table_row: | 3 | 4 {head} {old} [oil | 1 | 2]",
-        f"table_row: tallow | {head} {old}",
-        f"code: a\nb {head} {old} [tallow |]",
-        f"paragraph: after {head} {old} [tallow |]",
+        f"table_row: tallow {head} {old}",
+        f"code: a\nb {head} {old} [tallow]",
+        f"paragraph: after {head} {old} [tallow]",
         "heading: Left",
         "paragraph: Of the page.",
         "paragraph: Right of it.",
@@ -263,6 +263,26 @@ def test_a_nested_table_hangs_on_the_row_around_it() -> None:
         "table_row: 1 | 2 [a | b]",
         "table_row: c | d [a | b] [1 | 2]",
         "table_row: 3 | 4 [a | b] [1 | 2] [c | d]",
+    ]
+
+
+def test_a_nested_table_of_one_column_is_rows_under_its_own_header() -> None:
+    html = (
+        "<table><tr><th>mode<th>conflicts<tr><td>share<td>"
+        "<table><thead><tr><th>with<tbody><tr><td>update<tr><td>exclusive</table><tr><td>none<td>nothing</table>"
+    )
+    assert lines(html) == [
+        "table_row: mode | conflicts",
+        "table_row: share [mode | conflicts]",
+        "table_row: with [mode | conflicts] [share]",
+        "table_row: update [mode | conflicts] [share] [with]",
+        "table_row: exclusive [mode | conflicts] [share] [with]",
+        "table_row: none | nothing [mode | conflicts]",
+    ]
+    bare = "<table><tr><th>mode<th>conflicts<tr><td>share<td><table><tr><td>update<tr><td>exclusive</table></table>"
+    assert lines(bare)[2:] == [
+        "table_row: update [mode | conflicts] [share]",
+        "table_row: exclusive [mode | conflicts] [share]",
     ]
 
 

@@ -167,8 +167,8 @@ def test_mdx_is_read_as_prose() -> None:
     )
     assert hanging(parsed) == [
         ("heading", "Boil", []),
-        ("paragraph", "Light it now.", []),
-        ("code", 'import x from "y"\n<Lid a={1} />', ["Light it now."]),
+        ("paragraph", "Light it {props.when}now.", []),
+        ("code", 'import x from "y"\n<Lid a={1} />', ["Light it {props.when}now."]),
         ("paragraph", "Use <Lid a={1}> where a < b, always gently. {kept}", []),
         ("label", "Note", []),
         ("paragraph", "Hot.", ["Note"]),
@@ -176,6 +176,22 @@ def test_mdx_is_read_as_prose() -> None:
     assert parsed.blocks[0].anchor == "boil"
     assert parsed.media_type == "text/mdx"
     assert parsed.left_out == ("Struck-out or hidden text was left out (2 passages).",)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("Value is {value}.", "Value is {value}."),
+        ("## Version {meta.version}", "Version {meta.version}"),
+        ("It waits { 30 } seconds.", "It waits 30 seconds."),
+        ("It has {count} parts and {names.length} names.", "It has {count} parts and {names.length} names."),
+        ("One <b>{value}</b> more.", "One {value} more."),
+        ("Before.\n\n{children}\n\n<Box>{props.children}</Box> {value}\n\nAfter.", "Before.\n\nAfter."),
+        ("It is {on && <b>on</b>}{null}{list.map(show)}off.", "It is off."),
+    ],
+)
+def test_an_expression_that_is_a_name_leaves_no_hole(source: str, shown: str) -> None:
+    assert mdx(source).text == shown
 
 
 def test_markdown_that_imports_modules_is_mdx() -> None:

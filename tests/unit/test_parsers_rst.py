@@ -330,3 +330,38 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=40))
 def test_any_mixture_of_markup_is_blocks_in_order(pieces: list[str]) -> None:
     hanging(rst("Start.\n\n" + "".join(pieces)))
+
+
+@pytest.mark.parametrize(
+    ("signature", "anchor"),
+    [
+        ("--depth=<n>  [default: 12]", "cmdoption-depth"),
+        ("-v, --verbose", "cmdoption-v"),
+        ("--check=<no|yes>", "cmdoption-check"),
+        ("-D <size>", "cmdoption-D"),
+        ("/quiet", "cmdoption-quiet"),
+        ("file", "cmdoption-arg-file"),
+    ],
+)
+def test_an_option_has_the_anchor_that_sphinx_gives_it(signature: str, anchor: str) -> None:
+    parsed = rst(f"Kettle\n======\n\n.. option:: {signature}\n\n   How full.\n\nIt whistles.\n")
+    assert [block.anchor for block in parsed.blocks] == ["kettle", anchor, anchor, "kettle"]
+
+
+def test_an_option_of_a_program_has_its_name_in_its_anchor() -> None:
+    parsed = rst(
+        ".. program:: kettle boil\n\nIt takes:\n\n.. option:: -q\n\n   Hush.\n\n.. program:: None\n\n"
+        ".. option:: -v\n\n   Loud.\n\n.. code-block:: sh\n   :name: look\n\n   look\n\nEnd.\n"
+    )
+    assert [block.anchor for block in parsed.blocks] == [
+        "",
+        *["cmdoption-kettle-boil-q"] * 2,
+        *["cmdoption-v"] * 2,
+        "look",
+        "",
+    ]
+
+
+def test_what_is_described_without_a_body_is_the_anchor_of_what_comes_after_it() -> None:
+    parsed = rst("Signals\n=======\n\nboiled\n------\n\n.. signal:: boiled\n\nIt is sent late.\n\nOnce.\n")
+    assert [block.anchor for block in parsed.blocks] == ["signals", "boiled", *["signal-boiled"] * 3]

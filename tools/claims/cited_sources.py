@@ -109,7 +109,7 @@ class Sources:
             for segment in self.segments
             for block in segment.blocks
             for each in block.context
-            if not segment.start <= each.start < segment.end
+            if each.kind != "narrows" and not segment.start <= each.start < segment.end
         )
         return [parse_sentence(text) for text in slices]
 

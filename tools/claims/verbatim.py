@@ -1,6 +1,7 @@
 """Find the whole source sentences that a claim repeats but for notation, where nothing around denies them."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -131,7 +132,8 @@ def is_denied(segment: Segment, source: SourceText, first: int, last: int) -> bo
         return True
     if any(_holds(each.flat, "here") and _limits(each) for each in before):
         return True
-    if any(_holds(each.flat, "ahead") and _limits(each, "forbids", "conditions") for each in before):
+    ahead = (each for each in before if _holds(each.flat, "ahead") and _limits(each, "forbids", "conditions"))
+    if any(_reaches(segment, each, sentences[first].start) for each in ahead):
         return True
     if any(_holds(each.flat, "back") and _limits(each, "true") for each in after):
         return True
@@ -144,7 +146,25 @@ def is_denied(segment: Segment, source: SourceText, first: int, last: int) -> bo
     if any(_is_short(each) and _holds(each.flat, "false") for each in after):
         return True
     lead_in = _lead_in(sentences, first)
-    return lead_in is not None and _limits(lead_in)
+    return lead_in is not None and _limits(lead_in) and _reaches(segment, lead_in, sentences[first].start)
+
+
+def _reaches(segment: Segment, sentence: SourceSentence, offset: int) -> bool:
+    """Whether a sentence that speaks of what follows may mean what begins at an offset of its segment.
+
+    It does not mean what is beyond its section nor, where it leads to a list, a table or code, what is beyond that.
+    """
+    starts = [block.start - segment.start for block in segment.blocks]
+    own, other = bisect_right(starts, sentence.start) - 1, bisect_right(starts, offset) - 1
+    if own < 0 or own == other:
+        return True
+    if any(block.kind == "heading" for block in segment.blocks[own + 1 : other + 1]):
+        return False
+    led, block = segment.blocks[own + 1], segment.blocks[other]
+    if led.kind == "paragraph" or block.kind == led.kind or not sentence.text.endswith(_COLONS):
+        return True
+    begin, end = segment.start + sentence.start, segment.start + sentence.end
+    return any(begin <= each.start < end for each in block.context)
 
 
 def _limits(sentence: SourceSentence, *also: str) -> bool:

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Any
 
 from graph.errors import ModelReplyInvalid
-from graph.ports import Entry, Judge, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.usage import Meter
 from tools.judges.exam_marking import LEAST_RIGHT, MOST_WRONG, Answer, LanguageResult, halves, mark
 from tools.llm.prompting import estimate_tokens
@@ -72,7 +72,7 @@ def read_exam(lines: str) -> Exam:
 
 
 def _claim(row: dict[str, Any]) -> ExamClaim:
-    entries = tuple(Entry(text, title=row["title"], heading=row["heading"]) for text in row["evidence"])
+    entries = tuple(CitedEntry(text, title=row["title"], heading=row["heading"]) for text in row["evidence"])
     claim = OpenClaim(row["claim"], entries, question=row["question"], before=row["before"])
     return ExamClaim(row["id"], row["lang"], row["supported"], row["kind"], claim)
 
@@ -83,7 +83,7 @@ def batches(claims: Sequence[ExamClaim]) -> list[list[ExamClaim]]:
     Claims on the same passage are kept apart where they can be: a true one and a false one side by side would give each
     other away.
     """
-    by_passage: defaultdict[tuple[Entry, ...], list[ExamClaim]] = defaultdict(list)
+    by_passage: defaultdict[tuple[CitedEntry, ...], list[ExamClaim]] = defaultdict(list)
     for claim in sorted(claims, key=lambda each: hashlib.sha256(each.claim_id.encode()).digest()):
         by_passage[claim.claim.entries].append(claim)
     rounds = zip_longest(*by_passage.values())

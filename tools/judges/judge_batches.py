@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from graph.errors import BudgetExhausted, DependencyFailed
-from graph.ports import Entry, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judgement, OpenClaim
 from text.normal_forms import without_invisible, without_surrogates
 
 IN_FLIGHT = 4
@@ -54,7 +54,7 @@ def plain_text(text: str) -> str:
     return without_surrogates(without_invisible(text)).strip()
 
 
-def passage(entry: Entry) -> str:
+def passage(entry: CitedEntry) -> str:
     """Return an entry as one text: title and heading, then what it depends on, then the entry itself."""
     path = [part for part in (entry.title, *entry.heading.split(" > ")) if part.strip()]
     place = " > ".join(dict.fromkeys(" ".join(part.split()) for part in path))

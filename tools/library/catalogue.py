@@ -200,7 +200,7 @@ class Documents:
         row = {
             **await self._scope(identity),
             "space": space,
-            "title": None if title is None else f"%{_escape_like(title)}%",
+            "title": None if title is None else containing(title),
             "ids": None if document_ids is None else [each for each in map(as_uuid, document_ids) if each is not None],
             "lasting": lasting,
             "before": before,
@@ -283,5 +283,7 @@ def _unknown(document_id: str) -> NotFound:
     return NotFound(f"There is no document {document_id}.")
 
 
-def _escape_like(part: str) -> str:
-    return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def containing(part: str) -> str:
+    """Return the pattern for LIKE of texts that have a part in them, whatever signs it has."""
+    escaped = part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

@@ -5,9 +5,11 @@ from typing import Any
 
 from graph.evidence import Identity, LibraryQuestion
 from graph.ports import ListedDocument, Listing
+from graph.state import Turn
 from text.language import language, stop_words
+from tools.library.catalogue import containing
 from tools.retrieval.scope import LASTING, VISIBLE
-from tools.rules.library_questions import library_question
+from tools.rules.library_questions import after_listing, library_question
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
 
@@ -39,10 +41,16 @@ class LibraryCatalogue:
         self._workspaces = workspaces
 
     async def recognise(
-        self, question: str, last: str | None, identity: Identity, *, spaces: Sequence[str] = (), alone: bool = True
+        self,
+        question: str,
+        turns: Sequence[Turn],
+        identity: Identity,
+        *,
+        spaces: Sequence[str] = (),
+        alone: bool = True,
     ) -> LibraryQuestion | None:
         """Return what a question asks about the library; see ``graph.ports.Catalogue``."""
-        asked = library_question(question, last, alone=alone)
+        asked = library_question(question, after_listing=after_listing(turns), alone=alone)
         if asked is None or asked["sure"]:
             return asked
         return asked if (await self.list(asked, identity, spaces=spaces, most=1)).total else None
@@ -62,7 +70,7 @@ class LibraryCatalogue:
             "media_type": asked["media_type"] or None,
             "since": asked["since"] or None,
             "until": asked["until"] or None,
-            "words": None if asked["is_file"] or not name else [f"%{_escaped(word)}%" for word in _words(name)],
+            "words": None if asked["is_file"] or not name else [containing(word) for word in _words(name)],
             "file": name if asked["is_file"] and name else None,
             "stem": name.rpartition("/")[2].rpartition(".")[0],
             "most": most,
@@ -81,7 +89,3 @@ def _words(name: str) -> list[str]:
     words = name.split()
     common = stop_words(language(name))
     return ([word for word in words if word not in common] or words or [name])[:MOST_WORDS]
-
-
-def _escaped(part: str) -> str:
-    return part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

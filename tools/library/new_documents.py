@@ -18,7 +18,7 @@ from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, parse
 from tools.parsers.canonical_text import storable
 
-HASH_EPOCH = b"2"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
+HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}
 _NAMED_BY_TEXT = 80

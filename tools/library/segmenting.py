@@ -14,7 +14,7 @@ from graph.errors import ConfigurationError
 from graph.evidence import SegmentBlock
 from text.sentences import sentences
 from text.words import count_words, cut_near, is_boundary
-from tools.library.structure import LEADING, WHOLE, blocks_within
+from tools.library.structure import LEADING, UNBROKEN, blocks_within
 from tools.parsers.canonical_text import Block, Parsed
 
 Count = Callable[[Sequence[str]], list[int]]
@@ -66,7 +66,7 @@ def _spans(parsed: Parsed) -> Iterator[Span]:
     bounds = [0, *(block.start for block in blocks[1:]), len(text)]
     for block, leading, (start, end) in zip(blocks, leads, pairwise(bounds), strict=True):
         body = text[start:end]
-        if block.kind in WHOLE:
+        if block.kind in UNBROKEN:
             inner = [(0, len(body))] if body else []
         elif block.kind == "code":
             inner = [line.span() for line in _LINE.finditer(body) if line[0]]

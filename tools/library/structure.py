@@ -13,15 +13,15 @@ from typing import Any
 from answers.entries import entries_in
 from answers.overtaking import STATEMENTS, Correction, Statement, overtaken, stage_of_block
 from answers.subjects import namesakes
-from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock
-from text.denials import Passage, corrections, corrects, mark, may_govern_afar, outdates
+from graph.evidence import BlockKind, ContextRole, ContextSlice, SegmentBlock, nearest_heading, telling
+from text.denials import Wording, corrections, corrects, mark, may_govern_afar, outdates
 from text.sentences import sentences, trimmed
 from text.values import Stage
 from text.words import cut_near
 from tools.parsers.canonical_text import Block, Parsed
 
 LEADING = frozenset[BlockKind]({"heading", "term", "caption", "label"})  # never the end of a segment
-WHOLE = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents"})  # read as one piece
+UNBROKEN = frozenset[BlockKind]({"heading", "table_row", "term", "caption", "label", "contents"})  # read as one piece
 MOST_CONTEXT = 240  # characters of a slice; a longer header or lead-in is cut at a word
 MOST_SLICES = 6
 _AFAR = 100  # blocks before and after a correction
@@ -101,8 +101,8 @@ def _correct_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
         here = max(0, bisect_right(starts, offset) - 1)
         row, at = places[here]
         start, end = _sentences_from(text, row[at], offset)
-        correction = ContextSlice("governs", start, end, text[start:end])
-        if row[at].kind not in ("paragraph", "list_item", "quote") or not corrects(Passage.of(correction.text)):
+        correction = ContextSlice("governs", start, end, text[start:end], "repeals")
+        if row[at].kind not in ("paragraph", "list_item", "quote") or not corrects(Wording.of(correction.text)):
             continue
         whole = Correction.of(correction.text)
         for other, place in places[max(0, here - _AFAR) : here + _AFAR]:
@@ -124,15 +124,15 @@ def _overtake_afar(text: str, rows: list[list[SegmentBlock]]) -> None:
     places: list[tuple[list[SegmentBlock], int, int, int]] = []
     for row, at, stage in staged[:_MOST_STAGED]:
         block = row[at]
-        spans = [trimmed(text, *each) for each in _sentences_of(text, block)] if block.kind not in WHOLE else []
-        news = any(outdates(Passage.of(text[start:end])) for start, end in spans)
+        spans = [trimmed(text, *each) for each in _sentences_of(text, block)] if block.kind not in UNBROKEN else []
+        news = any(outdates(Wording.of(text[start:end])) for start, end in spans)
         statements += [Statement(text[start:end], stage, news) for start, end in spans]
         places += [(row, at, start, end) for start, end in spans]
     for old, new in overtaken(statements):
         (row, at, _, _), (other, _, start, end) = places[old], places[new]
         if row is not other:
             end = cut_near(text, start + MOST_CONTEXT, start) if end - start > MOST_CONTEXT else end
-            newer = ContextSlice("governs", start, end, text[start:end])
+            newer = ContextSlice("governs", start, end, text[start:end], "overtakes")
             if newer not in row[at].context:
                 row[at] = replace(row[at], context=(*row[at].context, newer))
 
@@ -143,19 +143,16 @@ def _tell_namesakes_apart(text: str, rows: list[list[SegmentBlock]]) -> None:
     names = namesakes(headings, text)
     for row in rows if names else ():
         for at, block in enumerate(row):
-            own = next((each.text for each in reversed(block.context) if each.role == "heading"), "")
-            if own in names:
-                others = [headings[each] for each in names[own]]
-                slices = [ContextSlice("governs", each.start, each.end, each.text) for each in others]
-                row[at] = replace(block, context=(*block.context, *slices))
+            others = (headings[each] for each in names.get(nearest_heading(block.context), ()))
+            slices = (replace(each, role="governs", kind="narrows") for each in others)
+            row[at] = replace(block, context=tuple(dict.fromkeys((*block.context, *slices))))
 
 
 def _stage(text: str, block: SegmentBlock) -> Stage | None:
     """Return the version or date of the section of a block, or that its first line names."""
     if block.kind not in STATEMENTS:
         return None
-    heading = next((each.text for each in reversed(block.context) if each.role == "heading"), "")
-    return stage_of_block(text, block.start, heading)
+    return stage_of_block(text, block.start, nearest_heading(block.context))
 
 
 def _sentences_of(text: str, block: SegmentBlock) -> list[tuple[int, int]]:
@@ -185,11 +182,10 @@ def _contexts(parsed: Parsed) -> Iterator[tuple[ContextSlice, ...]]:
     outer: list[tuple[int, int]] = []  # headings that govern all below them, such as "Archived", with their depth
     for at, block in enumerate(parsed.blocks):
         if block.kind == "heading":
-            depth = block.heading.count(" > ")
-            outer = [(rank, index) for rank, index in outer if rank < depth]
+            outer = [(depth, index) for depth, index in outer if depth < block.depth]
             above = (*(index for _, index in outer[-MOST_SLICES:]), at)
-            if mark(Passage.of(parsed.text[block.start : block.end])) is not None:
-                outer.append((depth, at))
+            if mark(Wording.of(parsed.text[block.start : block.end])) is not None:
+                outer.append((block.depth, at))
             yield ()
             continue
         yield tuple(slice_of(index) for index in (*above, *block.hangs_on[-MOST_SLICES:]))
@@ -209,41 +205,35 @@ def _slice(text: str, block: Block) -> ContextSlice:
 def named_and_around(blocks: Sequence[SegmentBlock], start: int, end: int, canonical_text: str) -> tuple[str, str]:
     """Return what a segment is found by beside its text: the terms that it defines, and what it hangs on outside.
 
-    The path of headings is not among them, since it is a field of its own.
+    The path of headings is not among them, since it is a field of its own, nor are headings of other things.
     """
     named = [canonical_text[block.start : block.end] for block in blocks if block.kind == "term"]
-    around = {
-        each: None
-        for block in blocks
-        for each in block.context
-        if each.role != "heading" and not start <= each.start < end
-    }
+    around = {each: None for block in blocks for each in telling(block.context) if not start <= each.start < end}
     return "\n".join(named), "\n".join(each.text for each in around)
 
 
 def pack_blocks(blocks: Iterable[SegmentBlock]) -> list[Any]:
     """Return blocks as JSON values: the distinct context slices, and each block's span, kind, slices and anchor."""
-    slices: dict[tuple[str, int, int], int] = {}
-    written: list[list[Any]] = []
+    slices: dict[ContextSlice, int] = {}
     rows: list[list[Any]] = []
     for block in blocks:
-        indexes = []
-        for each in block.context:
-            key = (each.role, each.start, each.end)
-            if key not in slices:
-                slices[key] = len(written)
-                written.append([each.role, each.start, each.end, each.text])
-            indexes.append(slices[key])
+        indexes = [slices.setdefault(each, len(slices)) for each in block.context]
         row = [block.start, block.end, block.kind, indexes, block.anchor]
         rows.append(row if block.anchor else row[:-1] if indexes else row[:-2])
-    return [written, rows]
+    written = [[each.role, each.start, each.end, each.text, each.kind] for each in slices]
+    return [[row if row[-1] else row[:-1] for row in written], rows]
 
 
 def unpack_blocks(packed: list[Any] | None) -> tuple[SegmentBlock, ...]:
-    """Read what ``pack_blocks`` returned; None, of a segment stored without structure, has no blocks."""
+    """Read what ``pack_blocks`` returned; None, of a segment stored without structure, has no blocks.
+
+    What governs, but was stored without its kind, is read as a condition: it is quoted with what it governs.
+    """
     if packed is None:
         return ()
-    slices = [ContextSlice(*each) for each in packed[0]]
+    slices = [
+        ContextSlice(*(each if len(each) > 4 or each[0] != "governs" else (*each, "conditions"))) for each in packed[0]
+    ]
     return tuple(
         SegmentBlock(start, end, kind, tuple(slices[at] for at in rest[0]) if rest else (), *rest[1:])
         for start, end, kind, *rest in packed[1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import prompts
 from graph.errors import BudgetExhausted, CitewellError, DependencyFailed, ModelReplyInvalid
-from graph.ports import Entry, Judgement, OpenClaim
+from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.usage import Meter
 from text.normal_forms import without_surrogates
 from tools.judges.judge_batches import NOTHING_CITED, TOO_LONG, Batch, can_be_judged, judge_batches, judge_version
@@ -177,7 +177,7 @@ def _frame(number: int, claim: OpenClaim, *, asked: str, room: int, seen: _Seen)
     return "\n".join(parts)
 
 
-def _entry(entry: Entry, room: int) -> str:
+def _entry(entry: CitedEntry, room: int) -> str:
     """Format an entry in at most about ``room`` tokens: its text first of all, then what it depends on; "" for none."""
     path = [one_line(without_surrogates(part)) for part in (entry.title, *entry.heading.split(" > "))]
     place = " > ".join(dict.fromkeys(part for part in path if part))
@@ -215,5 +215,8 @@ def _quoted(text: str, mark: str = _QUOTED) -> str:
 
 
 _SAMPLE = OpenClaim(
-    "claim", (Entry("entry", "title", "heading", ("context",)), Entry("entry")), question="question", before="before"
+    "claim",
+    (CitedEntry("entry", "title", "heading", ("context",)), CitedEntry("entry")),
+    question="question",
+    before="before",
 )

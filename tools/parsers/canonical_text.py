@@ -24,10 +24,11 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 class Block:
     """A structural unit of canonical text, without surrounding white space.
 
-    ``heading`` is the path of headings above the block, joined by " > "; a heading's own path ends with itself.
-    ``page_idx`` is 0-based, or None if the format has no pages. ``hangs_on`` are the indexes of earlier blocks, the
-    outermost first, that this one cannot be understood without: the term it defines, the lead-in of its list or code,
-    the caption and the header row of its table, the label of its admonition. ``anchor`` is the id in the file of the
+    ``heading`` is the path of headings above the block, joined by " > "; a heading's own path ends with itself;
+    ``depth`` is how many headings that are, of which one may have " > " in it. ``page_idx``
+    is 0-based, or None if the format has no pages. ``hangs_on`` are the indexes of earlier blocks, the outermost first,
+    that this one cannot be understood without: the term it defines, the lead-in of its list or code, the caption and
+    the header row of its table, the label of its admonition. ``anchor`` is the id in the file of the
     block or of the nearest element around or above it, for links; "" where there is none.
     """
 
@@ -38,6 +39,7 @@ class Block:
     page_idx: int | None = None
     hangs_on: tuple[int, ...] = ()
     anchor: str = ""
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class CanonicalText:
         self._write(body)
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
-        self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor))
+        self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
         return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:

@@ -265,11 +265,14 @@ class Reader:
     def _set_table(self, frame: Frame, element: Any) -> None:
         table = frame.table
         if frame.tag == "table":
+            in_data = table is not None and table.is_data
             if frame.row is not None:
                 self._break_row()
             frame.hangs_on = self._above(frame, only_colon=True)
             in_note = frame.box is not None and frame.box_kind == "label"
-            frame.table = table_of(element, in_note, element in self._with_tables, element in self._with_headings)
+            frame.table = table_of(
+                element, in_note, element in self._with_tables, element in self._with_headings, in_data=in_data
+            )
             frame.row, frame.since = None, len(self.drafts)
             if frame.table.is_data:
                 frame.box, frame.box_kind, frame.item, frame.kind = frame, "caption", None, "paragraph"
@@ -322,7 +325,7 @@ class Reader:
         self._words = []
         if row is None:
             return
-        index = self._add_row(frames[at], [*row.cells, said])
+        index = self._add_row(frames[at], [*row.cells, said] if said else row.cells)
         for frame in frames[at:]:
             frame.row, frame.item = None, None
             frame.hangs_on = joined(frame.hangs_on, () if index is None else (index,))

@@ -154,8 +154,11 @@ def is_power(raised: str | None, words: list[str]) -> bool:
     return before.isdigit() and re.fullmatch(r"[-+−]?\d+", raised or "") is not None
 
 
-def table_of(element: Any, in_note: bool, holds_tables: bool, holds_headings: bool) -> Table:
-    """Tell a table of data from one that only lays out blocks, such as an icon beside a note."""
+def table_of(element: Any, in_note: bool, holds_tables: bool, holds_headings: bool, *, in_data: bool) -> Table:
+    """Tell a table of data from one that only lays out blocks, such as an icon beside a note.
+
+    One column may be data only ``in_data``, in a cell of a table of data.
+    """
     groups = [child for child in element if child.tag in ("thead", "tbody", "tfoot")]
     rows = [row for group in (element, *groups) for row in group if row.tag == "tr"]
     cells = [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
@@ -167,7 +170,7 @@ def table_of(element: Any, in_note: bool, holds_tables: bool, holds_headings: bo
     laid_out |= "highlighttable" in (element.get("class") or "").split()
     laid_out |= in_note and heads <= 1 and bool(every) and is_icon(every[0])
     if not heads and element.find("caption") is None:
-        laid_out |= columns <= 1 or holds_tables
+        laid_out |= (columns <= 1 and not in_data) or holds_tables
         laid_out |= any(sum(part.tag in BLOCKS for part in cell) > 2 for cell in every)
     return Table(columns, not laid_out, entries, labelled=bool(laid_out and in_note and heads))
 

@@ -8,11 +8,12 @@ hidden is left out, and said to be.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.admon import admon_plugin
 from mdit_py_plugins.container import container_plugin
@@ -52,8 +53,13 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
     if mdx:
         body, comments = as_markdown(body)
     reader = _Reader()
+    parser = _parser(mdx, len(_FENCE_LINE.findall(body)) <= _MOST_CONTAINERS)
     try:
-        reader.read(_parser(mdx, len(_FENCE_LINE.findall(body)) <= _MOST_CONTAINERS).parse(body))
+        try:
+            tokens = parser.parse(body)
+        except RecursionError:  # a line such as ">>>>>>>>" that goes on and on is no quote in quotes
+            tokens = parser.parse(_DEEP_LINE.sub(r"\1\\", body))
+        reader.read(tokens)
     except RecursionError as error:
         raise UnreadableDocument("The Markdown is nested too deeply.") from error
     title = front.pop("title", None)
@@ -61,6 +67,7 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
     return replace(parsed, left_out=passages_left_out(comments + reader.left_out))
 
 
+_DEEP_LINE = re.compile(r"^([ ]{0,3})(?=(?:>[ \t]?|[-*+][ \t]++){50})", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ ]{0,3}:::", re.MULTILINE)
 _MOST_CONTAINERS = 300  # each that is not closed is looked through to its end; beyond, they are read as text
 
@@ -71,8 +78,27 @@ def _parser(mdx: bool, containers: bool) -> MarkdownIt:
     parser.use(deflist_plugin).use(footnote_plugin, inline=False, move_to_end=False).use(admon_plugin)
     if containers:
         parser.use(container_plugin, "admonition", validate=lambda params, markup: bool(_CONTAINER.match(params)))
+    parser.core.ruler.at("inline", _read_inline)
     # In MDX indented lines are no code, and what is between tags is Markdown.
     return parser.disable(["code", "html_block"]) if mdx else parser
+
+
+def _read_inline(state: StateCore) -> None:
+    """Read the markup of each block's words; where it is nested too deeply, as a row of brackets is, they are plain."""
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = []
+            try:
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+            except RecursionError:
+                token.children = list(_plain(token.content))
+
+
+def _plain(content: str) -> Iterator[Token]:
+    for at, line in enumerate(content.split("\n")):
+        if at:
+            yield Token("softbreak", "br", 0)
+        yield Token("text", "", 0, content=line)
 
 
 _CONTAINER = re.compile(r"\s*\{?([A-Za-z][\w-]*)\}?\s*(?:\[(.*)\]|\{.*?title=\"([^\"]*)\".*\}|(.*))")

@@ -1,5 +1,7 @@
 """MDX as Markdown: imports, exports, tags of components and expressions removed, what is between them kept.
 
+An expression that is only a name, such as ``{version}``, stays as it is written where a sentence would have a hole.
+
 Tags of HTML are kept, without attributes that are expressions, for the reader of Markdown to judge. Code is never
 touched. Braces and tags that are not closed are words.
 """
@@ -14,6 +16,12 @@ _SIGN = re.compile(r"`+|\\[\\`{}<>]|\{|<(?=[A-Za-z/>])")
 _IN_TAG = re.compile(r"[\"'{<>]")
 _NAME = re.compile(r"</?\s*([\w.:-]*)")
 _STRING = re.compile(r"\s*([\"'`])([^\"'`$]*)\1\s*\Z")
+_NUMBER = re.compile(r"\s*()(-?\d+(?:\.\d+)?)\s*\Z")
+# A value that is known only as the page is built; "true" and "null" show nothing, and children stand elsewhere.
+_VARIABLE = re.compile(
+    r"\s*(?!(?:true|false|null|undefined|(?:props\.)?children)\s*\Z)[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+\s*\Z"
+)
+_MARKUP = re.compile(r"<[^<>\n]*>|\{[^{}\n]*\}")
 _ANCHOR = re.compile(r"\s*#[\w.:-]+\s*\Z")
 
 
@@ -94,6 +102,8 @@ class _Prose:
         self._text = text
         self._closing = _pairs(text)
         self._blank = -1
+        self._line_end = 0
+        self._worded = False
         self._unclosed: set[int] = set()
 
     def read(self) -> str:
@@ -107,7 +117,7 @@ class _Prose:
                 parts.append(self._text[found.start() : at])
             elif sign == "{" and found.start() in self._closing:
                 at = self._closing[found.start()] + 1
-                parts.append(self._expression(self._text[found.end() : at - 1]))
+                parts.append(self._expression(self._text[found.end() : at - 1], found.start()))
             elif sign == "<" and (end := self._tag_end(found.start())):
                 at = end
                 parts.append(self._tag(self._text[found.start() : end]))
@@ -131,14 +141,24 @@ class _Prose:
         self._unclosed.add(length)
         return found.end()
 
-    def _expression(self, code: str) -> str:
+    def _expression(self, code: str, start: int) -> str:
         if _ANCHOR.match(code):  # Docusaurus: the id of a heading
             return "{" + code + "}"
-        words = _STRING.match(code)
+        words = _STRING.match(code) or _NUMBER.match(code)
         if words:
             return words[2]
         self.comments += code.strip().startswith("/*")
-        return ""
+        return "{" + code.strip() + "}" if _VARIABLE.match(code) and self._has_words_beside(start) else ""
+
+    def _has_words_beside(self, start: int) -> bool:
+        """Whether the line of an expression has words of its own, which would have a hole without it."""
+        if start >= self._line_end:
+            begin = self._text.rfind("\n", self._line_end, start) + 1 or self._line_end
+            end = self._text.find("\n", start)
+            self._line_end = end if end >= 0 else len(self._text)
+            line = _MARKUP.sub("", self._text[begin : self._line_end])
+            self._worded = any(map(str.isalnum, line))
+        return self._worded
 
     def _tag_end(self, start: int) -> int | None:
         at = start + 1

@@ -137,10 +137,10 @@ class PageReading:
         line = self.lines[place]
         if line.fixed and not _SURE_BULLET.match(line.text):
             return None
-        bullet, order = _BULLET.match(line.text), _ORDER.match(line.text)
-        if bullet is None and order is None:
+        found = _BULLET.match(line.text) or _ORDER.match(line.text)
+        if found is None:
             return None
-        marker = (bullet or order)[0]  # type: ignore[index]
+        marker = found[0]
         if _SURE_BULLET.match(marker):
             return marker
         if line.second_x <= line.x0 or len(line.text) <= len(marker) + 1:
@@ -153,7 +153,7 @@ class PageReading:
         )
         if hangs or round(line.second_x) in self._habits.hanging:
             return marker
-        same = _BULLET if bullet else _ORDER
+        same = found.re
         for other in (*self.lines[max(0, place - 12) : place], *self.lines[place + 1 : place + 13]):
             if abs(other.second_x - line.second_x) <= 1.5 and other.second_x > other.x0 + 1 and same.match(other.text):
                 return marker

@@ -4,6 +4,7 @@ Terms of definitions, signatures, options and fields, labels of admonitions, cap
 what follows hangs on; targets and titles are anchors. Markup is removed, code stays verbatim.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ from docutils import nodes
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, unwrapped
 from tools.parsers.plain import decode
-from tools.parsers.sphinx_directives import Labelled
+from tools.parsers.sphinx_directives import Labelled, Program
 from tools.parsers.sphinx_markup import read_tree
 
 _MOST_SUBSTITUTED = 200  # characters
@@ -54,6 +55,7 @@ class _Reader:
     def __init__(self, tree: nodes.document) -> None:
         self.text = CanonicalText()
         self._anchor = ""
+        self._program = ""  # of the options to come
         self._target = ""  # names the next block
         self._tight = False
         self._last_sign = ""  # of the block before
@@ -69,13 +71,15 @@ class _Reader:
         lead: int | None = None
         siblings = parent.children
         for at, node in enumerate(siblings):
+            if isinstance(node, Program):
+                self._program = "" if node["name"] == "None" else node["name"]
             if isinstance(node, (nodes.comment, nodes.substitution_definition)):
                 continue
             if isinstance(node, nodes.target):
                 self._target = _target_of(node) or self._target
                 continue
             if isinstance(node, Labelled) and _marks_title(siblings, at):
-                self._target = self._target or _anchor_of(node)
+                self._target = self._target or self._anchor_of(node)
                 continue
             read = getattr(self, f"_{type(node).__name__}", None)
             if read is not None:
@@ -119,9 +123,11 @@ class _Reader:
         return None
 
     def _literal_block(self, node: Any, around: _Around, lead: int | None) -> int | None:
+        above = self._anchor
         self._target = self._target or node.get("anchor", "")
         caption = self._put("caption", node.get("caption", ""), around, lead)
         self._put("code", node.astext(), around, lead, caption, tight=caption is not None)
+        self._anchor = above if node.get("anchor") else self._anchor
         return lead  # further code may be introduced by the same sentence
 
     _doctest_block = _literal_block
@@ -201,8 +207,24 @@ class _Reader:
         if node["kind"] == "quote":
             self.blocks(node, replace(around, quoted=True))
         else:
-            self._target = self._target or (_anchor_of(node) if node["kind"] == "term" else node["anchor"])
+            above = self._anchor
+            self._target = self._target or (self._anchor_of(node) if node["kind"] == "term" else node["anchor"])
             self._described(node["lines"], node, around, node["kind"])
+            if node.children or _is_listed(node):  # else it is told of by what comes after it
+                self._anchor = above
+
+    def _anchor_of(self, node: Labelled) -> str:
+        """Return the id that Sphinx gives to a described object, or nearly so."""
+        domain, _, kind = node["directive"].rpartition(":")
+        first = node["lines"][0] if node["lines"] else ""
+        name = first.partition("(")[0].split(" ")[-1]
+        if node["anchor"] or kind in ("glossary",):
+            return node["anchor"] or nodes.make_id(f"term-{name}")
+        if domain == "py" or kind in _PYTHON or kind.startswith("auto"):
+            return str(name)
+        if kind in ("option", "cmdoption"):
+            return _anchor_of_option(first, self._program)
+        return nodes.make_id(f"{kind}-{name}")
 
     def _figure(self, node: Any, around: _Around, lead: int | None) -> None:
         heads = [
@@ -334,15 +356,16 @@ def _target_of(node: Any) -> str:
     return "" if "refuri" in node or not node["names"] else nodes.make_id(node["names"][0])
 
 
-def _anchor_of(node: Labelled) -> str:
-    """Return the id that Sphinx gives to a described object, or nearly so."""
-    domain, _, kind = node["directive"].rpartition(":")
-    name = node["lines"][0].partition("(")[0].split(" ")[-1] if node["lines"] else ""
-    if node["anchor"] or kind in ("glossary",):
-        return node["anchor"] or nodes.make_id(f"term-{name}")
-    if domain == "py" or kind in _PYTHON or kind.startswith("auto"):
-        return str(name)
-    return nodes.make_id(f"{'cmdoption' if kind == 'option' else kind}-{name}")
+_OPTION_NAME = re.compile(r"(?:/|--|-|\+)?[^\s=,\[]+")
+
+
+def _anchor_of_option(signature: str, program: str) -> str:
+    """Return the id of an option by its first name: ``cmdoption-v`` of "-v, --verbose", of a program with its name."""
+    found = _OPTION_NAME.match(signature.strip())
+    name = found[0] if found else signature
+    argument = "" if name.startswith(("-", "/", "+")) else "arg"
+    words = " ".join(each for each in ("cmdoption", program, argument, name) if each)
+    return re.sub(r"[^A-Za-z0-9._]+", "-", words).strip("-")
 
 
 def _titles_of_labels(tree: nodes.document) -> dict[str, str]:

@@ -20,6 +20,10 @@ class Labelled(nodes.General, nodes.Element):
     """A body under lines that say what it is: ``kind`` is term, label, caption or quote, ``lines`` are its lines."""
 
 
+class Program(nodes.comment):
+    """The program that the options after it belong to, which is shown nowhere."""
+
+
 def as_plain(lines: Iterable[str]) -> list[nodes.Node]:
     """Return lines as paragraphs without any markup."""
     paragraphs = re.split(r"\n(?:[ \t]*\n)+", "\n".join(lines))
@@ -224,6 +228,10 @@ def _list_table(state: Any, found: Directive) -> list[Any]:
     return _table(state, found, rows, _number(found, "header-rows"))
 
 
+def _program(state: Any, found: Directive) -> list[Any]:
+    return [Program("", name=found.argument)]
+
+
 _DELIMITERS = {"tab": "\t", "space": " "}
 
 
@@ -260,6 +268,7 @@ _SPECIAL: dict[str, Callable[[Any, Directive], list[Any]]] = {
     "glossary": _glossary,
     "image": _image,
     "list-table": _list_table,
+    "program": _program,
     "replace": _replace,
     "role": _role,
     "rubric": _rubric,

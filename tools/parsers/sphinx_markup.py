@@ -244,13 +244,16 @@ class _State(_Base):
         """Take a very long line of options for text: to split it takes quadratic time."""
         if len(match[0]) > _LONGEST_WORD:
             raise statemachine.TransitionCorrection("text")
-        return super().option_marker(match, context, next_state)  # type: ignore[no-untyped-call]
+        read: Any = super().option_marker  # docutils' stubs leave it untyped
+        return read(match, context, next_state)
 
     def grid_table_top(self, match: Any, context: Any, next_state: Any) -> Any:
-        return self.table_top(match, context, next_state, self.isolate_grid_table, _GridTable)  # type: ignore[no-untyped-call]
+        read: Any = self.table_top  # docutils' stubs leave it untyped
+        return read(match, context, next_state, self.isolate_grid_table, _GridTable)
 
     def simple_table_top(self, match: Any, context: Any, next_state: Any) -> Any:
-        return self.table_top(match, context, next_state, self.isolate_simple_table, _SimpleTable)  # type: ignore[no-untyped-call]
+        read: Any = self.table_top
+        return read(match, context, next_state, self.isolate_simple_table, _SimpleTable)
 
     def directive(self, match: re.Match[str], **presets: Any) -> tuple[list[Any], bool]:
         """Read a directive, whatever its name."""

@@ -7,7 +7,7 @@ files that dpkg installs" stay questions for the contents. The patterns are in `
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import count
 
 from graph.evidence import LibraryQuestion
+from graph.state import Turn
 from tools.rules.small_talk_rules import without_courtesies
 
 LONGEST = 200  # characters
@@ -68,16 +69,32 @@ _END = re.compile(r"[\s?？.。!！…]+$|(?<=[\u3400-\u9fff])[吗呢啊呀][\s?
 _SPACES_IN_CHINESE = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
 
 
-def library_question(question: str, last: str | None = None, *, alone: bool = True) -> LibraryQuestion | None:
+def after_listing(turns: Sequence[Turn]) -> bool:
+    """Return whether the last turn was answered from the catalogue.
+
+    A turn that does not say so, of a client's history or of an older release, is told by its question and those before.
+    """
+    listed = False
+    for at, turn in enumerate(turns):
+        known = turn.get("from_catalogue")
+        listed = (
+            known
+            if known is not None
+            else (library_question(turn["question"], after_listing=listed, alone=at == 0) is not None)
+        )
+    return listed
+
+
+def library_question(question: str, *, after_listing: bool = False, alone: bool = True) -> LibraryQuestion | None:
     """Return what a question asks about the library itself, None if it asks about the contents of documents.
 
-    ``last`` is the question before; one about the library may be followed up ("And which of them changed last?").
-    ``alone`` is False where a conversation or a selection is in view, which "What changed last week?" may be about.
+    A question that the catalogue has answered may be followed up ("And which of them changed last?"): that is one
+    ``after_listing``. ``alone`` is False where a conversation or a selection is in view, which "What changed last
+    week?" may be about.
     """
     line = _line(question)
     if line is None:
         return None
-    after_listing = last is not None and library_question(last) is not None
     for pattern in _patterns():
         applies = pattern.applies(alone=alone, after_listing=after_listing)
         if applies and (found := pattern.found.fullmatch(line)):
