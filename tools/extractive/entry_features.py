@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from graph.evidence import ContextRole, Segment
+from graph.evidence import ContextRole, Segment, nearest_heading
 from text.normal_forms import fold_case
 from text.terms import code_names
 from text.words import QuestionTerms, comparable_text
@@ -156,8 +156,7 @@ def _joined(one: CandidateSentence, roles: tuple[ContextRole, ...]) -> str:
 
 
 def _nearest_heading(one: CandidateSentence, segments: Sequence[Segment]) -> str:
-    own = next((each.text for each in reversed(one.entry.context) if each.role == "heading"), None)
-    return own if own is not None else segments[one.segment].heading.rpartition(" > ")[2]
+    return nearest_heading(one.entry.context) or segments[one.segment].heading.rpartition(" > ")[2]
 
 
 def _present(names: Sequence[str], texts: Sequence[str]) -> Bools:

@@ -298,7 +298,7 @@ def _names_nothing_found(question: str, hits: Sequence[Hit]) -> bool:
 
 
 def _around(segment: Segment) -> set[str]:
-    return {each.text for block in segment.blocks for each in block.context}
+    return {each.text for block in segment.blocks for each in block.context if each.kind != "narrows"}
 
 
 def rank_by_part(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> list[RankedSentences]:
