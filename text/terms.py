@@ -37,8 +37,8 @@ _INTERROGATIVES = re.compile(
 
 
 _CODE_NAME = re.compile(
-    r"(?<![\w-])--?[a-z][\w]*(?:[.:=-]+\w+)*"  # an option with its dashes
-    r"|(?<!\w)[^\W\d_]\w*(?:(?:\.|::|->|-)\w+)+|(?<!\w)\w*[^\W_]_+\w+|(?<![\w.])\d+(?:\.\d+)+"
+    r"(?<![\w-])--?[a-z]\w*+(?:[.:=-]++\w++)*+"  # an option with its dashes
+    r"|(?<!\w)(?:[^\W\d_]\w*+(?:(?:\.|::|->|-)\w++)++|_*+[^\W_]++_\w++)|(?<![\w.])\d++(?:\.\d++)++"
 )
 
 
