@@ -80,9 +80,13 @@ def weigh_segment(text: str, *, title: str = "", heading: str = "", named: str =
     """
     counts: Counter[int] = Counter()
     length, unspaced = _count(text, counts)
-    for field in (heading, named, around):
+    for field in (named, around):
         if field:
             length += _count(field, counts)[0]
+    if heading:
+        ids, heading_length = _count_short(heading)
+        length += heading_length
+        counts.update(ids)
     if title:
         ids, title_length = _count_short(title)
         length += TITLE_COUNT * title_length
@@ -194,7 +198,9 @@ def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     if not text.isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])
-    return sum([len(entry.main) for entry in entries]), any([entry.unspaced for entry in entries])
+    if not any([entry.unspaced for entry in entries]):
+        return len(entries), False  # each has one main term
+    return sum([len(entry.main) for entry in entries]), True
 
 
 @lru_cache(maxsize=1024)

@@ -90,6 +90,7 @@ def test_tokens_are_counted_text_by_text(texts: list[str]) -> None:
         "",
         "渡船 要 chờ đợi",
         "渡船要等待。한국어 カナ",
+        "a word of " + "very" * 20 + "\nlength 渡船" + "长" * 40,
         "a\ufffd\ufffd\ufffd b\u00a0c\td\x00",
         "=" * 500,
     ],

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SPACE_MARK = "\u2581"  # how the tokenizer writes a space
 ALONE = "\u2e80-\u9fff\uac00-\ud7ff"  # ideographs, kana, Hangul: each is a token of its own, or several
-MOST_CHARACTERS = 400_000  # of the remembered pieces, some ten megabytes
+MOST_CHARACTERS = 1_000_000  # of the remembered words and pieces: some twenty megabytes
+LONGEST_WORD = 32  # longer ones are seldom met again
 
 _PIECE = re.compile(f"{SPACE_MARK}++[^{SPACE_MARK}\n{ALONE}]*+|[^{SPACE_MARK}\n{ALONE}]++|[\n{ALONE}]")
 _MARK = re.compile(r"<(?:s|/s|unk)>")  # the tokenizer reads these as one token, wherever they stand
@@ -32,7 +33,8 @@ class WordTokens:
     def __init__(self, tokenizer: "Tokenizer") -> None:
         self.tokenizer = tokenizer
         self._model = tokenizer.model
-        self._known: dict[str, bytes] = {}
+        self._words: dict[str, bytes] = {}  # the ids of words with the space before them, two bytes each
+        self._pieces: dict[str, bytes] = {}  # of pieces as the tokenizer writes them
         self._characters = 0
 
     def ids(self, texts: Sequence[str]) -> list[Ids]:
@@ -44,18 +46,36 @@ class WordTokens:
         return [len(row) // 2 for row in self._rows(texts)]
 
     def _rows(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the ids of each text, two bytes each."""
         if self._characters > MOST_CHARACTERS:
-            self._known, self._characters = {}, 0
-        known = self._known
-        cut = [_PIECE.findall(SPACE_MARK + text.replace(" ", SPACE_MARK)) if text else [] for text in texts]
-        if new := {piece for pieces in cut for piece in pieces if piece not in known}:
-            known.update(
-                (piece, array("H", [token.id for token in self._model.tokenize(piece)]).tobytes()) for piece in new
-            )
-            self._characters += sum(map(len, new))
-        rows = [b"".join([known[piece] for piece in pieces]) for pieces in cut]
-        for place, text in enumerate(texts):
-            if "<" in text and _MARK.search(text):
-                rows[place] = array("H", self.tokenizer.encode(text, add_special_tokens=False).ids).tobytes()
-        return rows
+            self._words, self._pieces, self._characters = {}, {}, 0
+        known, pieces = self._words, self._pieces
+        return [self._row(text, known, pieces) if text else b"" for text in texts]
+
+    def _row(self, text: str, known: dict[str, bytes], pieces: dict[str, bytes]) -> bytes:
+        if "<" in text and _MARK.search(text):
+            return array("H", self.tokenizer.encode(text, add_special_tokens=False).ids).tobytes()
+        words = text.split(" ")
+        if "" in words or SPACE_MARK in text:  # several spaces have tokens of their own
+            return self._joined(SPACE_MARK + text.replace(" ", SPACE_MARK), pieces)
+        try:
+            return b"".join([known[word] for word in words])
+        except KeyError:
+            return b"".join([known.get(word) or self._read_word(word, known, pieces) for word in words])
+
+    def _read_word(self, word: str, known: dict[str, bytes], pieces: dict[str, bytes]) -> bytes:
+        row = self._joined(SPACE_MARK + word, pieces)
+        if len(word) <= LONGEST_WORD:
+            known[word] = row
+            self._characters += len(word)
+        return row
+
+    def _joined(self, marked: str, pieces: dict[str, bytes]) -> bytes:
+        """Return the ids of a text whose spaces are marked."""
+        return b"".join([pieces.get(piece) or self._read_piece(piece, pieces) for piece in _PIECE.findall(marked)])
+
+    def _read_piece(self, piece: str, pieces: dict[str, bytes]) -> bytes:
+        row = array("H", [token.id for token in self._model.tokenize(piece)]).tobytes()
+        if len(piece) <= LONGEST_WORD:
+            pieces[piece] = row
+            self._characters += len(piece)
+        return row
