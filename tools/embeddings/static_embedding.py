@@ -39,6 +39,7 @@ class StaticEmbedder:
     def __init__(self, words: WordTokens, weights: NDArray[np.float32]) -> None:
         self._words = words
         self._weights = weights
+        self._ones = np.ones(512, np.float32)
         self.dimension = weights.shape[1]
         self.model = f"wordllama-{CONFIG}-{self.dimension}"
 
@@ -93,12 +94,12 @@ class StaticEmbedder:
 
     def tokens(self, text: str) -> Ids:
         """Return a text's token ids."""
-        [ids] = self._words.ids([text])
-        return ids
+        return self._words.ids_of(text)
 
     def summed_tokens(self, tokens: Ids) -> NDArray[np.float32]:
         """Add up the vectors of tokens."""
-        summed: NDArray[np.float32] = np.ones(len(tokens), np.float32) @ self._weights.take(tokens, axis=0, mode="clip")
+        ones = self._ones[: len(tokens)] if len(tokens) <= len(self._ones) else np.ones(len(tokens), np.float32)
+        summed: NDArray[np.float32] = ones @ self._weights.take(tokens, axis=0, mode="clip")
         return summed
 
     def pooled_tokens(self, texts: Sequence[Ids]) -> NDArray[np.float32]:

@@ -41,6 +41,10 @@ class WordTokens:
         """Return each text's token ids; an empty text has none. Takes time linear in the texts."""
         return [np.frombuffer(row, np.uint16) for row in self._rows(texts)]
 
+    def ids_of(self, text: str) -> Ids:
+        """Return one text's token ids."""
+        return np.frombuffer(self._rows((text,))[0], np.uint16)
+
     def counts(self, texts: Sequence[str]) -> list[int]:
         """Return each text's number of tokens."""
         return [len(row) // 2 for row in self._rows(texts)]
