@@ -195,7 +195,7 @@ def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
     counts.update([_hash("!" + name) for name in code_names(folded)])
-    if not text.isascii():
+    if not "".join(words).isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])
     if not any([entry.unspaced for entry in entries]):

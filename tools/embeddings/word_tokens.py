@@ -64,22 +64,24 @@ class WordTokens:
         try:
             return b"".join([known[word] for word in words])
         except KeyError:
-            return b"".join([known.get(word) or self._read_word(word, known, pieces) for word in words])
-
-    def _read_word(self, word: str, known: dict[str, bytes], pieces: dict[str, bytes]) -> bytes:
-        row = self._joined(SPACE_MARK + word, pieces)
-        if len(word) <= LONGEST_WORD:
-            known[word] = row
-            self._characters += len(word)
-        return row
+            new = {word: self._joined(SPACE_MARK + word, pieces) for word in set(words).difference(known)}
+            self._keep(new, known)
+            return b"".join([new[word] if word in new else known[word] for word in words])
 
     def _joined(self, marked: str, pieces: dict[str, bytes]) -> bytes:
         """Return the ids of a text whose spaces are marked."""
-        return b"".join([pieces.get(piece) or self._read_piece(piece, pieces) for piece in _PIECE.findall(marked)])
+        found = _PIECE.findall(marked)
+        try:
+            return b"".join([pieces[piece] for piece in found])
+        except KeyError:
+            new = {piece: self._tokenized(piece) for piece in set(found).difference(pieces)}
+            self._keep(new, pieces)
+            return b"".join([new[piece] if piece in new else pieces[piece] for piece in found])
 
-    def _read_piece(self, piece: str, pieces: dict[str, bytes]) -> bytes:
-        row = array("H", [token.id for token in self._model.tokenize(piece)]).tobytes()
-        if len(piece) <= LONGEST_WORD:
-            pieces[piece] = row
-            self._characters += len(piece)
-        return row
+    def _tokenized(self, piece: str) -> bytes:
+        return array("H", [token.id for token in self._model.tokenize(piece)]).tobytes()
+
+    def _keep(self, new: dict[str, bytes], known: dict[str, bytes]) -> None:
+        short = {text: row for text, row in new.items() if len(text) <= LONGEST_WORD}
+        known.update(short)
+        self._characters += sum(map(len, short))
