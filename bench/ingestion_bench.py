@@ -3,6 +3,7 @@
 Seconds are those of the caller; CPU is what this process used, threads included and PostgreSQL not.
 """
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from tools.settings import Settings
 SEED = 15
 PAGES = 250  # of each format, some 4,000 segments
 WARMING = 10
+NEW_OBJECTS = 10_000  # between two collections, as `citewell ingest` sets it
 LEAST = 1500  # segments a second
 PDF_PAGES = 1000
 MOST_PDF_SECONDS = 25
@@ -40,6 +42,8 @@ async def run(folder: Path) -> list[Figure]:
     """Ingest pages of each format into a new library, then this manual, the manuals of a path, and a PDF."""
     from_ = Sentences(SEED)
     figures: list[Figure] = []
+    gc.collect()
+    gc.set_threshold(NEW_OBJECTS)
     async with open_library(Settings(data_dir=folder)) as library:
         made: dict[str, tuple[str, Callable[[Sentences], str]]] = {
             "Markdown": (".md", markdown_page),
