@@ -1,5 +1,8 @@
 """citewell ingest: add files and folders to the library."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +15,8 @@ from cli.options import AsJson, UserName, WorkspaceName
 if TYPE_CHECKING:
     from graph.evidence import Identity
     from tools.library.ingestion import Ingestor, Report
+
+NEW_OBJECTS = 10_000  # between two collections of garbage
 
 Paths = Annotated[
     list[Path],
@@ -46,12 +51,24 @@ async def _ingest(
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         await storage.workspaces.ensure(settings.workspace)
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
-        reports = await ingest_shown(ingestor, identity_of(settings), paths, owner=owner, space=space)
+        with _collecting_less():
+            reports = await ingest_shown(ingestor, identity_of(settings), paths, owner=owner, space=space)
     if as_json:
         print_json(as_document(reports))
     else:
         _show(reports)
     return Exit.REFUSED if any(report.status == "refused" for report in reports) else Exit.OK
+
+
+@contextmanager
+def _collecting_less() -> Iterator[None]:
+    """Collect garbage less often: reading makes many small objects that live until their batch is stored."""
+    before = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 async def ingest_shown(

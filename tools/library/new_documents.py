@@ -6,8 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -16,7 +17,7 @@ from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, parse
-from tools.parsers.canonical_text import storable
+from tools.parsers.canonical_text import Block, storable
 
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
@@ -188,13 +189,16 @@ def _checked_metadata(metadata: Any) -> dict[str, Any]:
     return restored
 
 
+_BLOCK_FIELDS = attrgetter(*(each.name for each in fields(Block)))
+
+
 def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
     """Hash all inputs of segmenting: text, blocks, segment size, and the title, which is indexed in every segment."""
     digest = hashlib.sha256()
     for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
         digest.update(b"%d:" % len(part) + part)
     for block in parsed.blocks:
-        digest.update(repr(astuple(block)).encode())
+        digest.update(repr(_BLOCK_FIELDS(block)).encode())
     return digest.hexdigest()
 
 
