@@ -87,7 +87,18 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     configured = "log_level" in settings.model_fields_set
     level = settings.log_level.upper() if configured else "WARNING"  # a command that succeeds logs nothing
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    _tell_library_in_place(settings)
     return settings
+
+
+def _tell_library_in_place(settings: "Settings") -> None:
+    """Say that the working folder's own library is used: from another folder, the same command uses another one."""
+    from tools.storage.data_folder import is_in_place
+
+    chosen = settings.database_url is not None or "data_dir" in settings.model_fields_set
+    if not chosen and is_in_place(settings.data_dir):
+        message = f"Using the library in {settings.data_dir}, since it exists; CITEWELL_DATA_DIR names another."
+        progress_console().print(message, style="dim", soft_wrap=True)
 
 
 @asynccontextmanager
