@@ -220,6 +220,8 @@ export const en = {
   },
   sessions: {
     label: "Sessions",
+    workspaces: "Workspaces",
+    workspace: (/** @type {string} */ name) => `Workspace: ${name}`,
     open: "Show the sessions",
     begin: "New session",
     untitled: "Untitled session",

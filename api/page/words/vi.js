@@ -213,6 +213,8 @@ export const vi = {
   },
   sessions: {
     label: "Phiên",
+    workspaces: "Không gian làm việc",
+    workspace: (/** @type {string} */ name) => `Không gian làm việc: ${name}`,
     open: "Hiện các phiên",
     begin: "Phiên mới",
     untitled: "Phiên chưa có tên",

@@ -207,6 +207,8 @@ export const zh = {
   },
   sessions: {
     label: "会话",
+    workspaces: "工作区",
+    workspace: (/** @type {string} */ name) => `工作区：${name}`,
     open: "显示会话",
     begin: "新会话",
     untitled: "未命名会话",
