@@ -7,6 +7,7 @@ import asyncio
 import io
 import logging
 import os
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -148,6 +149,17 @@ class Storage:
 
     database: "Database"
     workspaces: "Workspaces"
+
+
+async def tell_empty_library(storage: Storage, settings: "Settings") -> None:
+    """Say on stderr that the workspace holds no document that the user may read, if so, and how to add some."""
+    from tools.library.catalogue import Documents
+
+    documents = Documents(storage.database, storage.workspaces)
+    if not (await documents.list(identity_of(settings), limit=1)).documents:
+        named = "" if settings.workspace == "default" else f" --workspace {shlex.quote(settings.workspace)}"
+        message = f"The library is empty. Add documents with: citewell ingest FOLDER{named}"
+        progress_console().print(message, soft_wrap=True)
 
 
 def identity_of(settings: "Settings") -> Identity:

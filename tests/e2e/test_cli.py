@@ -289,6 +289,18 @@ def test_a_library_in_the_working_folder_is_used_and_said(home: Home) -> None:
     assert home.citewell("workspaces", "list").err == ""
 
 
+def test_an_empty_library_says_how_to_fill_it(home: Home) -> None:
+    assert home.citewell("workspaces", "create", "empty shelf").code == Exit.OK
+    hint = "The library is empty. Add documents with: citewell ingest FOLDER --workspace 'empty shelf'\n"
+    for command in (["documents", "list"], ["search", "kiln"]):
+        people = home.citewell(*command, "-w", "empty shelf")
+        programs = home.citewell(*command, "-w", "empty shelf", "--json")
+        assert (people.code, people.err, programs.err) == (Exit.OK, hint, hint)
+    asked = home.citewell("ask", "How hot is the kiln?", "-w", "empty shelf", "--json")
+    assert (asked.code, asked.json["stop_reason"]) == (Exit.ABSTAINED, "library_empty")
+    assert "`citewell ingest FOLDER`" in asked.json["answer"]
+
+
 def test_migrate_and_reindex_say_what_they_did(home: Home, kiln: str) -> None:
     assert home.citewell("migrate", "--json").json == {"applied": []}
     assert home.citewell("reindex", "--json").json["segments"] >= 1

@@ -73,6 +73,7 @@ export const en = {
       no_retrieval_needed: "Answered directly, without your documents.",
       answered_from_catalogue: "Answered from your library's catalogue: its documents, their names and dates.",
       not_in_library: "Your sources hold no answer, so the model answered from its own knowledge, unchecked.",
+      library_empty: "Your library holds no documents yet.",
       nothing_found: "The search found nothing.",
       search_failed: "The web could not be searched, and nothing else was found.",
       nothing_relevant: "What was found has no bearing on the question.",

@@ -71,6 +71,7 @@ export const vi = {
       no_retrieval_needed: "Trả lời trực tiếp, không dùng tài liệu của bạn.",
       answered_from_catalogue: "Trả lời từ danh mục của thư viện: các tài liệu, tên và ngày.",
       not_in_library: "Nguồn của bạn không có câu trả lời, nên mô hình trả lời theo kiến thức riêng, chưa được kiểm chứng.",
+      library_empty: "Thư viện của bạn chưa có tài liệu nào.",
       nothing_found: "Tìm kiếm không cho kết quả nào.",
       search_failed: "Không tìm kiếm được trên web, và không tìm thấy gì khác.",
       nothing_relevant: "Những gì tìm thấy không liên quan đến câu hỏi.",

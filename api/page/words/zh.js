@@ -71,6 +71,7 @@ export const zh = {
       no_retrieval_needed: "直接作答，没有用到您的文档。",
       answered_from_catalogue: "根据资料库的目录作答：其中的文档、名称和日期。",
       not_in_library: "来源中没有答案，因此由模型凭自身知识作答，未经核查。",
+      library_empty: "您的资料库中还没有文档。",
       nothing_found: "没有搜到任何内容。",
       search_failed: "未能搜索网络，也没有找到其他内容。",
       nothing_relevant: "搜到的内容与问题无关。",
