@@ -56,6 +56,20 @@ async def test_sessions_and_library_follow_the_chosen_workspace(
     await expect(page.get_by_role("button", name="Ferry times")).to_have_count(0)
 
 
+async def test_a_question_to_an_empty_library_leads_to_the_library(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    await extractive_site.citewell.library.workspaces.create("Empty shelf")
+    page = await chromium_page(extractive_site.url)
+    await choose(page, "default", "Empty shelf")
+    await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
+    await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Your library holds no documents yet.").first).to_be_visible()
+    await page.get_by_role("button", name="Open the library").click()
+    await expect(page.get_by_role("dialog", name="Library")).to_be_visible()
+
+
 async def test_a_remembered_workspace_that_is_gone_is_forgotten(chromium_page: Visits, extractive_site: Site) -> None:
     page = await chromium_page(extractive_site.url, faults=("status of 404",))
     await page.evaluate("localStorage.setItem('citewell.workspace', sessionStorage['citewell.workspace'] = 'gone')")

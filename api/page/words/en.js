@@ -33,7 +33,7 @@ export const en = {
     label: "Conversation",
     lead: "Ask, and check every claim against the very words it comes from.",
     begin: "Begin with a document",
-    nothing: "Your library is empty. Bring in a document, and ask about it.",
+    nothing: "Your library is empty. Bring in a document, or a folder with `citewell ingest FOLDER`, and ask about it.",
     library: "Open the library",
     loading: "Opening the session…",
     earlier: "Show earlier messages",
