@@ -94,6 +94,16 @@ def test_a_question_is_answered_inside_it(image: Stage) -> None:
 
 @as_root
 @pytest.mark.timeout(600)
+def test_without_a_setting_an_ordinary_user_has_the_library_at_home(image: Stage) -> None:
+    image.run(["mkdir", "/tmp/a home"])
+    unset = ["env", "--unset=CITEWELL_DATA_DIR", "HOME=/tmp/a home"]
+    looked = json.loads(image.run([*unset, "citewell", "doctor", "--json"]).stdout)
+    (database,) = (check for check in looked["checks"] if check["name"] == "database")
+    assert (database["ok"], database["facts"]["folder"]) == (True, "/tmp/a home/.local/share/citewell/postgres")
+
+
+@as_root
+@pytest.mark.timeout(600)
 def test_nothing_that_it_runs_can_be_changed_by_its_user(image: Stage) -> None:
     writable = image.run(["find", "/opt", "/etc", "-writable", "-not", "-type", "l"])
     assert writable.stdout == ""

@@ -3,6 +3,7 @@
 from playwright.async_api import Page, expect
 
 from graph.evidence import Identity
+from tests.page.axe import WIDE, accessible
 from tests.page.browsing import Visits
 from tests.page.sites import Site
 from tools.library.new_documents import NewDocument
@@ -63,6 +64,11 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     page = await chromium_page(extractive_site.url)
     await choose(page, "default", "Empty shelf")
     await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
+    await accessible(page, "an empty workspace")
+    await page.get_by_role("button", name="Workspace: Empty shelf").click()
+    await accessible(page, "the list of workspaces", [WIDE])
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="Workspace: Empty shelf")).to_be_focused()
     await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("Your library holds no documents yet.").first).to_be_visible()
