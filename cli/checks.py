@@ -23,6 +23,7 @@ from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, UNUSED, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors
+from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
 
 log = logging.getLogger("citewell.cli")
@@ -59,10 +60,12 @@ async def check_database(settings: Settings) -> Check:
         return failed("database", error)
     kind = "embedded" if settings.database_url is None else "server"
     facts: dict[str, object] = {"kind": kind, "postgresql": server, "pgvector": pgvector, "pending": waiting}
+    if kind == "embedded":
+        facts["folder"] = str(locate_data_folder(settings.data_dir, unprivileged_user(settings.postgres_user)))
     if waiting:
         detail = f"PostgreSQL {server} responds, but lacks migrations: {', '.join(waiting)}"
         return Check("database", False, detail, "Run `citewell migrate`.", Exit.CONFIGURATION, facts)
-    where = f"embedded in {settings.data_dir}" if kind == "embedded" else "your own server"
+    where = f"embedded in {facts['folder']}" if kind == "embedded" else "your own server"
     return Check("database", True, f"PostgreSQL {server} with pgvector {pgvector}, {where}", facts=facts)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
+from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for, tell_empty_library
 from cli.console import print_json, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
@@ -84,6 +84,8 @@ async def _list(
         page = await _documents(storage).list(
             identity_of(settings), limit=limit, cursor=cursor, space=space, title=title
         )
+        if not page.documents:
+            await tell_empty_library(storage, settings)
     if as_json:
         print_json({"documents": page.documents, "next_cursor": page.next_cursor})
         return Exit.OK

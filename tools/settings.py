@@ -26,6 +26,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from graph.errors import ConfigurationError
 from graph.evidence import AnswerFrom, Effort, Release
+from tools.storage.data_folder import default_data_dir
 
 EXTRACTIVE = "extractive"
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
@@ -268,7 +269,7 @@ class Settings(BaseSettings):
     )
 
     database_url: SecretStr | None = None
-    data_dir: Path = Path(".citewell")
+    data_dir: Path = Field(default_factory=default_data_dir)
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0

@@ -135,6 +135,7 @@ ID_CITATIONS = [
 ]
 SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
 OPENAI = [
+    apart("GET", "/api/workspaces", silent=True),
     public("GET", "/api/graph"),
     public("GET", "/v1/models"),
     public("GET", "/v1/models/{model}"),

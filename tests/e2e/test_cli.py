@@ -273,7 +273,32 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     people = home.citewell("doctor", **named).out
     assert "✓ database" in people
     assert "✗ model gone" in people
-    assert "data_dir\t.citewell\t\tdefault" in people
+    assert "data_dir\t.citewell\tCITEWELL_DATA_DIR\tenvironment" in people
+    (database,) = (check for check in done.json["checks"] if check["name"] == "database")
+    assert database["facts"]["folder"] == str(home.folder / ".citewell" / "postgres")
+    assert database["facts"]["folder"] in database["detail"]
+
+
+def test_a_library_in_the_working_folder_is_used_and_said(home: Home) -> None:
+    """Without a setting the data folder is the user's own, but a library that is already here is not left behind."""
+    unset = {name: value for name, value in home.environment.items() if name != "CITEWELL_DATA_DIR"}
+    found = Home(home.folder, unset).citewell("workspaces", "list", "--json")
+    said = f"Using the library in {home.folder / '.citewell'}, since it exists; CITEWELL_DATA_DIR names another.\n"
+    assert (found.code, found.err) == (Exit.OK, said)
+    assert found.json == home.citewell("workspaces", "list", "--json").json
+    assert home.citewell("workspaces", "list").err == ""
+
+
+def test_an_empty_library_says_how_to_fill_it(home: Home) -> None:
+    assert home.citewell("workspaces", "create", "empty shelf").code == Exit.OK
+    hint = "The library is empty. Add documents with: citewell ingest FOLDER --workspace 'empty shelf'\n"
+    for command in (["documents", "list"], ["search", "kiln"]):
+        people = home.citewell(*command, "-w", "empty shelf")
+        programs = home.citewell(*command, "-w", "empty shelf", "--json")
+        assert (people.code, people.err, programs.err) == (Exit.OK, hint, hint)
+    asked = home.citewell("ask", "How hot is the kiln?", "-w", "empty shelf", "--json")
+    assert (asked.code, asked.json["stop_reason"]) == (Exit.ABSTAINED, "library_empty")
+    assert "`citewell ingest FOLDER`" in asked.json["answer"]
 
 
 def test_migrate_and_reindex_say_what_they_did(home: Home, kiln: str) -> None:
