@@ -170,7 +170,8 @@ class TerminalRun:
     def _section_revised(self, event: events.SectionRevised) -> None:
         number = event.section_index + 1
         self._count_verdicts(event.section_index, event.claims)
-        self._remark(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
+        withdrawn = "told with the source that contradicts it" if event.moved else "withdrawn"
+        self._remark(f"section {number} now reads:" if event.text else f"section {number} {withdrawn}")
         if event.text:
             self._flow = Flow(self._answer, wrap=self._wrap)
             self._flow.write(event.text)
