@@ -410,6 +410,7 @@ class CheckedAnswer:
         return ClaimRow(**row, twin=True) if claim.twin else row
 
 
+_MARKS = re.compile(r"([“„«「]\s?)\{claims\}(\s?[”“»」])")  # the quotation marks of a language
 _EMPTY_LINE = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*$\n?")
 
 
@@ -472,6 +473,8 @@ def correction(failed: Sequence[Claim], before: str, claims: Sequence[Claim], la
     are put in the place of what failed.
     """
     lines = prompts.lines(language)
-    quoted = "”, “".join(" ".join(claim["text"].split()) for claim in failed)
+    marks = _MARKS.search(lines.withdrawn)
+    between = f"{marks[2]}, {marks[1]}" if marks else ", "
+    quoted = between.join(" ".join(claim["text"].split()) for claim in failed)
     new = [claim["text"] for claim in claims if claim["verdict"] == "supported" and claim["text"] not in before]
     return lines.corrected.format(claims=quoted, text=" ".join(new)) if new else lines.withdrawn.format(claims=quoted)
