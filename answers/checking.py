@@ -307,7 +307,7 @@ class CheckedAnswer:
         self._replace_claims(index, claims)
         self._remember(index)
         judging = self._enqueue(index)
-        if not self.disputed_claims(index):
+        if not self._is_held(index):
             self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), judging=judging))
 
     def _enqueue(self, index: int) -> bool:
@@ -331,8 +331,17 @@ class CheckedAnswer:
         decided = {row["start"]: row for row in rows}
         self.claims = [decided.get(row["start"], row) if row["section_index"] == index else row for row in self.claims]
         known = self.checked[index : index + 1] == [section_digest(self.sections[index])]
-        if known and not self.disputed_claims(index):
+        if known and not self._is_held(index):
             self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), fallback=failure))
+
+    def _is_held(self, index: int) -> bool:
+        """Whether a section waits for what is said of a disagreement; one with a failed claim is told as it is."""
+        if any(map(has_failed, self.claims_of(index))):
+            self._note_told(index)
+        return bool(self.disputed_claims(index))
+
+    def _note_told(self, index: int) -> None:
+        self.disputes = [_told(row) if row["section_index"] == index else row for row in self.disputes]
 
     def _is_disputed(self, claim: CheckedClaim) -> bool:
         """Whether a claim does nothing but quote a passage which another source contradicts."""
@@ -347,9 +356,9 @@ class CheckedAnswer:
         before = self.sections[index]["text"]
         self.sections[index] = section
         self.claims = self._with_rows(index, claims)
-        others = [row for row in self.disputes if row["section_index"] != index]
-        own = [row for row in self.disputes if row["section_index"] == index] if claims else []
-        self.disputes = [*others, *map(_told, own)]
+        if not claims:
+            self.disputes = [row for row in self.disputes if row["section_index"] != index]
+        self._note_told(index)
         self._remember(index)
         revised = self.cited_claims(index)
         self._emit(

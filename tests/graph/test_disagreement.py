@@ -257,3 +257,14 @@ async def test_dates_of_storing_order_what_has_no_date_of_its_own() -> None:
         f"The sources disagree. One says “{two.text}” (Leave, stored 2026-03-02), "
         f"another “{one.text}” (Leave, stored 2026-03-01)."
     )
+
+
+async def test_a_section_with_a_false_claim_is_told_at_once_and_keeps_its_quote() -> None:
+    draft = quote(f"{MEMO.text} Staff get 20 days of annual leave.", "handbook:0", "memo:0")
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[draft]))
+    state = await session.ask(QUESTION, min_score=0.5)
+    checked, *_ = session.told("section_checked")
+    assert [claim["verdict"] for claim in checked.claims] == ["supported", "contradicted"]
+    assert state.sections[0]["text"] == MEMO.text
+    assert not any(each.moved for each in session.told("section_revised"))
+    assert sent(session).startswith(MEMO.text)
