@@ -333,7 +333,7 @@ def test_a_quote_that_is_told_with_what_contradicts_it_is_not_shown_before(rest:
     )  # fmt: skip
     assert "It opens" not in shown(out)
     assert text in shown(out)
-    assert shown(out).rstrip().endswith("The sources disagree: 7, 8. [?][?]")
+    assert shown(out).rstrip().endswith("The sources disagree: 7, 8. [?] [?]")
 
 
 @pytest.mark.parametrize("width", [34, 60, 100])
