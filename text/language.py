@@ -128,7 +128,8 @@ _COMMON: Mapping[str, frozenset[str]] = {
     "en": word_set(
         """
         the of and to in is are was were what which who whom whose when where why how does do did can could would should
-        for with from this that these it its on at by be been have has had not you i my we they there about a an as
+        for with from this that these it its on at by be been have has had not you i my we they there about a an as no
+        or if any your our
         """
     ),
     "vi": word_set(
