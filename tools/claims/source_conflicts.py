@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from answers.editions import are_editions, names_an_edition
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
@@ -33,14 +34,18 @@ class SourceConflict:
 
 
 def find_disputes(
-    claim: str, quotes: Sequence[str], proving: Sequence[Segment], others: Sources
+    claim: str, quotes: Sequence[str], proving: Sequence[Segment], others: Sources, question: str = ""
 ) -> tuple[Dispute, ...]:
     """Return the sentences of other sources that conflict with a claim or with the quotes that prove it.
 
     ``proving`` are the segments quoted from. Only sentences that share some words with one of these are read, in a long
-    text those that share most. A document that says the same somewhere is no rival: it is a copy, or holds both.
+    text those that share most. A document that says the same somewhere is no rival: it is a copy, or holds both. Nor is
+    another edition than the one that the question names.
     """
-    rivals = [any(same_subject(one, other) for one in proving) for other in others.segments]
+    rivals = [
+        any(same_subject(one, other) and not names_an_edition(question, one.title, other.title) for one in proving)
+        for other in others.segments
+    ]
     if not any(rivals):
         return ()
     texts = list(dict.fromkeys((claim, *quotes)))
@@ -77,12 +82,13 @@ def same_subject(one: Segment, other: Segment) -> bool:
     """Whether two segments can contradict each other, judged by their documents.
 
     Titles are the same but for a word or two where they have as many words and more than half of them in common, place
-    by place: "Visitor guide of the museum, 2024" and "... 2025". Copies of one document are that document.
+    by place: "Askvik ferry line" and "Norholm ferry line" are two things. Editions of one thing, such as the "Visitor
+    guide, 2024" and "..., 2025", can contradict each other. Copies of one document are that document.
     """
     if one.document_id == other.document_id or (one.content_hash and one.content_hash == other.content_hash):
         return False
     ours, theirs = _WORD.findall(one.title.casefold()), _WORD.findall(other.title.casefold())
-    if len(ours) != len(theirs) or ours == theirs:
+    if len(ours) != len(theirs) or ours == theirs or are_editions(one.title, other.title):
         return True
     shared = [mine == yours for mine, yours in zip(ours, theirs, strict=True)].count(True)
     return 2 * shared <= len(ours)
