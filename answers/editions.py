@@ -6,6 +6,7 @@ each of which is right about its own.
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import date
@@ -13,8 +14,9 @@ from itertools import combinations
 
 from text.language import word_set
 from text.normal_forms import fold_case
+from text.scripts import CJK
 
-_WORD = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?!\d)|\w+(?:\.\w+)*")
+_WORD = re.compile(rf"\d{{4}}-\d{{2}}(?:-\d{{2}})?(?!\d)|[{CJK}]+|[^\W{CJK}]+(?:\.[^\W{CJK}]+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DATE = re.compile(r"((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?")
 _VERSION = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})|v(\d{1,4})")
@@ -87,6 +89,15 @@ def names_an_edition(question: str, one: str, other: str) -> bool:
     return any(_is_named(marker, each) for marker in differences for each in named)
 
 
+def tell_the_edition(one: str, other: str, said: str, says: str) -> bool:
+    """Whether two values, said by the documents of two titles, only tell which edition each of these is."""
+    ours, theirs = _words(one), _words(other)
+    if not are_editions(one, other):
+        return False
+    own, rival = set(_words(said)), set(_words(says))
+    return any(ours[at] in own and theirs[at] in rival for at in _places(ours, theirs))
+
+
 def _is_named(marker: _Marker, by: _Marker) -> bool:
     """Whether a marker of a title is the one in a question, which may have less of a date."""
     if marker.kind != by.kind or marker.kind == "month" or marker == _NEW:
@@ -144,7 +155,7 @@ def _places(ours: Sequence[str], theirs: Sequence[str]) -> list[int]:
 
 
 def _words(title: str) -> list[str]:
-    return _WORD.findall(fold_case(title).replace("_", " "))
+    return _WORD.findall(fold_case(unicodedata.normalize("NFKC", title)).replace("_", " "))
 
 
 def _marker(words: Sequence[str], at: int, things: Set[str] = frozenset()) -> _Marker | None:

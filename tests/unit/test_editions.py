@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.editions import are_editions, by_edition, day_of_edition, names_an_edition
+from answers.editions import are_editions, by_edition, day_of_edition, names_an_edition, tell_the_edition
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,16 @@ def test_the_order_holds_whichever_came_first(titles: list[str]) -> None:
 @given(TITLES, TITLES)
 def test_being_editions_is_mutual(one: str, other: str) -> None:
     assert are_editions(one, other) == are_editions(other, one)
+
+
+def test_full_width_digits_within_chinese_name_an_edition() -> None:
+    assert names_an_edition("按照２０２４年的规定，最早能提前几天预约？", "入园须知（2025 年版）", "入园须知（2024 年版）")
+
+
+@pytest.mark.parametrize(
+    ("said", "says", "only_that"),
+    [("31 December 2024", "31 December 2025", True), ("3 days", "7 days", False), ("2025", "2024", False)],
+)
+def test_values_that_only_tell_which_edition_it_is(said: str, says: str, only_that: bool) -> None:
+    assert tell_the_edition("Museum guide 2024", "Museum guide 2025", said, says) == only_that
+    assert not tell_the_edition("Guide to the pool", "Guide to the gym", said, says)
