@@ -277,7 +277,7 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
-    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.35
+    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
     assess_with_model: bool = False
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
