@@ -281,6 +281,7 @@ class Settings(BaseSettings):
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
+    originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
     page_tokens: Annotated[int | None, Field(ge=256)] = None
 
     effort: Effort = "balanced"
@@ -310,6 +311,17 @@ class Settings(BaseSettings):
     def aliases(self) -> Mapping[str, str]:
         """The settings whose value came from another stack's name, with that name."""
         return self._aliases
+
+    @field_validator("originals")
+    @classmethod
+    def _place(cls, value: str) -> str:
+        if not value.strip():
+            return "postgresql"
+        if "://" in value and not re.match(r"s3://[^/\s]+", value):
+            raise ValueError("must be postgresql, off, a folder, or s3://bucket/prefix")
+        if "://" not in value and "/" not in value and value not in ("postgresql", "off"):
+            raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
+        return value.strip()
 
     @field_validator("page_tokens", "answer_from", mode="before")
     @classmethod

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, status
+from fastapi import APIRouter, Path, Query, Request, Response, status
 from fastapi.responses import HTMLResponse
 
 from answers.citations import describe_source
@@ -13,6 +13,7 @@ from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Cursor, Limit, Name, Printable
+from api.original_files import send_original
 from api.problems import problems
 from graph.errors import NotFound
 from graph.evidence import Source
@@ -20,6 +21,7 @@ from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import Document, DocumentPage, RawText
 from tools.library.ingestion import Ingested
+from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = problems(400, 404, 413, 415, 422, 503)
@@ -71,6 +73,39 @@ async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> No
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
+
+
+_FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_ORIGINAL = {
+    200: {"description": "The file, of its own media type.", **_FILE},
+    206: {"description": "The bytes that `Range` names.", **_FILE},
+    304: {"description": "The file is the one that `If-None-Match` names."},
+    **problems(404, 416, 422, 503),
+}
+
+
+@documents_router.get("/api/documents/{document_id}/original", response_class=Response, responses=_ORIGINAL)
+@documents_router.head("/api/documents/{document_id}/original", response_class=Response, include_in_schema=False)
+async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request: Request) -> Response:
+    """Read the file that a document was read from; `Range` reads a part of it."""
+    stored = await library.originals.find(me, str(document_id))
+    return await send_original(request, library.originals, stored, str(document_id))
+
+
+Offset = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="An offset in the canonical text.")]
+
+
+@documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
+async def get_place(
+    document_id: UUID,
+    index: Annotated[int, Path(ge=0, le=999_999_999)],
+    me: Me,
+    library: OpenLibrary,
+    start: Offset = None,
+    end: Offset = None,
+) -> Place:
+    """Find where in its original a segment stands, or its part from `start` to `end`."""
+    return await library.places.find(me, str(document_id), index, start, end)
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))

@@ -15,6 +15,8 @@ from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
+from tools.library.places import Places
+from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -35,6 +37,8 @@ class Library:
     embedder: Embedder
     workspaces: Workspaces
     documents: Documents
+    originals: Originals
+    places: Places
     ingestor: Ingestor
     sessions: Sessions
     searcher: SegmentSearcher
@@ -74,6 +78,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             recorded = await recorded_embedding(connection)
         embedder = await open_embedder(settings, recorded)
         workspaces = Workspaces(database)
+        originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
@@ -86,7 +91,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     database=database,
                     embedder=embedder,
                     workspaces=workspaces,
-                    documents=Documents(database, workspaces),
+                    documents=Documents(database, workspaces, originals),
+                    originals=originals,
+                    places=Places(reader, originals),
                     ingestor=ingestor,
                     sessions=Sessions(database, workspaces, families),
                     searcher=searcher,

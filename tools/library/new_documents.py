@@ -52,7 +52,8 @@ class NewDocument:
 class DocumentFields:
     """A document's row without its id, hash and dates; compared as a whole to detect changes.
 
-    ``left_out`` says in plain sentences what of the file is not in its text.
+    ``left_out`` says in plain sentences what of the file is not in its text. The original is the file that the text was
+    read from; its fields are None where none is kept.
     """
 
     title: str
@@ -67,17 +68,30 @@ class DocumentFields:
     page_count: int | None
     left_out: list[str]
     expires_at: datetime | None
+    original_sha256: str | None = None
+    original_size: int | None = None
+    original_media_type: str | None = None
+    original_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewOriginal:
+    """The bytes of a file to keep, and their SHA-256 in hexadecimal."""
+
+    sha256: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated, but not yet segmented."""
+    """A document that is parsed and validated, but not yet segmented; ``original`` is the file to keep with it."""
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
     parsed: Parsed
+    original: NewOriginal | None = None
 
 
 def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
@@ -260,6 +274,7 @@ def _text(path: str) -> str:
 
 BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
+BATCH_BYTES = 32_000_000  # of originals
 
 DocumentReader = Callable[[], ReadyDocument]
 
@@ -281,11 +296,11 @@ class DocumentBatches:
         self._deferred: ReadSource | None = None
 
     def next(self) -> list[ReadSource]:
-        """Read the next 200 documents or half a million characters, no id twice; an empty list at the end."""
+        """Read the next 200 documents, half a million characters or 32 MB of files, no id twice; [] at the end."""
         batch: list[ReadSource] = []
         ids: set[str] = set()
-        characters = 0
-        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS:
+        characters = size = 0
+        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS and size < BATCH_BYTES:
             item = self._deferred or next(self._left, None)
             self._deferred = None
             if item is None:
@@ -296,6 +311,7 @@ class DocumentBatches:
                     break
                 ids.add(item.ready.document_id)
                 characters += len(item.ready.parsed.text)
+                size += len(item.ready.original.data) if item.ready.original else 0
             batch.append(item)
         return batch
 
