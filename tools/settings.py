@@ -137,6 +137,18 @@ class WebSettings(BaseModel, extra="forbid"):
         return sendable_key(value)
 
 
+class SiteSettings(BaseModel, extra="forbid"):
+    """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
+
+    ``max_depth`` is how many links a page may be away from the first one.
+    """
+
+    seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
+    timeout_seconds: Annotated[float, Field(gt=0, le=300)] = 30.0
+    max_pages: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    max_depth: Annotated[int, Field(ge=0, le=100)] = 10
+
+
 Entailment = Literal["entailment", "neutral", "contradiction"]
 JUDGE_KINDS = ("chat", "minicheck", "entailment", "off")
 
@@ -291,6 +303,7 @@ class Settings(BaseSettings):
     reranker: RerankerSettings = RerankerSettings()
 
     web: WebSettings = WebSettings()
+    sites: SiteSettings = SiteSettings()
 
     runs: RunSettings = RunSettings()
     session_days: Annotated[int, Field(ge=1, le=3650)] = 7

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request, Response, status
@@ -16,11 +16,13 @@ from api.fields import Body, Cursor, Limit, Name, Printable
 from api.original_files import send_original
 from api.problems import problems
 from graph.errors import NotFound
-from graph.evidence import Source
+from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import Document, DocumentPage, RawText
 from tools.library.ingestion import Ingested
+from tools.library.library import Library
+from tools.library.new_documents import NewDocument
 from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
@@ -31,9 +33,12 @@ Filter = Annotated[Name | None, Query()]
 @documents_router.post(
     "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
 )
-async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested:
-    """Add a document under a new id."""
-    return await library.ingestor.ingest(me, document)
+async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary, response: Response) -> Ingested:
+    """Add a document under a new id, or fetch a page under that of its address."""
+    ingested = await _ingest(library, me, document)
+    if ingested.status != "created":
+        response.status_code = status.HTTP_200_OK  # the page was fetched before
+    return ingested
 
 
 @documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
@@ -41,10 +46,16 @@ async def put_document(
     document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
 ) -> Ingested:
     """Add or replace a document under your own id; an unchanged one writes nothing."""
-    ingested = await library.ingestor.ingest(me, replace(document, document_id=str(document_id)))
+    ingested = await _ingest(library, me, replace(document, document_id=str(document_id)))
     if ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested
+
+
+async def _ingest(library: Library, me: Identity, document: NewDocument) -> Ingested:
+    if document.text is None and document.data is None:
+        return await library.pages.ingest_page(me, document)
+    return await library.ingestor.ingest(me, document)
 
 
 @documents_router.get("/api/documents", responses=problems(422, 503))
@@ -75,8 +86,8 @@ async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawTe
     return await library.documents.raw_text(me, str(document_id))
 
 
-_FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_ORIGINAL = {
+_FILE: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_ORIGINAL: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file, of its own media type.", **_FILE},
     206: {"description": "The bytes that `Range` names.", **_FILE},
     304: {"description": "The file is the one that `If-None-Match` names."},

@@ -1,4 +1,4 @@
-"""Originals beside their documents: written together, claimed, shared within a workspace, and collected with the last."""
+"""Originals beside their documents: written together, shared within a workspace, and collected with the last."""
 
 import asyncio
 from collections.abc import AsyncIterator

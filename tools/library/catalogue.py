@@ -256,8 +256,8 @@ class Documents:
     async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
         """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
 
-        Originals that no document refers to any more go with them. Returns how many documents were removed, of all owners: this is for operators of the deployment. Raises NotFound for
-        an unknown workspace.
+        Originals that no document refers to any more go with them. Returns how many documents were removed, of all
+        owners: this is for operators of the deployment. Raises NotFound for an unknown workspace.
         """
         row = {"workspace": await self._workspaces.number(workspace), "older_than": older_than, "limit": PURGED_AT_ONCE}
         purged = 0

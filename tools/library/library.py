@@ -16,6 +16,7 @@ from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
+from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
@@ -25,6 +26,7 @@ from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
+from tools.web.sites import WebReader
 from tools.web.web_library import WebLibrary, open_web
 
 
@@ -46,6 +48,7 @@ class Library:
     families: Families
     passages: MarkedPassages
     web: WebLibrary | None
+    pages: WebPages
     catalogue: LibraryCatalogue
     languages: SampledLanguages
 
@@ -82,6 +85,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
+        documents = Documents(database, workspaces, originals)
+        web_reader = WebReader(settings)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -91,7 +96,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     database=database,
                     embedder=embedder,
                     workspaces=workspaces,
-                    documents=Documents(database, workspaces, originals),
+                    documents=documents,
                     originals=originals,
                     places=Places(reader, originals),
                     ingestor=ingestor,
@@ -101,8 +106,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
+                    pages=WebPages(web_reader, ingestor, documents, originals, settings.sites),
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                 )
         finally:
+            await web_reader.close()
             await embedder.close()

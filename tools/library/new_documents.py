@@ -30,7 +30,8 @@ class NewDocument:
     """A document to ingest: either ``text`` or the ``data`` of a file. Fields that are None may come from the file.
 
     ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. Only ``owner`` may read
-    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON.
+    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON;
+    ``source`` joins it under that name, and says where the file was fetched.
     """
 
     text: str | None = None
@@ -45,6 +46,7 @@ class NewDocument:
     url: str | None = None
     source_type: str = "document"
     metadata: dict[str, Any] | None = None
+    source: dict[str, Any] | None = None
     expires_at: datetime | None = None
 
 
@@ -104,6 +106,8 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     parsed = _read(new, max_bytes)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
+    if new.source is not None and isinstance(metadata, dict):
+        metadata = {**metadata, "source": new.source}
     space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),

@@ -17,7 +17,10 @@ _SLIDES = ("presentation", "powerpoint")
 
 
 class PlaceBox(TypedDict):
-    """A rectangle on a page as it is shown, in points from the upper left corner; ``width`` and ``height`` are its page's."""
+    """A rectangle on a page as it is shown, in points from the upper left corner.
+
+    ``width`` and ``height`` are those of the page.
+    """
 
     page_idx: int
     left: float
