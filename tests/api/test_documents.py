@@ -177,10 +177,9 @@ async def test_a_page_is_fetched_once_under_its_own_id(citewell: Citewell, setti
         opened = replace(citewell, library=replace(library, pages=pages))
         url = web.serve("docs.test/lamp", page("The lamp turns.", title="Lamps"))
         async with client_of(create_app(settings, citewell=opened)) as client:
+            form = {"url": (None, url), "space": (None, '{"id": "s", "slug": null}')}
             made = await client.post("/api/documents", json={"url": f"{url}#a", "space": {"id": "s", "slug": None}})
-            again = await client.post(
-                "/api/documents", data={"url": url, "space": '{"id": "s", "slug": null}'}, files={"x": ("", b"")}
-            )
+            again = await client.post("/api/documents", files=form)
             put = await client.put(f"/api/documents/{HANDBOOK}", json={"url": url})
             assert [each.status_code for each in (made, again, put)] == [201, 200, 200]
             assert [each.json()["status"] for each in (made, again, put)] == ["created", "unchanged", "updated"]

@@ -64,7 +64,7 @@ class WebPages:
         if address is None:
             raise InvalidRequest("url: must be an address of http:// or https:// to be fetched.")
         document_id = new.document_id or document_id_of(identity.workspace, address)
-        page = await self._read(identity, self._reader, Listed(address), document_id)
+        page = await self._read(identity, OnePage(self._reader, address), Listed(address), document_id)
         if isinstance(page, Unread):
             kind = WebUnavailable if page.code == WebUnavailable.code else UnreadableDocument
             raise kind(page.reason, suggestion=_SUGGESTIONS[kind.code])

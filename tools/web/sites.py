@@ -8,7 +8,7 @@ import asyncio
 import mimetypes
 import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import PurePosixPath
@@ -417,7 +417,7 @@ class Sitemap:
         named = await self._reader.sitemaps(start)
         return deque(named or [canonical_address("/sitemap.xml", start) or start])
 
-    async def _read_entries(self, address: str) -> "list[_Entry] | Unread":
+    async def _read_entries(self, address: str) -> "Sequence[_Entry] | Unread":
         read = await self._reader.read_plain(address)
         if isinstance(read, Unread):
             return replace(read, kind="failed")
