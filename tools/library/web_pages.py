@@ -160,8 +160,13 @@ def _validators(known: Document | None) -> Validators | None:
     source = known.metadata.get("source") if known is not None and known.original is not None else None
     if not isinstance(source, dict):
         return None
-    etag, modified = (value if isinstance(value := source.get(name), str) else None for name in ("etag", "modified"))
+    etag, modified = (_sendable(source.get(name)) for name in ("etag", "modified"))
     return Validators(etag, modified) if etag or modified else None
+
+
+def _sendable(value: Any) -> str | None:
+    """Return a value that may stand in a header; metadata may come from anybody."""
+    return value if isinstance(value, str) and value.isascii() and value.isprintable() and len(value) <= 200 else None
 
 
 def _document(identity: Identity, page: WebFile, new: NewDocument) -> NewDocument:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import islice
 from pathlib import PurePosixPath
 from time import monotonic
 from typing import Any, Literal, Protocol
@@ -34,6 +35,7 @@ LARGEST_ROBOTS = 500 * 1024
 LONGEST_DELAY = 30.0  # seconds that a robots.txt may ask for between requests
 LONGEST_WAIT = 60.0  # seconds for a turn, and after a 429 or 503
 MOST_SITEMAPS = 100
+MOST_ENTRIES = 50_000  # of one sitemap, as its protocol says
 MOST_LINKS = 5_000  # of one page
 _GENERIC = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -254,7 +256,7 @@ class WebReader:
         found = await self._rules(address)
         if found.rules is None:
             raise WebUnavailable("the robots.txt of its site cannot be read")
-        if not found.rules.can_fetch(address, AGENT):
+        if not await asyncio.to_thread(found.rules.can_fetch, address, AGENT):
             raise _Refused(
                 "The site's robots.txt does not allow the user agent Citewell to read this page.", "forbidden"
             )
@@ -356,7 +358,7 @@ def addresses_of(data: bytes, address: str) -> tuple[str, tuple[str, ...]]:
                 own = named
             break
     links: dict[str, None] = {}
-    for anchor in page.iter("a"):
+    for anchor in islice(page.iter("a"), 4 * MOST_LINKS):
         if "nofollow" not in (anchor.get("rel") or "").lower().split():
             target = canonical_address(anchor.get("href") or "", base)
             if target is not None:
@@ -445,7 +447,8 @@ def _entries(data: bytes, max_bytes: int) -> list[_Entry]:
         found = ((False, line, None) for line in data.decode("utf-8", "replace").splitlines())
     whole = (entry for entry in found if is_address(entry[1]))
     spelled = ((canonical_address(named), modified, is_sitemap) for is_sitemap, named, modified in whole)
-    return [_Entry(named, modified, is_sitemap) for named, modified, is_sitemap in spelled if named is not None]
+    entries = (_Entry(named, modified, is_sitemap) for named, modified, is_sitemap in spelled if named is not None)
+    return list(islice(entries, MOST_ENTRIES))
 
 
 def _unpacked(data: bytes, max_bytes: int) -> bytes:
