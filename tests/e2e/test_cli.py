@@ -105,6 +105,8 @@ def test_originals_outside_of_the_database_go_with_their_workspace(home: Home, w
     assert lost.code == Exit.NOT_FOUND
     assert home.citewell("workspaces", "delete", "outside", "--yes", **place).code == Exit.OK
     assert not [path for path in (home.folder / "kept originals").rglob("*") if path.is_file()]
+    healthy = home.citewell("doctor", "--json", **place).json["checks"]
+    assert [check["ok"] for check in healthy if check["name"] == "originals"] == [True]
     refused = home.citewell("doctor", CITEWELL_ORIGINALS="ftp://somewhere")
     assert refused.code == Exit.CONFIGURATION
 

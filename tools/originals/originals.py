@@ -67,10 +67,9 @@ class Originals:
     @classmethod
     def of(cls, settings: Settings, database: Database, workspaces: Workspaces) -> "Originals":
         """Return the originals of the settings. Raises ConfigurationError if their store can't be opened."""
-        place = settings.originals
+        place = place_of(settings)
         if place in (POSTGRESQL, OFF):
             return cls(database, workspaces, place=place)
-        place = place.rstrip("/") if place.startswith(S3) else str(Path(place).expanduser().resolve())
         return cls(database, workspaces, place=place, store=open_object_store(place))
 
     def with_original(self, ready: ReadyDocument, new: NewDocument) -> ReadyDocument:
@@ -200,6 +199,14 @@ class Originals:
         await self._here.delete_workspace(number)
         if self._outside is not None:
             await self._outside.delete_workspace(number)
+
+
+def place_of(settings: Settings) -> str:
+    """Return where new originals go: ``postgresql``, ``off``, an absolute path, or an address of S3."""
+    place = settings.originals
+    if place in (POSTGRESQL, OFF):
+        return place
+    return place.rstrip("/") if place.startswith(S3) else str(Path(place).expanduser().resolve())
 
 
 def _by_hash(documents: Sequence[ReadyDocument]) -> dict[str, bytes]:

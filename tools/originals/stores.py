@@ -4,14 +4,19 @@ What is stored has a key that names its bytes, so storing twice changes nothing,
 """
 
 import importlib
+import logging
+import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
 from graph.errors import ConfigurationError, DependencyFailed, NotFound
 from tools.storage.database import Connection, Database
+
+log = logging.getLogger(__name__)
 
 POSTGRESQL = "postgresql"
 OFF = "off"
@@ -196,6 +201,7 @@ class ObjectStore:
         except (FileNotFoundError, self._objects.exceptions.NotFoundError) as error:
             raise _gone() from error
         except (self._objects.exceptions.BaseError, OSError) as error:
+            log.warning("The store of originals failed: %s", str(error)[:500])
             raise DependencyFailed(
                 "The store of originals failed.", suggestion="Check CITEWELL_ORIGINALS and what it points at."
             ) from error
@@ -218,6 +224,11 @@ def _obstore() -> Any:
     return module
 
 
+# By default a store that is down is tried for three minutes, while somebody waits.
+_CLIENT = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=60)}
+_RETRIES = {"max_retries": 3, "retry_timeout": timedelta(seconds=15)}
+
+
 def open_object_store(place: str) -> ObjectStore:
     """Open a folder, which is made if it is missing, or an address ``s3://bucket/prefix``.
 
@@ -226,7 +237,9 @@ def open_object_store(place: str) -> ObjectStore:
     objects = _obstore()
     try:
         if place.startswith(S3):
-            return ObjectStore(objects.store.S3Store.from_url(place))
+            allow_http = os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("true", "1")
+            client = {**_CLIENT, "allow_http": allow_http}
+            return ObjectStore(objects.store.S3Store.from_url(place, client_options=client, retry_config=_RETRIES))
         return ObjectStore(objects.store.LocalStore(Path(place), mkdir=True))
     except (objects.exceptions.BaseError, OSError, ValueError) as error:
         raise ConfigurationError(f"originals: {place} cannot be opened: {error}") from error
