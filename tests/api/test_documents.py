@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from uuid import uuid4
 
 import httpx
+import httpx2
 
 from api.app import create_app
 from graph.entrypoint import Citewell
@@ -170,7 +171,9 @@ async def test_no_private_address_is_fetched(client: httpx.AsyncClient) -> None:
 async def test_a_page_is_fetched_once_under_its_own_id(citewell: Citewell, settings: Settings) -> None:
     async with serve_web() as web:
         reader = WebReader(
-            settings.model_copy(update={"sites": SiteSettings(seconds_between=0)}), guard=web.guard, verify=False
+            settings.model_copy(update={"sites": SiteSettings(seconds_between=0)}),
+            guard=web.guard,
+            transport=httpx2.AsyncHTTPTransport(verify=False),
         )
         library = citewell.library
         pages = WebPages(reader, library.ingestor, library.documents, library.originals, settings.sites)

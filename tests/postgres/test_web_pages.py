@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+import httpx2
 import pytest
 
 from answers.citations import landing_url
@@ -59,7 +60,7 @@ async def deployed(database: Database, embedder: Embedder, settings: Settings, r
 @pytest.fixture
 async def reader(settings: Settings, web: ScriptedWeb) -> AsyncIterator[WebReader]:
     quick = settings.model_copy(update={"sites": SiteSettings(seconds_between=0)})
-    opened = WebReader(quick, guard=web.guard, verify=False)
+    opened = WebReader(quick, guard=web.guard, transport=httpx2.AsyncHTTPTransport(verify=False))
     yield opened
     await opened.close()
 

@@ -5,6 +5,7 @@ import gzip
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +60,12 @@ def clock() -> Clock:
 @pytest.fixture
 async def reader(web: ScriptedWeb, clock: Clock) -> AsyncIterator[WebReader]:
     settings = Settings(_env_file=None, max_document_bytes=MOST, sites=SiteSettings(seconds_between=2))
-    opened = WebReader(settings, guard=web.guard, pace=Pace(sleep=clock.sleep, clock=clock), verify=False)
+    opened = WebReader(
+        settings,
+        guard=web.guard,
+        pace=Pace(sleep=clock.sleep, clock=clock),
+        transport=httpx2.AsyncHTTPTransport(verify=False),
+    )
     yield opened
     await opened.close()
 

@@ -173,13 +173,17 @@ class WebReader:
     """A reader of pages for the library; a page's text is not parsed here. Its connections open at first use."""
 
     def __init__(
-        self, settings: Settings, *, guard: Guard | None = None, pace: Pace | None = None, verify: bool = True
+        self,
+        settings: Settings,
+        *,
+        guard: Guard | None = None,
+        pace: Pace | None = None,
+        transport: httpx2.AsyncHTTPTransport | None = None,
     ) -> None:
         self._settings = settings
         self._guard = guard or Guard()
         self._pace = pace or Pace()
-        self._verify = verify
-        self._transport: httpx2.AsyncHTTPTransport | None = None
+        self._transport = transport
         self._opening = asyncio.Lock()
         self._robots: dict[str, _Rules] = {}
 
@@ -210,7 +214,9 @@ class WebReader:
             return _refused(asked, fetched.status)
         if fetched.data is None:
             return Unread(
-                asked, UnreadableDocument.code, f"The page is of the type {fetched.media_type!r}, which is not read."
+                asked,
+                UnreadableDocument.code,
+                f"The page is of the type {fetched.media_type[:100]!r}, which is not read.",
             )
         return await asyncio.to_thread(_read_file, fetched, asked)
 
@@ -295,7 +301,7 @@ class WebReader:
         async with self._opening:
             if self._transport is None:
                 limits = httpx2.Limits(max_connections=20, max_keepalive_connections=0)
-                self._transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits, verify=self._verify)
+                self._transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
         sites = self._settings.sites
         return PageFetcher(
             self._guard, self._transport, max_bytes=self._settings.max_document_bytes, seconds=sites.timeout_seconds
@@ -511,17 +517,13 @@ class Site:
             address, depth = waiting.popleft()
             visits += 1
             page, links = await self._visit(address, is_last=depth >= self._depth)
-            if isinstance(page, WebFile):
-                if not depth:
-                    host, folder = host_of(page.url), folder_of(page.url)  # the first page may have moved
-                if not is_below(page.url, host, folder):
-                    continue  # it leads out of the site
-                if not is_below(page.address, host, folder):
-                    page = replace(page, address=page.url)
-            elif isinstance(page, Unread) and page.kind == "forbidden" and depth:
+            url = page.url if isinstance(page, WebFile) else page.address
+            if not depth:
+                host, folder = host_of(url), folder_of(url)  # the first page may have moved
+            if isinstance(page, WebFile) and not is_below(page.address, host, folder):
+                page = replace(page, address=url)
+            if page.address in given or (depth and _is_outside(page, url, host, folder)):
                 continue
-            if page.address in given:
-                continue  # another address of a page that was listed
             given.add(page.address)
             validators = page.validators if isinstance(page, WebFile) else Validators()
             yield Listed(page.address, validators.etag, validators.modified, page)
@@ -540,6 +542,11 @@ class Site:
         if isinstance(page, Unchanged):
             return page, (await asyncio.to_thread(addresses_of, kept, address))[1] if kept else ()
         return page, page.links if isinstance(page, WebFile) else ()
+
+
+def _is_outside(page: ReadPage, url: str, host: str, folder: str) -> bool:
+    """Whether a link led out of the site, or to where robots.txt lets nobody go."""
+    return not is_below(url, host, folder) or (isinstance(page, Unread) and page.kind == "forbidden")
 
 
 def _may_be_page(address: str) -> bool:
