@@ -200,7 +200,8 @@ class Ingestor:
                 yield report
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
-        return self._originals.with_original(make_ready(document, self._size, max_bytes=self._max_bytes), document)
+        ready = make_ready(document, self._size, max_bytes=self._max_bytes)
+        return self._originals.with_original(ready, document.data)
 
     def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
         return self._ready(

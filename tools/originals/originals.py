@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from graph.errors import NotFound
 from graph.evidence import Identity
-from tools.library.new_documents import NewDocument, NewOriginal, ReadyDocument
+from tools.library.new_documents import NewOriginal, ReadyDocument
 from tools.originals.stores import (
     OFF,
     POSTGRESQL,
@@ -72,22 +72,22 @@ class Originals:
             return cls(database, workspaces, place=place)
         return cls(database, workspaces, place=place, store=open_object_store(place))
 
-    def with_original(self, ready: ReadyDocument, new: NewDocument) -> ReadyDocument:
-        """Add the file that a document was read from.
+    def with_original(self, ready: ReadyDocument, data: bytes | None) -> ReadyDocument:
+        """Add the file that a document was read from; None where it was given as text.
 
-        A text has none, and what is stored for a time only, such as a result of the web search, keeps none.
+        What is stored for a time only, such as a result of the web search, keeps none.
         """
-        if new.data is None or new.expires_at is not None or self._place == OFF:
+        if data is None or ready.fields.expires_at is not None or self._place == OFF:
             return ready
-        digest = hashlib.sha256(new.data).hexdigest()
+        digest = hashlib.sha256(data).hexdigest()
         fields = replace(
             ready.fields,
             original_sha256=digest,
-            original_size=len(new.data),
+            original_size=len(data),
             original_media_type=ready.fields.media_type,
             original_name=PurePath(ready.name).name[:_LONGEST_NAME],
         )
-        return replace(ready, fields=fields, original=NewOriginal(digest, new.data))
+        return replace(ready, fields=fields, original=NewOriginal(digest, data))
 
     async def stage(self, workspace: int, documents: Sequence[ReadyDocument]) -> None:
         """Store originals outside of PostgreSQL, before the transaction that refers to them."""
