@@ -1,5 +1,6 @@
 """Health checks of citewell doctor; a failed check suggests a remedy."""
 
+import hashlib
 import logging
 import os
 from collections.abc import AsyncIterator, Callable
@@ -47,6 +48,25 @@ class Check:
 def failed(name: str, error: CitewellError) -> Check:
     """Return an error as a failed check."""
     return Check(name, False, error.message, error.advice, BY_CODE[error.code], {"code": error.code})
+
+
+async def check_originals(settings: Settings) -> Check:
+    """Check that a store of originals outside of the database takes a file, gives it back and removes it."""
+    from tools.originals.originals import place_of
+    from tools.originals.stores import OriginalKey, open_object_store
+
+    place, data = place_of(settings), b"citewell doctor"
+    key = OriginalKey(0, hashlib.sha256(data).hexdigest())
+    try:
+        store = open_object_store(place)
+        await store.put(key, data)
+        given = b"".join([piece async for piece in store.read(key, 0, len(data))])
+        await store.delete([key])
+    except CitewellError as error:
+        return failed("originals", error)
+    if given != data:
+        return failed("originals", ConfigurationError(f"originals: {place} gives back other bytes than it was given."))
+    return Check("originals", True, f"{place} stores, reads and removes files", facts={"place": place})
 
 
 async def check_database(settings: Settings) -> Check:

@@ -1,6 +1,7 @@
 """citewell documents: list, show and delete the library's documents."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -48,6 +49,18 @@ def raw(
 ) -> None:
     """Print a document's canonical text, to which the offsets of citations refer."""
     run(_raw(document_id, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
+def original(
+    document_id: DocumentId,
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write; default: stdout.")] = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the file that a document was read from."""
+    run(_original(document_id, out, workspace, user, as_json), as_json=as_json)
 
 
 @documents.command()
@@ -130,6 +143,31 @@ async def _raw(document_id: str, workspace: str | None, user: str | None, as_jso
 
         text = printable(text)
     sys.stdout.write(text)
+    return Exit.OK
+
+
+async def _original(document_id: str, out: Path | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    from graph.errors import InvalidRequest
+    from tools.originals.originals import Originals
+
+    if out is None and (as_json or sys.stdout.isatty()):
+        raise InvalidRequest("The file is not for a terminal.", suggestion="Name a file with --out.")
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        originals = Originals.of(settings, storage.database, storage.workspaces)
+        stored = await originals.find(identity_of(settings), as_id(document_id, "document"))
+        data = await originals.read_whole(stored)
+    if out is None:
+        sys.stdout.buffer.write(data)
+        return Exit.OK
+    try:
+        out.write_bytes(data)  # noqa: ASYNC240 - nothing else runs
+    except OSError as error:
+        raise InvalidRequest(f"--out: {out} cannot be written: {error.strerror}.") from error
+    if as_json:
+        print_json({"document_id": document_id, "file": str(out), **stored.original})
+    else:
+        print(f"Wrote {out}, {stored.original['size']:,} bytes.")
     return Exit.OK
 
 

@@ -60,7 +60,7 @@ async def belongings(
     workspace, user = request.param
     await citewell.library.workspaces.ensure(workspace)
     document_id = str(uuid4())
-    diary = NewDocument(document_id=document_id, text=DIARY, title=TITLE, owner="local")
+    diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
     await citewell.library.ingestor.ingest(Identity(), diary)
     theirs = settings.model_copy(update={"workspace": workspace, "user": user})
     async with (
@@ -86,6 +86,7 @@ async def belongings(
             "workspace_run_id": re.findall(r"^id: (.+):\d+$", frames, re.MULTILINE)[0],
             "message_id": run["message_id"],
             "document_id": document_id,
+            "segment_index": "0",
             "workspace_id": "default",
             "shared": SHARED,
             "model": "extractive",

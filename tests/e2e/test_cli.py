@@ -82,6 +82,44 @@ def test_what_a_file_lost_is_said_below_it(home: Home, write: Writer) -> None:
     assert again["documents"][0]["left_out"] == ["Struck-out or hidden text was left out (1 passage)."]
 
 
+def test_the_file_of_a_document_is_written_back(home: Home, write: Writer) -> None:
+    data = write("kept/tides.md", "# Tides\r\n\r\nHigh tide is at noon.\r\n").read_bytes()
+    [document] = home.citewell("ingest", "kept", "-w", "kept", "--json").json["documents"]
+    done = home.citewell("documents", "original", document["document_id"], "--out", "back.md", "-w", "kept", "--json")
+    assert (done.code, done.json["size"], done.json["name"]) == (Exit.OK, len(data), "tides.md")
+    assert (home.folder / "back.md").read_bytes() == data
+    piped = home.citewell("documents", "original", document["document_id"], "-w", "kept")
+    assert (piped.code, piped.out.encode()) == (Exit.OK, data.replace(b"\r\n", b"\n"))  # the pipe is read as text
+    assert home.citewell("documents", "original", document["document_id"], "--json").code == Exit.USAGE
+    nowhere = home.citewell("documents", "original", document["document_id"], "--out", "no/where", "-w", "kept")
+    assert (nowhere.code, "no/where cannot be written" in nowhere.err) == (Exit.USAGE, True)
+
+
+def test_originals_outside_of_the_database_go_with_their_workspace(home: Home, write: Writer) -> None:
+    write("outside/tides.md", "High tide is at noon.")
+    place = {"CITEWELL_ORIGINALS": "./kept originals"}
+    [document] = home.citewell("ingest", "outside", "-w", "outside", "--json", **place).json["documents"]
+    stored = [path for path in (home.folder / "kept originals").rglob("*") if path.is_file()]
+    assert [path.read_bytes() for path in stored] == [b"High tide is at noon."]
+    lost = home.citewell("documents", "original", document["document_id"], "--out", "x", "-w", "outside")
+    assert lost.code == Exit.NOT_FOUND
+    assert home.citewell("workspaces", "delete", "outside", "--yes", **place).code == Exit.OK
+    assert not [path for path in (home.folder / "kept originals").rglob("*") if path.is_file()]
+    healthy = home.citewell("doctor", "--json", **place).json["checks"]
+    assert [check["ok"] for check in healthy if check["name"] == "originals"] == [True]
+    refused = home.citewell("doctor", CITEWELL_ORIGINALS="ftp://somewhere")
+    assert refused.code == Exit.CONFIGURATION
+
+
+def test_addresses_inside_of_the_network_are_refused(home: Home) -> None:
+    done = home.citewell("ingest", "http://127.0.0.1/manual/", "--site", "-w", "private", "--json")
+    assert done.code == Exit.REFUSED
+    [refused] = done.json["refused"]
+    assert (refused["name"], refused["code"]) == ("http://127.0.0.1/manual/", "unreadable_document")
+    assert "not a public one" in refused["reason"]
+    assert home.citewell("ingest", "http://127.0.0.1/", "--site", "--sitemap").code == Exit.USAGE
+
+
 def test_one_file_under_two_names_is_one_source_and_two_documents(home: Home, write: Writer) -> None:
     text = "# Tides\n\nHigh tide at the mole is at noon.\n"
     write("twice/tides.md", text)

@@ -31,7 +31,8 @@ class NewDocument:
     """A document to ingest: either ``text`` or the ``data`` of a file. Fields that are None may come from the file.
 
     ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. Only ``owner`` may read
-    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON.
+    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON;
+    ``source`` joins it under that name, and says where the file was fetched.
     """
 
     text: str | None = None
@@ -46,6 +47,7 @@ class NewDocument:
     url: str | None = None
     source_type: str = "document"
     metadata: dict[str, Any] | None = None
+    source: dict[str, Any] | None = None
     expires_at: datetime | None = None
 
 
@@ -53,7 +55,8 @@ class NewDocument:
 class DocumentFields:
     """A document's row without its id, hash and dates; compared as a whole to detect changes.
 
-    ``left_out`` says in plain sentences what of the file is not in its text.
+    ``left_out`` says in plain sentences what of the file is not in its text. The original is the file that the text was
+    read from; its fields are None where none is kept.
     """
 
     title: str
@@ -68,17 +71,30 @@ class DocumentFields:
     page_count: int | None
     left_out: list[str]
     expires_at: datetime | None
+    original_sha256: str | None = None
+    original_size: int | None = None
+    original_media_type: str | None = None
+    original_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewOriginal:
+    """The bytes of a file to keep, and their SHA-256 in hexadecimal."""
+
+    sha256: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated, but not yet segmented."""
+    """A document that is parsed and validated, but not yet segmented; ``original`` is the file to keep with it."""
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
     parsed: Parsed
+    original: NewOriginal | None = None
 
 
 def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
@@ -91,6 +107,8 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     parsed = _read(new, max_bytes)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
+    if new.source is not None and isinstance(metadata, dict):
+        metadata = {**metadata, "source": new.source}
     space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),
@@ -264,6 +282,7 @@ def _text(path: str) -> str:
 
 BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
+BATCH_BYTES = 32_000_000  # of originals
 
 DocumentReader = Callable[[], ReadyDocument]
 
@@ -285,11 +304,11 @@ class DocumentBatches:
         self._deferred: ReadSource | None = None
 
     def next(self) -> list[ReadSource]:
-        """Read the next 200 documents or half a million characters, no id twice; an empty list at the end."""
+        """Read the next 200 documents, half a million characters or 32 MB of files, no id twice; [] at the end."""
         batch: list[ReadSource] = []
         ids: set[str] = set()
-        characters = 0
-        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS:
+        characters = size = 0
+        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS and size < BATCH_BYTES:
             item = self._deferred or next(self._left, None)
             self._deferred = None
             if item is None:
@@ -300,6 +319,7 @@ class DocumentBatches:
                     break
                 ids.add(item.ready.document_id)
                 characters += len(item.ready.parsed.text)
+                size += len(item.ready.original.data) if item.ready.original else 0
             batch.append(item)
         return batch
 

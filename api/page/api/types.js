@@ -202,6 +202,7 @@
  * @property {string} media_type
  * @property {number | null} page_count
  * @property {string[]} [left_out] What of its file is not in its text.
+ * @property {{sha256: string, size: number, media_type: string, name: string} | null} [original] Its file, where that is kept.
  * @property {number} segments
  * @property {string} updated_at
  * @property {string | null} expires_at
