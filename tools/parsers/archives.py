@@ -17,6 +17,7 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 
 ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED = 0x1
@@ -31,6 +32,7 @@ _BROKEN = (
     OverflowError,
 )
 _MEGABYTE = 1024 * 1024
+_LARGEST_TREE = 64 * _MEGABYTE  # of XML; its tree takes six times that. A thousand pages of Word are ten
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +147,38 @@ def open_archive(data: bytes, allowance: Allowance | None = None) -> SafeArchive
     return SafeArchive(archive, allowance)
 
 
+_MAIN_PARTS = {
+    "word/document.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "ppt/presentation.xml": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "xl/workbook.xml": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def media_type_inside(data: bytes) -> str | None:
+    """Return the media type that an archive has by its parts: of an office file, or what its ``mimetype`` says.
+
+    Returns None for any other archive, and for a broken one.
+    """
+    try:
+        archive = open_archive(data)
+        if "mimetype" in archive and archive.size("mimetype") <= 200:
+            return archive.read("mimetype").decode("ascii", "replace").strip().lower()
+    except UnreadableDocument:
+        return None
+    return next((kind for part, kind in _MAIN_PARTS.items() if part in archive), None)
+
+
 def xml_of(data: bytes, *, name: str = "The file") -> Any:
     """Return the root element of an XML part; comments and processing instructions are dropped.
 
     No entity is expanded, nothing is fetched, and libxml2's own bounds on depth and on the length of a text hold.
-    Raises UnreadableDocument if the XML is broken or declares a document type: no office program writes one, and only
-    there can entities be declared.
+    Raises UnreadableDocument if the XML is broken, larger than 64 MB, or declares a document type: no office program
+    writes one, and only there can entities be declared.
     """
+    if len(data) > _LARGEST_TREE:
+        raise UnreadableDocument(
+            f"{_shown(name)} holds more than {_LARGEST_TREE // _MEGABYTE} MB of XML.", suggestion="Split the file."
+        )
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
