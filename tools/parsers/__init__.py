@@ -15,8 +15,8 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
     """Parse a file into canonical text.
 
     The media type selects the parser. If it is absent or generic, the suffix of ``name`` does, then what the bytes are:
-    PDF, or an office file; everything else is parsed as plain text. Raises UnreadableDocument with the reason: empty, binary, undecodable,
-    broken, encrypted, or without text.
+    PDF, or an office file; everything else is parsed as plain text. Raises UnreadableDocument with the reason: empty,
+    binary, undecodable, broken, encrypted, or without text.
     """
     if not data.strip():
         raise UnreadableDocument("The file is empty.")

@@ -209,12 +209,12 @@ class _Document:
         """Return whether a run is hidden or struck out; count the passage, mark powers, and measure what is bold."""
         properties = run.find(f"{W}rPr")
         hidden, struck = style.hidden, style.struck
-        bold = None
+        bold = style.bold
         if properties is not None and len(properties):
             own = self._styles[child_value(properties, "rStyle") or ""]
             hidden = _first(switch(properties, "vanish"), own.hidden, hidden)
             struck = _first(switch(properties, "strike", "dstrike"), own.struck, struck)
-            bold = switch(properties, "b")
+            bold = _first(switch(properties, "b"), own.bold, bold)
             raised = run.findtext(_T) if child_value(properties, "vertAlign") == "superscript" else None
             if raised is not None and is_power(raised, words.parts):
                 words.parts.append("^")

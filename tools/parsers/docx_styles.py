@@ -39,6 +39,7 @@ class Style:
     numbering: tuple[str, int | None] | None = None
     hidden: bool | None = None
     struck: bool | None = None
+    bold: bool | None = None
     of_table: bool = False
 
 
@@ -103,7 +104,7 @@ class Styles:
             style_id = child_value(element, "basedOn") or ""
 
     def _read(self, style_id: str) -> Style:
-        role, outline, numbering, hidden, struck = None, None, None, None, None
+        role, outline, numbering, hidden, struck, bold = None, None, None, None, None, None
         list_id: str | None = None
         level: int | None = None
         of_table = False
@@ -123,9 +124,10 @@ class Styles:
                 level = whole_number(given)
             hidden = switch(run, "vanish") if hidden is None else hidden
             struck = switch(run, "strike", "dstrike") if struck is None else struck
+            bold = switch(run, "b") if bold is None else bold
         if list_id is not None:
             numbering = (list_id, level)
-        return Style(role or "paragraph", outline, numbering, hidden, struck, of_table)
+        return Style(role or "paragraph", outline, numbering, hidden, struck, bold, of_table)
 
 
 class Numbering:
