@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 Paths = Annotated[
     list[Path],
-    typer.Argument(help="Files and folders: Markdown, text, HTML, PDF, Document AI JSON.", show_default=False),
+    typer.Argument(
+        help="Files and folders: Markdown, text, HTML, PDF, Word, Excel, PowerPoint, OpenDocument.", show_default=False
+    ),
 ]
 Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]
 SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
