@@ -208,3 +208,12 @@ def test_numbers_are_shown_as_their_formats_say(value: float, code: str, words: 
                                                           (0, True, "1904-01-01")])  # fmt: skip
 def test_dates_begin_where_the_calendar_of_the_workbook_does(days: float, since_1904: bool, date: str) -> None:
     assert shown(days, "yyyy-mm-dd", since_1904=since_1904) == date
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_form_that_nobody_has_filled_in_says_nothing(inline: bool) -> None:
+    said = b"<w:r><w:t>Click here.</w:t></w:r>"
+    form = b"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>%b</w:sdtContent></w:sdt>"
+    put = b"<w:p>" + form % said + b"</w:p>" if inline else form % (b"<w:p>" + said + b"</w:p>")
+    data = changed("handbook.docx", MAIN["docx"], rb"<w:sectPr>", put + b"<w:sectPr>")
+    assert "Click here" not in parse(data, name="x.docx").text

@@ -102,7 +102,7 @@ class _Document:
             elif child.tag in (_P, _TBL):
                 yield child
             elif child.tag in _CONTAINERS:
-                if child.find(f"{W}sdtPr/{W}showingPlcHdr") is None:
+                if not _is_unfilled(child):
                     open_ones.append(iter(child))
             elif child.tag in _GONE:
                 self._gone += 1
@@ -190,7 +190,7 @@ class _Document:
             elif tag == f"{W}txbxContent":
                 words.boxes.append(element)
                 walker.skip_subtree()
-            elif tag in _UNREAD and element is not paragraph:
+            elif tag in _UNREAD or (tag == f"{W}sdt" and _is_unfilled(element)):
                 walker.skip_subtree()
             else:
                 self._read_mark(element, words)
@@ -293,6 +293,11 @@ def _level(properties: Any | None, style: Style) -> int:
     if own is not None:
         return (whole_number(own, 9) + 1) % 10
     return style.outline or 0
+
+
+def _is_unfilled(control: Any) -> bool:
+    """Whether a form still shows what its author asks for: "Click here to enter text"."""
+    return control.find(f"{W}sdtPr/{W}showingPlcHdr") is not None
 
 
 def _is_first(properties: Any | None) -> bool:
