@@ -24,7 +24,8 @@ NEW_OBJECTS = 10_000  # between two collections of garbage
 Paths = Annotated[
     list[str],
     typer.Argument(
-        help="Files, folders and addresses: Markdown, text, HTML, PDF, Document AI JSON.", show_default=False
+        help="Files, folders and addresses: Markdown, text, HTML, PDF, Word, Excel, PowerPoint, OpenDocument and more.",
+        show_default=False,
     ),
 ]
 Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]

@@ -109,7 +109,9 @@ def test_being_editions_is_mutual(one: str, other: str) -> None:
 
 
 def test_full_width_digits_within_chinese_name_an_edition() -> None:
-    assert names_an_edition("按照２０２４年的规定，最早能提前几天预约？", "入园须知（2025 年版）", "入园须知（2024 年版）")
+    assert names_an_edition(
+        "按照２０２４年的规定，最早能提前几天预约？", "入园须知（2025 年版）", "入园须知（2024 年版）"
+    )
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ export const en = {
   uploads: {
     label: "Uploads", add: "Add files", paste: "Paste text", title: "Title (optional)", text: "Text", addText: "Add text",
     drop: "Drop files to add them to the library", dropSelected: "They are selected for your question, too.",
-    formats: "Markdown, text, HTML, PDF or Document AI JSON", waiting: "Waiting",
+    formats: "Markdown, text, HTML, PDF, Word, Excel, PowerPoint or OpenDocument", waiting: "Waiting",
     sending: (/** @type {string} */ share) => `Sending, ${share}`,
     reading: "Being read…",
     progress: (/** @type {string} */ name) => `Sending ${name}`,

@@ -177,7 +177,7 @@ export const vi = {
   uploads: {
     label: "Tải lên", add: "Thêm tệp", paste: "Dán văn bản", title: "Tiêu đề (không bắt buộc)", text: "Văn bản",
     addText: "Thêm văn bản", drop: "Thả tệp để thêm vào thư viện", dropSelected: "Chúng cũng được chọn cho câu hỏi của bạn.",
-    formats: "Markdown, văn bản, HTML, PDF hoặc JSON của Document AI", waiting: "Đang chờ",
+    formats: "Markdown, văn bản, HTML, PDF, Word, Excel, PowerPoint hoặc OpenDocument", waiting: "Đang chờ",
     sending: (share) => `Đang gửi, ${share}`,
     reading: "Đang đọc…",
     progress: (name) => `Đang gửi ${name}`,

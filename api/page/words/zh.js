@@ -174,7 +174,7 @@ export const zh = {
   },
   uploads: {
     label: "上传", add: "添加文件", paste: "粘贴文本", title: "标题（可选）", text: "文本", addText: "添加文本", drop: "松开即可将文件添加到资料库",
-    dropSelected: "这些文件也会被选用于您的问题。", formats: "Markdown、文本、HTML、PDF 或 Document AI JSON", waiting: "等待中",
+    dropSelected: "这些文件也会被选用于您的问题。", formats: "Markdown、文本、HTML、PDF、Word、Excel、PowerPoint 或 OpenDocument", waiting: "等待中",
     sending: (share) => `正在发送，${share}`,
     reading: "正在读取…",
     progress: (name) => `正在发送 ${name}`,
