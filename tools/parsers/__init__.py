@@ -6,6 +6,7 @@ from pathlib import PurePath
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import Block, CanonicalText, Parsed
+from tools.parsers.encodings import guesses_heard, warnings_of
 from tools.parsers.parser_registry import Formats, Parser, formats
 
 __all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats", "parse"]
@@ -15,17 +16,21 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
     """Parse a file into canonical text.
 
     The media type selects the parser. If it is absent or generic, the suffix of ``name`` does, then the magic bytes of
-    PDF; everything else is parsed as plain text. Raises UnreadableDocument with the reason: empty, binary, undecodable,
+    PDF; everything else is parsed as plain text. An encoding that was guessed is ``encoding`` of the metadata, and a
+    warning. Raises UnreadableDocument with the reason: empty, binary, undecodable,
     broken, encrypted, or without text.
     """
     if not data.strip():
         raise UnreadableDocument("The file is empty.")
     known = formats()
     kind = _media_type(known, data, name, media_type)
-    parsed = known.parsers[kind].read(data)
+    with guesses_heard() as heard:
+        parsed = known.parsers[kind].read(data)
     if not parsed.text.strip():
         raise UnreadableDocument("The file holds no text.")
-    return replace(parsed, media_type=kind)
+    metadata = parsed.metadata | {"encoding": heard[0]} if heard else parsed.metadata
+    warnings = (*parsed.warnings, *warnings_of(heard))
+    return replace(parsed, media_type=kind, metadata=metadata, warnings=warnings)
 
 
 def _media_type(known: Formats, data: bytes, name: str, media_type: str | None) -> str:
