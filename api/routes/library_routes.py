@@ -19,7 +19,8 @@ from graph.evidence import Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import Document, DocumentPage, RawText
-from tools.library.ingestion import Ingested
+from tools.library.ingestion import Ingested, IngestedArchive
+from tools.library.new_documents import is_archive
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = problems(400, 404, 413, 415, 422, 503)
@@ -29,17 +30,25 @@ Filter = Annotated[Name | None, Query()]
 @documents_router.post(
     "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
 )
-async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested:
-    """Add a document under a new id."""
+async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested | IngestedArchive:
+    """Add a document under a new id, or each file of a zip archive under one of its own."""
+    if is_archive(document):
+        return await library.ingestor.ingest_archive(me, document)
     return await library.ingestor.ingest(me, document)
 
 
 @documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
 async def put_document(
     document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
-) -> Ingested:
-    """Add or replace a document under your own id; an unchanged one writes nothing."""
-    ingested = await library.ingestor.ingest(me, replace(document, document_id=str(document_id)))
+) -> Ingested | IngestedArchive:
+    """Add or replace a document under your own id; an unchanged one writes nothing.
+
+    The files of a zip archive get ids that are derived from yours and from their paths.
+    """
+    document = replace(document, document_id=str(document_id))
+    if is_archive(document):
+        return await library.ingestor.ingest_archive(me, document)
+    ingested = await library.ingestor.ingest(me, document)
     if ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested

@@ -15,8 +15,9 @@ from uuid import UUID, uuid4, uuid5
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
 from tools.library.segmenting import SegmentSize
-from tools.parsers import Parsed, parse
+from tools.parsers import Parsed, media_type_of, parse
 from tools.parsers.canonical_text import storable
+from tools.parsers.zipped import ARCHIVE, members
 
 HASH_EPOCH = b"2"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
@@ -106,6 +107,38 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
         expires_at=_checked_moment(new.expires_at),
     )
     return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
+
+
+def is_archive(new: NewDocument) -> bool:
+    """Whether a file holds several documents."""
+    return new.data is not None and media_type_of(new.data, name=new.name, media_type=new.media_type) == ARCHIVE
+
+
+def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, NewDocument | UnreadableDocument]]:
+    """Yield the documents of an archive, each with its path in it, or else the document itself, whose path is empty.
+
+    Their ids are derived from that of the archive and from the path; the other fields are those of the archive.
+    Raises InvalidRequest for a title or slug, which they cannot share, and UnreadableDocument if it cannot be opened.
+    """
+    if not is_archive(new) or new.data is None or len(new.data) > max_bytes:
+        yield "", new
+        return
+    if new.title or new.slug:
+        raise InvalidRequest("title, slug: an archive holds several documents, each of which has its own.")
+    document_id = None if new.document_id is None else UUID(valid_id(new.document_id))
+    empty = True
+    for member in members(new.data, max_bytes=max_bytes):
+        empty = False
+        inside = replace(
+            new,
+            data=member.data,
+            name="/".join(filter(None, (new.name, member.path))),
+            media_type=None,
+            document_id=None if document_id is None else str(uuid5(document_id, member.path)),
+        )
+        yield member.path, member.error or inside
+    if empty:
+        raise UnreadableDocument("The archive holds no files.")
 
 
 def valid_id(document_id: str) -> str:
@@ -261,14 +294,18 @@ def _text(path: str) -> str:
 BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
 
-DocumentReader = Callable[[], ReadyDocument]
+DocumentSource = Callable[[], NewDocument]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
-    """The result of reading a source: the document, or the error."""
+    """The result of reading a source, or one of the documents in it: the document, or the error.
+
+    ``number`` is that of the source, from 1.
+    """
 
     name: str
+    number: int
     ready: ReadyDocument | None = None
     error: CitewellError | None = None
 
@@ -276,7 +313,15 @@ class ReadSource:
 class DocumentBatches:
     """A reader of named sources in batches. ``next`` does CPU and file work: call it in a thread, one at a time."""
 
-    def __init__(self, sources: Iterable[tuple[str, DocumentReader]]) -> None:
+    def __init__(
+        self,
+        sources: Iterable[tuple[str, DocumentSource]],
+        make_ready: Callable[[NewDocument], ReadyDocument],
+        *,
+        max_bytes: int,
+    ) -> None:
+        self._make_ready = make_ready
+        self._max_bytes = max_bytes
         self._left = self._read(sources)
         self._deferred: ReadSource | None = None
 
@@ -299,10 +344,18 @@ class DocumentBatches:
             batch.append(item)
         return batch
 
-    @staticmethod
-    def _read(sources: Iterable[tuple[str, DocumentReader]]) -> Iterator[ReadSource]:
-        for name, source in sources:
+    def _read(self, sources: Iterable[tuple[str, DocumentSource]]) -> Iterator[ReadSource]:
+        for number, (name, source) in enumerate(sources, start=1):
             try:
-                yield ReadSource(name, source())
+                for path, document in documents_in(source(), max_bytes=self._max_bytes):
+                    yield self._one(f"{name}/{path}" if name and path else name or path, number, document)
             except CitewellError as error:
-                yield ReadSource(name, error=error)
+                yield ReadSource(name, number, error=error)
+
+    def _one(self, name: str, number: int, document: NewDocument | UnreadableDocument) -> ReadSource:
+        if isinstance(document, UnreadableDocument):
+            return ReadSource(name, number, error=document)
+        try:
+            return ReadSource(name, number, self._make_ready(document))
+        except CitewellError as error:
+            return ReadSource(name, number, error=error)

@@ -7,9 +7,9 @@ from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import Block, CanonicalText, Parsed
 from tools.parsers.encodings import guesses_heard, warnings_of
-from tools.parsers.parser_registry import Formats, Parser, formats
+from tools.parsers.parser_registry import Parser, formats
 
-__all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats", "parse"]
+__all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats", "media_type_of", "parse"]
 
 
 def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
@@ -23,7 +23,7 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
     if not data.strip():
         raise UnreadableDocument("The file is empty.")
     known = formats()
-    kind = _media_type(known, data, name, media_type)
+    kind = media_type_of(data, name=name, media_type=media_type)
     with guesses_heard() as heard:
         parsed = known.parsers[kind].read(data)
     if not parsed.text.strip():
@@ -33,7 +33,9 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
     return replace(parsed, media_type=kind, metadata=metadata, warnings=warnings)
 
 
-def _media_type(known: Formats, data: bytes, name: str, media_type: str | None) -> str:
+def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> str:
+    """Return the media type that ``parse`` would read a file as."""
+    known = formats()
     kind = (media_type or "").partition(";")[0].strip().lower()
     by_suffix = known.suffixes.get(PurePath(name).suffix.lower())
     if kind not in known.parsers or (kind == "text/plain" and by_suffix):

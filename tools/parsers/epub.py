@@ -170,7 +170,7 @@ def _xml(data: bytes) -> Any:
 
 def _named(root: Any, name: str) -> Iterator[Any]:
     """Yield the elements of a local name, whatever their namespace."""
-    return root.iter("{*}" + name)
+    yield from root.iter("{*}" + name)
 
 
 def _name(element: Any) -> str:

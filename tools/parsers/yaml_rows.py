@@ -67,7 +67,7 @@ class _Builder:
         self._lines = re.split(r"\r\n|[\r\n\x85\u2028\u2029]", self.text)  # as YAML counts them
         for event in events:
             if isinstance(event, yaml.CollectionStartEvent):
-                self._take_comments(event.start_mark.line)
+                self._take_comments(_line(event.start_mark))
                 if len(self._open) > MOST_DEPTH:
                     raise too_deep("YAML")
                 self._open.append(_Open(Members() if isinstance(event, yaml.MappingStartEvent) else []))
@@ -86,8 +86,8 @@ class _Builder:
         return said
 
     def _add_scalar(self, value: str, event: Any) -> None:
-        self._take_comments(event.start_mark.line)
-        self._taken = max(self._taken, event.end_mark.line)  # a "#" within a text of several lines is no comment
+        self._take_comments(_line(event.start_mark))
+        self._taken = max(self._taken, _line(event.end_mark))  # a "#" within a text of several lines is no comment
         around = self._open[-1] if self._open else None
         if around is not None and isinstance(around.values, Members) and around.key is None:
             around.key = value
@@ -120,3 +120,7 @@ class _Builder:
             if found:
                 self._comments.append(found[1].rstrip())
         self._taken = max(self._taken, line)
+
+
+def _line(mark: Any) -> int:
+    return int(mark.line)
