@@ -31,6 +31,7 @@ from tools.library.new_documents import (
     make_ready,
 )
 from tools.library.segmenting import SegmentSize, segment
+from tools.parsers import Recognition
 from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library, maintain
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -166,6 +167,9 @@ class Ingestor:
         self._embedder = embedder
         self._max_bytes = settings.max_document_bytes
         self._size = SegmentSize.parse(settings.segment_size)
+        self._recognition = (
+            Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
+        )
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
         """Store a document or its new version; nothing is written if it is unchanged.
@@ -217,8 +221,8 @@ class Ingestor:
         """Store the files below paths, in order, as ``ingest_many`` does.
 
         A file's id is derived from the workspace and its path below the root, so that ingesting it again updates it;
-        that of a file in an archive also from its path in there. A file that was deleted stays in the library. If two files
-        would share an id, the second is refused.
+        that of a file in an archive also from its path in there. A file that was deleted stays in the library. If two
+        files would share an id, the second is refused.
         """
         files = await asyncio.to_thread(find_files, paths)
         seen: dict[str, FoundFile] = {}
@@ -232,7 +236,7 @@ class Ingestor:
                 yield report
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
-        return make_ready(document, self._size, max_bytes=self._max_bytes)
+        return make_ready(document, self._size, max_bytes=self._max_bytes, recognition=self._recognition)
 
     def _new_document(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> NewDocument:
         return NewDocument(

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4, uuid5
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
 from tools.library.segmenting import SegmentSize
-from tools.parsers import Parsed, media_type_of, parse
+from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import storable
 from tools.parsers.zipped import ARCHIVE, members
 
@@ -81,14 +81,16 @@ class ReadyDocument:
     parsed: Parsed
 
 
-def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
-    """Validate and parse a document. Takes CPU time: run it in a thread.
+def make_ready(
+    new: NewDocument, size: SegmentSize, *, max_bytes: int, recognition: Recognition | None = None
+) -> ReadyDocument:
+    """Validate and parse a document; ``recognition`` is how scanned pages are read. Takes CPU time: run it in a thread.
 
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
     document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
     new = replace(new, name=storable(new.name))
-    parsed = _read(new, max_bytes)
+    parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
     space: Space = new.space or {"id": None, "slug": None}
@@ -149,7 +151,7 @@ def valid_id(document_id: str) -> str:
         raise InvalidRequest(f"document_id: {document_id!r} is not a UUID.") from error
 
 
-def _read(new: NewDocument, max_bytes: int) -> Parsed:
+def _read(new: NewDocument, max_bytes: int, recognition: Recognition | None) -> Parsed:
     if (new.text is None) == (new.data is None):
         raise InvalidRequest("A document needs either a text or a file.")
     data = storable(new.text).encode() if new.text is not None else new.data or b""
@@ -159,7 +161,7 @@ def _read(new: NewDocument, max_bytes: int) -> Parsed:
             suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
         )
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
-    return parse(data, name=new.name, media_type=media_type)
+    return parse(data, name=new.name, media_type=media_type, recognition=recognition)
 
 
 def _named(new: NewDocument) -> dict[str, Any]:

@@ -8,12 +8,23 @@ from graph.evidence import BlockKind
 from tools.parsers.canonical_text import Block, CanonicalText, Parsed
 from tools.parsers.encodings import guesses_heard, warnings_of
 from tools.parsers.parser_registry import Parser, formats
+from tools.parsers.recognition import Recognition, recognising
 
-__all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats", "media_type_of", "parse"]
+__all__ = [
+    "Block",
+    "BlockKind",
+    "CanonicalText",
+    "Parsed",
+    "Parser",
+    "Recognition",
+    "formats",
+    "media_type_of",
+    "parse",
+]
 
 
-def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
-    """Parse a file into canonical text.
+def parse(data: bytes, *, name: str, media_type: str | None = None, recognition: Recognition | None = None) -> Parsed:
+    """Parse a file into canonical text; with ``recognition``, also that of scanned pages.
 
     The media type selects the parser. If it is absent or generic, the suffix of ``name`` does, then the magic bytes of
     PDF; everything else is parsed as plain text. An encoding that was guessed is ``encoding`` of the metadata, and a
@@ -24,7 +35,7 @@ def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
         raise UnreadableDocument("The file is empty.")
     known = formats()
     kind = media_type_of(data, name=name, media_type=media_type)
-    with guesses_heard() as heard:
+    with guesses_heard() as heard, recognising(recognition):
         parsed = known.parsers[kind].read(data)
     if not parsed.text.strip():
         raise UnreadableDocument("The file holds no text.")
