@@ -31,7 +31,9 @@ _FRAME_IDS = names_of(
     "banner breadcrumb breadcrumbs footer nav navbar navigation menu search searchbox sidebar skip-link toolbar"
 )
 _COOKIE_BAR = re.compile(r"\b(?:cookie|consent|gdpr)[-_]?(?:bar|banner|consent|notice|popup|message|modal|overlay)\b")
-_PERMALINKS = names_of("headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink")
+_PERMALINKS = names_of(
+    "headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink footnote-back"
+)
 _PERMALINK_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "Permalink", "\u200b"})
 _SITE = re.compile(r"(?:https?://[^/]*)?(?:\.{0,2}/)*(?:index\.html?)?")
 _TEXT_BOXES = names_of("admonition footnote footnote-list system-message topic theme-admonition markdown-alert")
@@ -179,9 +181,9 @@ class Visibility:
 
 
 def is_permalink(element: Any) -> bool:
-    """Whether a link is the sign beside a heading or term that leads to itself."""
+    """Whether a link is the sign beside a heading or term that leads to itself, or back from a footnote."""
     names = (element.get("class") or "").split()
-    if not _PERMALINKS.isdisjoint(names):
+    if not _PERMALINKS.isdisjoint(names) or element.get("role") == "doc-backlink":
         return True
     if not (element.get("href") or "").startswith("#") or len(element):
         return False

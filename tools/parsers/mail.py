@@ -170,7 +170,7 @@ class _Reader:
     def _body(self, headers: Message, content: bytes, kind: str) -> bool:
         charset = headers.get_content_charset()
         try:
-            text = storable(decode(content, declared=charset)).removeprefix("\ufeff")
+            text = storable(_in_charset(content, charset)).removeprefix("\ufeff")
             if not text.strip():
                 return False
             if kind == "text/html":
@@ -214,6 +214,14 @@ class _Reader:
         self._text.include(parsed)
         self._left_out += [f"{shown}: {said}" for said in parsed.left_out]
         self._warnings += [f"{shown}: {said}" for said in parsed.warnings]
+
+
+def _in_charset(content: bytes, charset: str | None) -> str:
+    """Decode a text by the charset of its headers, or as if they named none where that is wrong."""
+    try:
+        return decode(content, declared=charset)
+    except UnreadableDocument:
+        return decode(content)
 
 
 def _runs(lines: list[str], *, flowed: bool, joined: bool) -> Iterator[tuple[bool, list[str]]]:

@@ -54,7 +54,7 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             f"The text is not in {encoding.removesuffix('-sig').upper()}{_place(error, data)}.",
             suggestion="Save the file as UTF-8 and ingest it again.",
         ) from error
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise UnreadableDocument(f"The file names an unknown charset: {encoding!r}.") from error
 
 
