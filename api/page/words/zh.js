@@ -177,6 +177,11 @@ export const zh = {
     sending: (share) => `正在发送，${share}`,
     reading: "正在读取…",
     progress: (name) => `正在发送 ${name}`,
+    unpacked: (count, refused) => `已解压，${count} 个文档${refused ? `，${refused} 个被拒绝` : ""}`,
+    warnings: {
+      encoding: (name) => `文件没有注明文字编码，已按 ${name} 读取，这只是猜测：请核对特殊字符。`,
+      recognised: (count, of) => `共 ${of} 页，其中 ${count} 页的文字由扫描件识别而来，可能有误。`,
+    },
     created: (count) => `已添加，${count} 段`,
     updated: (count) => `新版本，${count} 段`,
     unchanged: (count) => `没有变化，${count} 段`,
