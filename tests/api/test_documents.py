@@ -175,7 +175,7 @@ async def test_an_archive_is_a_document_for_each_file_in_it(client: httpx.AsyncC
     first, same = [await client.put(path, files=files) for _ in range(2)]
     assert [each.json()["documents"][0]["status"] for each in (first, same)] == ["created", "unchanged"]
     titled = await client.post("/api/documents", files=files, data={"title": "Drills"})
-    assert titled.status_code == 400
+    assert titled.status_code == 422
     assert "title" in titled.json()["detail"]
 
 

@@ -226,7 +226,7 @@ def _in_charset(content: bytes, charset: str | None) -> str:
 
 def _runs(lines: list[str], *, flowed: bool, joined: bool) -> Iterator[tuple[bool, list[str]]]:
     """Yield runs of lines without their marks, each with whether it is a quote or a signature."""
-    run: list[str] = []
+    run: list[list[str]] = []  # lines as the pieces that flow together
     before, signed, goes_on = 0, False, False
     for line in lines:
         marks = _QUOTED.match(line)
@@ -235,16 +235,18 @@ def _runs(lines: list[str], *, flowed: bool, joined: bool) -> Iterator[tuple[boo
         ends = words.rstrip("\r") in ("-- ", "--") and not depth
         if ends or (depth != before and not signed):
             if run:
-                yield before > 0 or signed, run
+                yield before > 0 or signed, ["".join(pieces) for pieces in run]
             run, goes_on, signed = [], False, signed or ends
         before = depth
+        flows = flowed and words.endswith(" ") and not ends
+        piece = words[:-1] if flows and joined else words
         if goes_on and run:
-            run[-1] = (run[-1][:-1] if joined else run[-1]) + words
+            run[-1].append(piece)
         else:
-            run.append(words)
-        goes_on = flowed and words.endswith(" ") and not ends
+            run.append([piece])
+        goes_on = flows
     if run:
-        yield before > 0 or signed, run
+        yield before > 0 or signed, ["".join(pieces) for pieces in run]
 
 
 def _split(data: bytes) -> tuple[Message, bytes]:
