@@ -82,6 +82,18 @@ def test_what_a_file_lost_is_said_below_it(home: Home, write: Writer) -> None:
     assert again["documents"][0]["left_out"] == ["Struck-out or hidden text was left out (1 passage)."]
 
 
+def test_what_may_be_wrong_in_a_file_is_said_below_it(home: Home) -> None:
+    (home.folder / "guessed").mkdir()
+    text = "Die Flut kommt früh, die Ebbe spät. Schließt die Tür."
+    (home.folder / "guessed" / "tides.txt").write_bytes(text.encode("cp1252"))
+    done = home.citewell("ingest", "guessed", "-w", "guessed")
+    assert done.code == Exit.OK
+    below = " ".join(line.strip() for line in done.out.splitlines()[1:-1])
+    assert below.startswith("Warning: The file does not say how its text is encoded. It was read as windows-1252")
+    [again] = home.citewell("ingest", "guessed", "-w", "guessed", "--json").json["documents"]
+    assert (again["status"], len(again["warnings"])) == ("unchanged", 1)
+
+
 def test_one_file_under_two_names_is_one_source_and_two_documents(home: Home, write: Writer) -> None:
     text = "# Tides\n\nHigh tide at the mole is at noon.\n"
     write("twice/tides.md", text)

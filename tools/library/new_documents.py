@@ -17,7 +17,7 @@ from graph.evidence import Space
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import storable
-from tools.parsers.zipped import ARCHIVE, members
+from tools.parsers.parser_registry import ARCHIVE
 
 HASH_EPOCH = b"2"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
@@ -125,6 +125,8 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
     if not is_archive(new) or new.data is None or len(new.data) > max_bytes:
         yield "", new
         return
+    from tools.parsers.zipped import members  # only here, for lxml takes a while to load
+
     if new.title or new.slug:
         raise InvalidRequest("title, slug: an archive holds several documents, each of which has its own.")
     document_id = None if new.document_id is None else UUID(valid_id(new.document_id))

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from charset_normalizer import from_bytes
-
 _SAMPLE = 200_000  # bytes that are compared; the whole is decoded with what they show
 _LEAST_OTHERS = 2  # letters beyond ASCII: a single one tells too little
 _LEAST_TEXT = 20  # characters
@@ -110,6 +108,8 @@ def _utf_16(data: bytes) -> str | None:
 
 
 def _of_language(data: bytes) -> str | None:
+    from charset_normalizer import from_bytes  # only here: it takes a while to load
+
     sample = _sample(data)
     readings: dict[str, tuple[float, float, str]] = {}
     for match in from_bytes(sample, cp_isolation=list(_USUAL), enable_fallback=False, preemptive_behaviour=False):

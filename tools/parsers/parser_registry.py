@@ -54,6 +54,7 @@ def _bundled(stem: str, function: str = "read", *more: str) -> Read:
     return read
 
 
+ARCHIVE = "application/zip"  # of which each file is a document
 SOURCES = (  # language, media type, suffixes
     ("python", "text/x-python", (".py", ".pyi")),
     ("javascript", "text/javascript", (".js", ".mjs", ".cjs", ".jsx")),
@@ -92,7 +93,7 @@ BUNDLED = (
     Parser(("application/mbox",), (".mbox",), _bundled("mail", "read_mailbox")),
     Parser(("application/epub+zip",), (".epub",), _bundled("epub")),
     Parser(("application/rtf", "text/rtf"), (".rtf",), _bundled("rich_text")),
-    Parser(("application/zip", "application/x-zip-compressed"), (".zip",), _bundled("zipped")),
+    Parser((ARCHIVE, "application/x-zip-compressed"), (".zip",), _bundled("zipped")),
     *(
         Parser((media_type,), suffixes, _bundled("source_code", "read", language))
         for language, media_type, suffixes in SOURCES

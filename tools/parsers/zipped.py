@@ -9,7 +9,6 @@ from graph.errors import UnreadableDocument
 from tools.parsers.archives import Allowance, Limits, SafeArchive, open_archive
 from tools.parsers.canonical_text import Parsed
 
-ARCHIVE = "application/zip"
 _MOST_DEPTH = 2  # archives within each other
 _LIMITS = Limits(entries=5000)
 _SUFFIX = ".zip"
