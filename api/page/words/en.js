@@ -176,7 +176,8 @@ export const en = {
     segments: (/** @type {number} */ count) => n(count, "segment", "segments"),
     pages: (/** @type {number} */ count) => n(count, "page", "pages"),
     updated: (/** @type {string} */ when) => `changed ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Text", json: "Document AI" },
+    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Text",
+      ipynb: "Notebook", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Mail", mbox: "Mailbox" },
     kinds: { web: "Web page", selection: "Marked passage", private: "Only you" },
   },
   uploads: {

@@ -170,7 +170,8 @@ export const vi = {
     segments: (count) => `${count} đoạn`,
     pages: (count) => `${count} trang`,
     updated: (when) => `cập nhật ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Văn bản", json: "Document AI" },
+    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Văn bản",
+      ipynb: "Sổ tính", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Thư", mbox: "Hộp thư" },
     kinds: { web: "Trang web", selection: "Đoạn đã đánh dấu", private: "Chỉ mình bạn" },
   },
   uploads: {

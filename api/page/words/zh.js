@@ -168,7 +168,8 @@ export const zh = {
     segments: (count) => `${count} 段`,
     pages: (count) => `${count} 页`,
     updated: (when) => `更新于 ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "文本", json: "Document AI" },
+    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "文本",
+      ipynb: "笔记本", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "邮件", mbox: "邮箱" },
     kinds: { web: "网页", selection: "标记的段落", private: "仅自己可见" },
   },
   uploads: {
