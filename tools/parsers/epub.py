@@ -57,7 +57,7 @@ def read(data: bytes) -> Parsed:
             continue
         left_out |= dict.fromkeys(said)
         levels = [draft.level for draft in drafts if draft.kind == "heading"]
-        file = posixpath.relpath(chapter, book.folder or ".")
+        file = chapter.removeprefix(f"{book.folder}/")
         if entry is not None and levels:
             deeper = entry.depth - min(levels)
         elif entry is not None and drafts:

@@ -14,11 +14,14 @@ from tools.parsers.canonical_text import Parsed, passages_left_out
 from tools.parsers.json_rows import load_json
 from tools.parsers.markdown import MarkdownReader
 from tools.parsers.plain import decode
-from tools.parsers.value_rows import Members
+from tools.parsers.value_rows import Members, Scalar
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _LONGEST_OUTPUT = 100_000  # characters: a run may print without end
 _MOST_CELLS = 100_000
+_IMAGES = ("image", "images")
+_NO_TEXT = ("output without text", "outputs without text")
+_CUT = ("part of a long output", "parts of long outputs")
 
 
 def read(data: bytes) -> Parsed:
@@ -51,7 +54,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._markdown = MarkdownReader()
-        self._left_out: Counter[str] = Counter()
+        self._left_out: Counter[tuple[str, str]] = Counter()
 
     def read(self, cell: Any) -> None:
         """Write a cell; one of an unknown type is left out."""
@@ -64,12 +67,12 @@ class _Reader:
                 self._markdown.text.add("code", words, hangs_on=[code])
         elif kind == "markdown":
             attached = cell.get("attachments")
-            self._left_out["image"] += len(attached) if isinstance(attached, Members) else 0
+            self._left_out[_IMAGES] += len(attached) if isinstance(attached, Members) else 0
             self._markdown.read_markdown(source)
         elif kind == "heading":  # of format 3
             level = cell.get("level")
-            marks = "#" * min(6, int(level.text)) if level is not None and re.fullmatch("[1-6]", level.text) else "#"
-            self._markdown.read_markdown(f"{marks} {' '.join(source.split())}")
+            known = isinstance(level, Scalar) and re.fullmatch("[1-6]", level.text)
+            self._markdown.read_markdown(f"{'#' * int(level.text) if known else '#'} {' '.join(source.split())}")
         elif kind == "raw":
             self._markdown.text.add("paragraph", source)
 
@@ -78,8 +81,8 @@ class _Reader:
         metadata = notebook.get("metadata")
         title = metadata.get("title") if isinstance(metadata, Members) else None
         left_out = [
-            f"{count} {name}{'' if count == 1 else 's'} of the notebook {'was' if count == 1 else 'were'} left out."
-            for name, count in self._left_out.items()
+            f"1 {one} of the notebook was left out." if count == 1 else f"{count} {more} of the notebook were left out."
+            for (one, more), count in self._left_out.items()
             if count
         ]
         parsed = self._markdown.text.parsed(title=title.strip() if isinstance(title, str) else None)
@@ -101,24 +104,24 @@ class _Reader:
 
     def _one(self, output: Members) -> str:
         if output.get("output_type") in ("error", "pyerr"):
-            return _text([f"{output.get('ename')}: {output.get('evalue')}"])
+            return ": ".join(filter(None, (_text(output.get("ename")), _text(output.get("evalue")))))
         found = output.get("data")
         shown = found if isinstance(found, Members) else output
         names = {name for name, _ in shown}
         pictures = sorted(name for name in names if name.startswith("image/") or name in ("png", "jpeg", "svg"))
-        self._left_out["image"] += bool(pictures)
+        self._left_out[_IMAGES] += bool(pictures)
         if pictures:
             return ""  # its text is only the name of an object, such as "<Figure size 640x480>"
         text = next(
             (words for name in ("text/plain", "text/markdown", "text") if (words := _text(shown.get(name)))), ""
         )
-        self._left_out["output that is not text"] += not text and bool(names - {"output_type", "metadata"})
+        self._left_out[_NO_TEXT] += not text and bool(names - {"output_type", "metadata"})
         return text
 
     def _cut(self, words: str) -> str:
         words = _ANSI.sub("", words).strip("\n")
         if len(words) > _LONGEST_OUTPUT:
-            self._left_out["part of a long output"] += 1
+            self._left_out[_CUT] += 1
             words = words[:_LONGEST_OUTPUT]
         return words
 

@@ -61,6 +61,8 @@ def read(data: bytes) -> Parsed:
         with _pdfium():
             document.close()
     parsed = _parsed(pages, outline, title, recognizer.hint)
+    if recognizer.stopped:
+        parsed = replace(parsed, left_out=(*parsed.left_out, recognizer.hint))
     if not recognised:
         return parsed
     said = f"The text of {recognised} of {len(pages)} pages was recognised in a scan (OCR): its letters may be wrong."

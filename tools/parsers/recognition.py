@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
 
+_TOO_LONG = "Recognition took too long: raise CITEWELL_OCR_SECONDS, or split the file."
 DPI = 200
 MOST_PIXELS = 25_000_000  # of a page; a larger one is rendered with fewer dots
 
@@ -41,13 +42,14 @@ def recognising(wanted: Recognition | None) -> Iterator[None]:
 class Recognizer:
     """A recognizer for one file: it stops when the seconds are used up, or when tesseract has failed.
 
-    ``hint`` says what would help where nothing was recognised.
+    ``hint`` says what would help where nothing was recognised, ``stopped`` whether it stopped before the end.
     """
 
     def __init__(self) -> None:
         self._wanted = _WANTED.get()
         self._program = shutil.which("tesseract") if self._wanted else None
         self._ends = monotonic() + (self._wanted.seconds if self._wanted else 0.0)
+        self.stopped = False
         self.hint = "Run text recognition (OCR) on it, and ingest the result."
         if self._wanted and not self._program:
             self.hint = (
@@ -60,7 +62,7 @@ class Recognizer:
             return None
         left = self._ends - monotonic()
         if left <= 0:
-            self.hint = "Recognition took too long: raise CITEWELL_OCR_SECONDS, or split the file."
+            self._stop(_TOO_LONG)
             return None
         try:
             done = subprocess.run(
@@ -72,15 +74,18 @@ class Recognizer:
                 check=True,
             )
         except subprocess.TimeoutExpired:
-            self.hint = "Recognition took too long: raise CITEWELL_OCR_SECONDS, or split the file."
+            self._stop(_TOO_LONG)
             return None
-        except (OSError, subprocess.CalledProcessError):
-            self._program = None  # a language that is not installed, most often: each page would fail
-            self.hint = f"tesseract failed: check that its language data {self._wanted.languages!r} is installed."
-            return None
+        except (OSError, subprocess.CalledProcessError):  # a language that is not installed, most often
+            return self._stop(
+                f"tesseract failed: check that its language data {self._wanted.languages!r} is installed."
+            )
         return done.stdout
 
     @property
     def is_on(self) -> bool:
         """Whether a page is worth rendering."""
-        return self._program is not None and monotonic() < self._ends
+        return self._program is not None
+
+    def _stop(self, hint: str) -> None:
+        self._program, self.stopped, self.hint = None, True, hint
