@@ -61,7 +61,11 @@ def read(data: bytes) -> Parsed:
         if entry is not None and levels:
             deeper = entry.depth - min(levels)
         elif entry is not None and drafts:
-            text.add_heading(entry.depth, entry.label, anchor=file)
+            deeper = 0
+            if " ".join(drafts[0].text.split()) == entry.label:  # some programs write headings as paragraphs
+                drafts[0] = replace(drafts[0], kind="heading", level=entry.depth)
+            else:
+                text.add_heading(entry.depth, entry.label, anchor=file)
         write_drafts(text, drafts, deeper=deeper, file=file)
     if unread:
         left_out[f"{unread} {'part' if unread == 1 else 'parts'} of the book could not be read."] = None

@@ -77,9 +77,8 @@ class Recognizer:
             self._stop(_TOO_LONG)
             return None
         except (OSError, subprocess.CalledProcessError):  # a language that is not installed, most often
-            return self._stop(
-                f"tesseract failed: check that its language data {self._wanted.languages!r} is installed."
-            )
+            self._stop(f"tesseract failed: check that its language data {self._wanted.languages!r} is installed.")
+            return None
         return done.stdout
 
     @property
