@@ -31,6 +31,10 @@ _DEEPEST = 6
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
+_STYLE_LINK = re.compile(r"""<link\b[^<>]*?\bhref=["']([^"'<>]{1,300}\.css)["']""", re.IGNORECASE)
+_MOST_SHEETS = 10  # of a chapter
+_MOST_SHEET_BYTES = 20_000_000  # as often as chapters read them
+_LARGEST_SHEET = 200_000  # bytes
 _CLOSED = re.compile(r"<([A-Za-z][\w-]*)([^<>]*)/>")
 _COVER = re.compile(r"cover(?:[-_ ]?page|[-_ ]?image)?", re.IGNORECASE)
 
@@ -51,7 +55,7 @@ def read(data: bytes) -> Parsed:
     for chapter in book.chapters():
         entry = book.contents.get(chapter)
         try:
-            drafts, _, said = read_drafts(_as_html(archive.read(chapter)))
+            drafts, _, said = read_drafts(book.page(chapter))
         except (KeyError, UnreadableDocument):
             unread += 1
             continue
@@ -93,6 +97,8 @@ class _Book:
         if path not in archive:
             raise UnreadableDocument("The book is broken: its package file is missing.")
         package = _xml(archive.read(path))
+        self._sheets: dict[str, str] = {}
+        self._sheet_bytes = _MOST_SHEET_BYTES
         self.folder = posixpath.dirname(path)
         self.title = _words(next(iter(_named(package, "title")), None))[:500]
         self.author = ", ".join(filter(None, map(_words, islice(_named(package, "creator"), 10))))[:500]
@@ -117,6 +123,21 @@ class _Book:
         if len(found) > _MOST_CHAPTERS or size > _MOST_BYTES:
             raise UnreadableDocument("The book is too large: its chapters unpack to too much text.")
         return list(found)
+
+    def page(self, chapter: str) -> bytes:
+        """Return a chapter as HTML, with its style sheets in it: they say what is struck out or hidden."""
+        html = _as_html(self._archive.read(chapter))
+        folder = posixpath.dirname(chapter)
+        for link in islice(_STYLE_LINK.findall(html), _MOST_SHEETS):
+            path = self._path(link, folder)
+            if path not in self._sheets:
+                known = path in self._archive and self._archive.size(path) <= _LARGEST_SHEET
+                self._sheets[path] = self._archive.read(path).decode("utf-8", "replace") if known else ""
+            sheet = self._sheets[path]
+            self._sheet_bytes -= len(sheet)
+            if sheet and self._sheet_bytes > 0:
+                html = html.replace("</head>", f"<style>{sheet.replace('<', ' ')}</style></head>", 1)
+        return b"\xef\xbb\xbf" + html.encode()
 
     def _path(self, href: str, folder: str | None = None) -> str:
         path = unquote(href.partition("#")[0])
@@ -188,7 +209,7 @@ def _words(element: Any) -> str:
     return " ".join(storable("".join(said)).split())
 
 
-def _as_html(data: bytes) -> bytes:
+def _as_html(data: bytes) -> str:
     """Write out the empty elements of XHTML: to a parser of HTML, ``<title/>`` only begins one."""
 
     def written(found: re.Match[str]) -> str:
@@ -199,4 +220,4 @@ def _as_html(data: bytes) -> bytes:
         rb"""\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{1,40})""", data.removeprefix(b"\xef\xbb\xbf")
     )
     text = decode(data, declared=declared[1].decode("ascii") if declared else None).removeprefix("\ufeff")
-    return b"\xef\xbb\xbf" + _CLOSED.sub(written, storable(text)).encode()
+    return _CLOSED.sub(written, storable(text))

@@ -47,7 +47,7 @@ NOTES = names_of(
 _PROPERTIES = names_of(
     """
     background background-color color display font-size height left margin-left max-height max-width opacity
-    overflow right text-indent top visibility width
+    overflow right text-decoration text-decoration-line text-indent top visibility width
     """
 )
 _COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
@@ -220,6 +220,8 @@ def _declarations(written: str) -> dict[str, str]:
 
 def _is_concealed(style: dict[str, str]) -> bool:
     if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
+        return True
+    if "line-through" in style.get("text-decoration", "") or "line-through" in style.get("text-decoration-line", ""):
         return True
     if _length(style, "opacity", 1) < 0.05 or _is_tiny(style.get("font-size", "")):
         return True
