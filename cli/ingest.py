@@ -222,6 +222,8 @@ def _show(reports: "list[Report]") -> None:
             console.print(line, soft_wrap=True)
             if report.left_out:
                 show_indented(console, one_line(" ".join(report.left_out)), 11)
+            for warning in report.warnings:
+                show_indented(console, one_line(f"Warning: {warning}"), 11)
     counts = as_document(reports)["counts"]
     assert isinstance(counts, dict)
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)

@@ -295,6 +295,9 @@ class Settings(BaseSettings):
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
+    ocr: Literal["auto", "off"] = "auto"  # auto: scanned pages are read where tesseract is installed
+    ocr_languages: Annotated[str, Field(pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")] = "eng"
+    ocr_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0  # for all pages of a file
     page_tokens: Annotated[int | None, Field(ge=256)] = None
 
     effort: Effort = "balanced"

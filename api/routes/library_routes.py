@@ -20,9 +20,9 @@ from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import Document, DocumentPage, RawText
-from tools.library.ingestion import Ingested
+from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
-from tools.library.new_documents import NewDocument
+from tools.library.new_documents import NewDocument, is_archive
 from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
@@ -33,10 +33,15 @@ Filter = Annotated[Name | None, Query()]
 @documents_router.post(
     "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
 )
-async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary, response: Response) -> Ingested:
-    """Add a document under a new id, or fetch a page under that of its address."""
+async def add_document(
+    document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
+) -> Ingested | IngestedArchive:
+    """Add a document under a new id, or fetch a page under that of its address.
+
+    Each file of a zip archive becomes a document under an id of its own.
+    """
     ingested = await _ingest(library, me, document)
-    if ingested.status != "created":
+    if ingested.status in ("updated", "unchanged"):
         response.status_code = status.HTTP_200_OK  # the page was fetched before
     return ingested
 
@@ -44,17 +49,22 @@ async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary,
 @documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
 async def put_document(
     document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
-) -> Ingested:
-    """Add or replace a document under your own id; an unchanged one writes nothing."""
+) -> Ingested | IngestedArchive:
+    """Add or replace a document under your own id; an unchanged one writes nothing.
+
+    The files of a zip archive get ids that are derived from yours and from their paths.
+    """
     ingested = await _ingest(library, me, replace(document, document_id=str(document_id)))
     if ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested
 
 
-async def _ingest(library: Library, me: Identity, document: NewDocument) -> Ingested:
+async def _ingest(library: Library, me: Identity, document: NewDocument) -> Ingested | IngestedArchive:
     if document.text is None and document.data is None:
         return await library.pages.ingest_page(me, document)
+    if is_archive(document):
+        return await library.ingestor.ingest_archive(me, document)
     return await library.ingestor.ingest(me, document)
 
 

@@ -1,7 +1,9 @@
 """The library and the selection: pages found and picked, documents brought in and deleted, and asked of."""
 
+import io
 import json
 import re
+import zipfile
 from typing import Any
 
 from playwright.async_api import Locator, Page, Request, Route, expect
@@ -493,3 +495,19 @@ async def test_the_library_is_paged_invites_when_empty_and_is_read_again_after_a
     await page.unroute_all()
     await library.get_by_role("button", name="Try again").click()
     await expect(library.get_by_role("checkbox", name="Staff handbook")).to_be_visible()
+
+
+async def test_an_archive_says_what_became_of_its_files(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    await open_library(page)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("ferries.md", "# Ferries\n\nThe ferry leaves at one.")
+        archive.writestr("map.png", b"\x89PNG\0")
+    street = "Die Straße ist für Fußgänger gesperrt.".encode("cp1252")
+    await bring(page, file("island.zip", packed.getvalue()), file("street.txt", street))
+    await expect(upload(page, "island.zip")).to_contain_text("Unpacked, 1 document, 1 refused")
+    await expect(upload(page, "island.zip")).to_contain_text("island.zip/map.png: The file is binary, not text.")
+    await expect(upload(page, "island.zip").get_by_role("button", name="Select island.zip")).to_be_hidden()
+    await expect(upload(page, "street.txt")).to_contain_text("It was read as windows-1252, which is a guess")
+    await expect(shelf(page).get_by_role("checkbox", name="Ferries")).to_be_visible()

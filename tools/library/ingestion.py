@@ -21,16 +21,18 @@ from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
 from tools.library.new_documents import (
     DocumentBatches,
-    DocumentReader,
+    DocumentSource,
     FoundFile,
     NewDocument,
     ReadSource,
     ReadyDocument,
+    documents_in,
     find_files,
     make_ready,
 )
 from tools.library.segmenting import SegmentSize, segment
 from tools.originals.originals import Originals
+from tools.parsers import Recognition
 from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library, maintain
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -44,7 +46,8 @@ Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
 class Ingested:
     """A document that is now in the library. ``segments`` is the number of its segments.
 
-    ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any.
+    ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any,
+    and ``warnings`` what in it may be wrong, such as letters whose encoding was guessed.
     """
 
     document_id: str
@@ -53,6 +56,7 @@ class Ingested:
     status: Status
     segments: int
     left_out: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,15 @@ class ComparedDocument:
         cut = self.change in ("created", "replaced")
         segments = len(drafts[document.document_id].spans) if cut else self.segments
         fields = document.fields
-        return Ingested(document.document_id, document.name, fields.title, status, segments, fields.left_out)
+        return Ingested(
+            document.document_id,
+            document.name,
+            fields.title,
+            status,
+            segments,
+            fields.left_out,
+            list(document.parsed.warnings),
+        )
 
 
 async def compare_documents(
@@ -117,7 +129,7 @@ async def write_changes(
     await index_documents(connection, workspace, cut)
 
 
-__all__ = ["Ingested", "Ingestor", "NewDocument", "Refused", "Report"]
+__all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", "Report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,18 @@ class Refused:
 
 
 Report = Ingested | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedArchive:
+    """An archive whose files are now documents, but for those that were refused."""
+
+    name: str
+    documents: list[Ingested]
+    refused: list[Refused]
+    status: Literal["unpacked"] = "unpacked"
+
+
 Progress = Callable[[int, int], None]
 
 
@@ -145,6 +169,9 @@ class Ingestor:
         self._max_bytes = settings.max_document_bytes
         self._size = SegmentSize.parse(settings.segment_size)
         self._originals = Originals.of(settings, database, workspaces)
+        self._recognition = (
+            Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
+        )
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
         """Store a document or its new version; nothing is written if it is unchanged.
@@ -168,11 +195,21 @@ class Ingestor:
         ``progress`` is called with the number of finished documents and their total. Raises as ``ingest`` does for
         errors that do not concern a single document; earlier batches stay stored.
         """
-        items = list(documents)
-        sources = [(document.name, partial(self._ready, document)) for document in items]
+        sources: list[tuple[str, DocumentSource]] = [(each.name, partial(_given, each)) for each in documents]
         async with aclosing(self._run(identity, sources, progress)) as reports:
             async for report in reports:
                 yield report
+
+    async def ingest_archive(self, identity: Identity, document: NewDocument) -> IngestedArchive:
+        """Store each file of an archive as a document; those that cannot be read are refused.
+
+        Raises InvalidRequest and UnreadableDocument if none can be, else as ``ingest_many``.
+        """
+        await asyncio.to_thread(next, documents_in(document, max_bytes=self._max_bytes))
+        reports = [report async for report in self.ingest_many(identity, [document])]
+        ingested = [report for report in reports if isinstance(report, Ingested)]
+        refused = [report for report in reports if isinstance(report, Refused)]
+        return IngestedArchive(document.name, ingested, refused)
 
     async def ingest_paths(
         self,
@@ -185,49 +222,49 @@ class Ingestor:
     ) -> AsyncGenerator[Report]:
         """Store the files below paths, in order, as ``ingest_many`` does.
 
-        A file's id is derived from the workspace and its path below the root, so that ingesting it again updates it. A
-        file that was deleted stays in the library. If two files would share an id, the second is refused.
+        A file's id is derived from the workspace and its path below the root, so that ingesting it again updates it;
+        that of a file in an archive also from its path in there. A file that was deleted stays in the library. If two
+        files would share an id, the second is refused.
         """
         files = await asyncio.to_thread(find_files, paths)
         seen: dict[str, FoundFile] = {}
-        sources: list[tuple[str, DocumentReader]] = []
+        sources: list[tuple[str, DocumentSource]] = []
         for file in files:
             first = seen.setdefault(file.key, file)
-            read = partial(self._read_file, identity.workspace, owner, space)
+            read = partial(self._new_document, identity.workspace, owner, space)
             sources.append((file.name, partial(read, file) if first is file else partial(_refuse_duplicate, first)))
         async with aclosing(self._run(identity, sources, progress)) as reports:
             async for report in reports:
                 yield report
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
-        ready = make_ready(document, self._size, max_bytes=self._max_bytes)
+        ready = make_ready(document, self._size, max_bytes=self._max_bytes, recognition=self._recognition)
         return self._originals.with_original(ready, document.data)
 
-    def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
-        return self._ready(
-            NewDocument(
-                data=file.read(self._max_bytes),
-                name=file.key,
-                document_id=file.document_id(workspace),
-                owner=owner,
-                space=space,
-                source_type="file",
-            )
+    def _new_document(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> NewDocument:
+        return NewDocument(
+            data=file.read(self._max_bytes),
+            name=file.key,
+            document_id=file.document_id(workspace),
+            owner=owner,
+            space=space,
+            source_type="file",
         )
 
     async def _run(
-        self, identity: Identity, sources: Sequence[tuple[str, DocumentReader]], progress: Progress | None
+        self, identity: Identity, sources: Sequence[tuple[str, DocumentSource]], progress: Progress | None
     ) -> AsyncGenerator[Report]:
         workspace = await self._workspaces.number(identity.workspace)
         reports: list[Report] = []
-        async with aclosing(_prefetched(DocumentBatches(sources))) as batches:
+        reading = DocumentBatches(sources, self._ready, max_bytes=self._max_bytes)
+        async with aclosing(_prefetched(reading)) as batches:
             async for batch in batches:
                 stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))
                     reports.append(report)
                     if progress is not None:
-                        progress(len(reports), len(sources))
+                        progress(item.number, len(sources))
                     yield report
         await self._maintain(workspace, reports)
 
@@ -288,7 +325,11 @@ def _workspace_deleted(identity: Identity) -> Iterator[None]:
         raise NotFound(f"The workspace {identity.workspace!r} was deleted meanwhile.") from error
 
 
-def _refuse_duplicate(first: FoundFile) -> ReadyDocument:
+def _given(document: NewDocument) -> NewDocument:
+    return document
+
+
+def _refuse_duplicate(first: FoundFile) -> NewDocument:
     raise InvalidRequest(
         f"The file would have the same id as {first.name}: both have the path {first.key}.",
         suggestion="Rename one of the folders, or ingest one of the files through the API with its own id.",

@@ -16,8 +16,9 @@ from uuid import UUID, uuid4, uuid5
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
 from tools.library.segmenting import SegmentSize
-from tools.parsers import Parsed, parse
+from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import Block, storable
+from tools.parsers.parser_registry import ARCHIVE
 
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
@@ -97,14 +98,16 @@ class ReadyDocument:
     original: NewOriginal | None = None
 
 
-def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
-    """Validate and parse a document. Takes CPU time: run it in a thread.
+def make_ready(
+    new: NewDocument, size: SegmentSize, *, max_bytes: int, recognition: Recognition | None = None
+) -> ReadyDocument:
+    """Validate and parse a document; ``recognition`` is how scanned pages are read. Takes CPU time: run it in a thread.
 
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
     document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
     new = replace(new, name=storable(new.name))
-    parsed = _read(new, max_bytes)
+    parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
     if new.source is not None and isinstance(metadata, dict):
@@ -127,6 +130,40 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
 
 
+def is_archive(new: NewDocument) -> bool:
+    """Whether a file holds several documents."""
+    return new.data is not None and media_type_of(new.data, name=new.name, media_type=new.media_type) == ARCHIVE
+
+
+def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, NewDocument | UnreadableDocument]]:
+    """Yield the documents of an archive, each with its path in it, or else the document itself, whose path is empty.
+
+    Their ids are derived from that of the archive and from the path; the other fields are those of the archive.
+    Raises InvalidRequest for a title or slug, which they cannot share, and UnreadableDocument if it cannot be opened.
+    """
+    if not is_archive(new) or new.data is None or len(new.data) > max_bytes:
+        yield "", new
+        return
+    from tools.parsers.zipped import members  # only here, for lxml takes a while to load
+
+    if new.title or new.slug:
+        raise InvalidRequest("title, slug: an archive holds several documents, each of which has its own.")
+    document_id = None if new.document_id is None else UUID(valid_id(new.document_id))
+    empty = True
+    for member in members(new.data, max_bytes=max_bytes):
+        empty = False
+        inside = replace(
+            new,
+            data=member.data,
+            name="/".join(filter(None, (new.name, member.path))),
+            media_type=None,
+            document_id=None if document_id is None else str(uuid5(document_id, member.path)),
+        )
+        yield member.path, member.error or inside
+    if empty:
+        raise UnreadableDocument("The archive holds no files.")
+
+
 def valid_id(document_id: str) -> str:
     """Return a UUID in its canonical spelling. Raises InvalidRequest."""
     try:
@@ -135,7 +172,7 @@ def valid_id(document_id: str) -> str:
         raise InvalidRequest(f"document_id: {document_id!r} is not a UUID.") from error
 
 
-def _read(new: NewDocument, max_bytes: int) -> Parsed:
+def _read(new: NewDocument, max_bytes: int, recognition: Recognition | None) -> Parsed:
     if (new.text is None) == (new.data is None):
         raise InvalidRequest("A document needs either a text or a file.")
     data = storable(new.text).encode() if new.text is not None else new.data or b""
@@ -145,7 +182,7 @@ def _read(new: NewDocument, max_bytes: int) -> Parsed:
             suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
         )
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
-    return parse(data, name=new.name, media_type=media_type)
+    return parse(data, name=new.name, media_type=media_type, recognition=recognition)
 
 
 def _named(new: NewDocument) -> dict[str, Any]:
@@ -284,14 +321,18 @@ BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
 BATCH_BYTES = 32_000_000  # of originals
 
-DocumentReader = Callable[[], ReadyDocument]
+DocumentSource = Callable[[], NewDocument]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
-    """The result of reading a source: the document, or the error."""
+    """The result of reading a source, or one of the documents in it: the document, or the error.
+
+    ``number`` is that of the source, from 1.
+    """
 
     name: str
+    number: int
     ready: ReadyDocument | None = None
     error: CitewellError | None = None
 
@@ -299,7 +340,15 @@ class ReadSource:
 class DocumentBatches:
     """A reader of named sources in batches. ``next`` does CPU and file work: call it in a thread, one at a time."""
 
-    def __init__(self, sources: Iterable[tuple[str, DocumentReader]]) -> None:
+    def __init__(
+        self,
+        sources: Iterable[tuple[str, DocumentSource]],
+        make_ready: Callable[[NewDocument], ReadyDocument],
+        *,
+        max_bytes: int,
+    ) -> None:
+        self._make_ready = make_ready
+        self._max_bytes = max_bytes
         self._left = self._read(sources)
         self._deferred: ReadSource | None = None
 
@@ -323,10 +372,18 @@ class DocumentBatches:
             batch.append(item)
         return batch
 
-    @staticmethod
-    def _read(sources: Iterable[tuple[str, DocumentReader]]) -> Iterator[ReadSource]:
-        for name, source in sources:
+    def _read(self, sources: Iterable[tuple[str, DocumentSource]]) -> Iterator[ReadSource]:
+        for number, (name, source) in enumerate(sources, start=1):
             try:
-                yield ReadSource(name, source())
+                for path, document in documents_in(source(), max_bytes=self._max_bytes):
+                    yield self._one(f"{name}/{path}" if name and path else name or path, number, document)
             except CitewellError as error:
-                yield ReadSource(name, error=error)
+                yield ReadSource(name, number, error=error)
+
+    def _one(self, name: str, number: int, document: NewDocument | UnreadableDocument) -> ReadSource:
+        if isinstance(document, UnreadableDocument):
+            return ReadSource(name, number, error=document)
+        try:
+            return ReadSource(name, number, self._make_ready(document))
+        except CitewellError as error:
+            return ReadSource(name, number, error=error)

@@ -7,7 +7,7 @@ import { Problem, bodyOf, problemOf } from "./client.js";
  * @param {import("./client.js").Client} client
  * @param {FormData} form
  * @param {{signal: AbortSignal, onSent: (share: number) => void}} options `onSent` is told what share of it has left.
- * @returns {Promise<import("./types.js").Ingested>}
+ * @returns {Promise<import("./types.js").Ingested | import("./types.js").IngestedArchive>}
  * @throws {Problem}
  */
 export async function sendDocument(client, form, { signal, onSent }) {
