@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins
+from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.middleware import (
     SECURITY_SCHEMES,
     BodyLimitMiddleware,
@@ -47,9 +48,10 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if citewell is not None:
-            yield
+            async with serve_mcp(app):
+                yield
             return
-        async with open_citewell(settings) as opened:
+        async with open_citewell(settings) as opened, serve_mcp(app):
             await opened.library.workspaces.ensure(settings.workspace)
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
@@ -93,4 +95,5 @@ def mount_routes(app: FastAPI) -> None:
         *others,
     ):
         app.include_router(router)
+    mount_mcp(app)
     mount_plugins(app)

@@ -15,6 +15,7 @@ from cli.eval import evaluate
 from cli.ingest import ingest
 from cli.judge import judge
 from cli.keys import keys
+from cli.mcp import mcp
 from cli.search import search
 from cli.serve import serve
 from cli.sessions import sessions
@@ -43,6 +44,7 @@ app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
 app.add_typer(judge, name="judge")
 app.command()(serve)
+app.command()(mcp)
 app.command()(doctor)
 app.command()(migrate)
 app.command()(reindex)

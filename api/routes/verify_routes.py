@@ -185,6 +185,16 @@ async def verify(
     slots: Annotated[VerificationSlots, Depends(_slots)],
 ) -> Verification:
     """Verify claims, or an answer that somebody else wrote: each gets a verdict, reasons and exact quotes."""
+    return await run_verification(body, me, library, slots)
+
+
+async def run_verification(
+    body: VerifyRequest, me: Identity, library: Library, slots: VerificationSlots
+) -> Verification:
+    """Verify what a request asks for, as one of the process's verifications.
+
+    Raises UnknownModel, NotFound, InvalidRequest for more than the limits allow, Overloaded, DatabaseUnavailable.
+    """
     family = library.families(body.model)
     budget = body.budget
     meter = Meter(calls_left=budget.model_calls, tokens_left=budget.tokens, seconds_left=budget.seconds)

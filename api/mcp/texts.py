@@ -1,0 +1,77 @@
+"""Results of tools as text, for models that read no structured content.
+
+Text of documents is quoted line by line, so that nothing in it can pass for a heading, an id or a verdict of ours.
+"""
+
+from answers.verification import Verification
+from api.dialects.citation_marks import bracket, marked_text
+from api.mcp.schemas import Answer, ReadText, SearchResults
+from graph.events import RunFinished
+from graph.evidence import Citation
+
+
+def quoted(text: str) -> str:
+    """Return a text as a Markdown quote."""
+    return "\n".join(f"> {line}" for line in text.splitlines())
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split())
+
+
+def search_text(found: SearchResults) -> str:
+    """Return the passages with their ids, titles and scores."""
+    if not found.results:
+        return "\n".join(filter(None, ["Nothing in the library matches.", found.degraded]))
+    parts = [
+        f"{place}. {_place(each.title, each.heading)} (score {each.score:.2f}, segment_id {each.segment_id})\n"
+        f"{quoted(each.text)}"
+        for place, each in enumerate(found.results, start=1)
+    ]
+    return "\n\n".join([*parts, *filter(None, [found.degraded])])
+
+
+def read_text(read: ReadText) -> str:
+    """Return what was read, behind a line that says what of the document it is."""
+    of = f", part {read.part} of {read.parts}" if read.part else ""
+    head = f"{one_line(read.title)} (document_id {read.document_id}{of}, characters {read.start} to {read.end})"
+    context = [f"{each['role']}: {one_line(each['text'])}" for each in read.context]
+    return "\n".join([head, *context, quoted(read.text)])
+
+
+def answer_text(answer: Answer, end: RunFinished) -> str:
+    """Return the marked answer, then each quote that it rests on, with its verdict and its place."""
+    titles = {source["index"]: _place(source["title"], source["heading"]) for source in answer.sources}
+    parts = [marked_text(end.message, bracket)]
+    if answer.citations:
+        lines = dict.fromkeys(_citation_line(each, titles.get(each["source_index"], "")) for each in answer.citations)
+        parts.append("\n".join(["Citations:", *lines]))
+    if answer.notices:
+        parts.append("\n".join(["Notices:", *(f"- {one_line(each)}" for each in answer.notices)]))
+    parts.append(f"({answer.outcome}, {answer.stop_reason}; session_id {answer.session_id})")
+    return "\n\n".join(parts)
+
+
+def _citation_line(citation: Citation, title: str) -> str:
+    context = "".join(f" ({each['role']}: {one_line(each['text'])})" for each in citation.get("context", []))
+    place = f"document_id {citation['document_id']}, characters {citation['start']} to {citation['end']}"
+    return (
+        f"[{citation['source_index']}] {citation['verdict']}: “{one_line(citation['quote'])}”{context} {title}, {place}"
+    )
+
+
+def verification_text(verified: Verification) -> str:
+    """Return each claim with its verdict, the reasons, and the quotes that decide it."""
+    lines = [", ".join(f"{count} {verdict}" for verdict, count in verified["totals"].items() if count) or "no claims"]
+    for claim in verified["claims"]:
+        reasons = f" ({'; '.join(map(one_line, claim['reasons']))})" if claim["reasons"] else ""
+        lines.append(f"- {claim['verdict']}: {one_line(claim['text'])}{reasons}")
+        lines += [f"  - “{one_line(each['quote'])}” {one_line(each['title'] or '')}" for each in claim["citations"]]
+    fallback = verified["fallback"]
+    lines += filter(None, [fallback and fallback["message"], verified["degraded"]])
+    return "\n".join(lines)
+
+
+def _place(title: str, heading: str) -> str:
+    return one_line(" > ".join(filter(None, [title, heading])))
