@@ -1,7 +1,9 @@
 """citewell ingest: add files and folders to the library."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -12,6 +14,9 @@ from cli.options import AsJson, UserName, WorkspaceName
 if TYPE_CHECKING:
     from graph.evidence import Identity
     from tools.library.ingestion import Ingestor, Report
+
+PROCESSES = 2  # that read files
+LONGEST_NAME = 40  # of a file in the progress bar
 
 Paths = Annotated[
     list[Path],
@@ -41,11 +46,16 @@ async def _ingest(
     paths: list[Path], owner: str | None, space: str | None, workspace: str | None, user: str | None, as_json: bool
 ) -> Exit:
     from tools.library.ingestion import Ingestor
+    from tools.library.sandbox import opened_sandbox
 
     settings = settings_for(workspace, user)
-    async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+    async with (
+        opened_database(settings) as storage,
+        opened_embedder(settings) as embedder,
+        opened_sandbox(settings.jobs, PROCESSES) as sandbox,
+    ):
         await storage.workspaces.ensure(settings.workspace)
-        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
         reports = await ingest_shown(ingestor, identity_of(settings), paths, owner=owner, space=space)
     if as_json:
         print_json(as_document(reports))
@@ -57,21 +67,63 @@ async def _ingest(
 async def ingest_shown(
     ingestor: "Ingestor", identity: "Identity", paths: list[Path], *, owner: str | None = None, space: str | None = None
 ) -> "list[Report]":
-    """Ingest paths, with a progress bar if stderr is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    """Ingest paths, with a progress bar if stderr is a terminal: files, segments, rate, time left and file name."""
+    from cli.tables import one_line
 
-    console = progress_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Ingesting", total=None)
-        reports = ingestor.ingest_paths(
+    reports: list[Report] = []
+    with file_progress("Ingesting") as show:
+        stored = ingestor.ingest_paths(
             identity,
             paths,
             owner=owner,
             space={"id": None, "slug": space} if space else None,
-            progress=lambda done, of: bar.update(task, completed=done, total=of),
+            progress=lambda done, of: show(done, of),
+            reading=lambda name: show(name=one_line(name)),
         )
-        return [report async for report in reports]
+        async for report in stored:
+            reports.append(report)
+            show(segments=getattr(report, "segments", 0))
+    return reports
+
+
+class ShowProgress(Protocol):
+    """Show how far an ingestion is: ``segments`` are added to those shown so far, ``name`` is the file being read."""
+
+    def __call__(
+        self, done: int | None = None, of: int | None = None, *, segments: int = 0, name: str | None = None
+    ) -> None:
+        """Change what is given."""
+        ...
+
+
+@contextmanager
+def file_progress(what: str) -> Iterator[ShowProgress]:
+    """Show a progress bar of files on stderr while the block runs, if stderr is a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = progress_console()
+    columns = (
+        TextColumn(what),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[segments]} segments"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[name]}", style="dim", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None, segments=0, rate="", name="")
+
+        def show(done: int | None = None, of: int | None = None, *, segments: int = 0, name: str | None = None) -> None:
+            shown = bar.tasks[0]
+            given: dict[str, Any] = {"segments": shown.fields["segments"] + segments}
+            if name is not None:
+                given["name"] = name[-LONGEST_NAME:]
+            if done is not None and shown.elapsed:
+                given["rate"] = f"{done / shown.elapsed:.1f}/s"
+            bar.update(task, completed=done, total=of, **given)
+
+        yield show
 
 
 def as_document(reports: "list[Report]") -> dict[str, object]:

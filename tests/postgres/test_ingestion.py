@@ -21,6 +21,7 @@ from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
 from tools.library.new_documents import BATCH_DOCUMENTS
+from tools.library.sandbox import Sandbox
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -34,9 +35,19 @@ async def embedder(settings: Settings) -> Embedder:
     return await open_embedder(settings)
 
 
-@pytest.fixture
-def ingestor(database: Database, embedder: Embedder, settings: Settings) -> Ingestor:
-    return Ingestor(database, Workspaces(database), embedder, settings)
+@pytest.fixture(scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    opened = Sandbox(2, 60, 1024)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(params=["in_threads", "in_processes"])
+def ingestor(
+    request: pytest.FixtureRequest, database: Database, embedder: Embedder, settings: Settings, sandbox: Sandbox
+) -> Ingestor:
+    shared = sandbox if request.param == "in_processes" else None
+    return Ingestor(database, Workspaces(database), embedder, settings, shared)
 
 
 @pytest.fixture

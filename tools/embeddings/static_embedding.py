@@ -94,6 +94,10 @@ class StaticEmbedder:
         encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return self.pooled_tokens([encoding.ids for encoding in encodings])
 
+    def truncated(self, dimension: int) -> "StaticEmbedder":
+        """Return the same model with shorter vectors."""
+        return StaticEmbedder(self._tokenizer, np.ascontiguousarray(self._weights[:, :dimension]))
+
     def tokens(self, text: str) -> list[int]:
         """Return a text's token ids. No token spans a space: "a b" has the tokens of "a", then those of "b".
 

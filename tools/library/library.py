@@ -15,6 +15,7 @@ from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
+from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -68,19 +69,24 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """
     configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     formats()  # fail now, not at the first file, if an installed parser is broken
-    async with open_database(settings) as database, open_examiner(database, settings.judge) as examiner:
+    async with (
+        open_database(settings) as database,
+        open_examiner(database, settings.judge) as examiner,
+        opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
+    ):
         families = configured_families(settings, examined_by(examiner))
         async with database.connection() as connection:
             recorded = await recorded_embedding(connection)
         embedder = await open_embedder(settings, recorded)
         workspaces = Workspaces(database)
         ingestor = Ingestor(database, workspaces, embedder, settings)
+        sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
-            async with open_web(settings, ingestor, searcher) as web:
+            async with open_web(settings, sandboxed if settings.web.fetch_pages else ingestor, searcher) as web:
                 yield Library(
                     settings=settings,
                     database=database,

@@ -71,13 +71,13 @@ class DocumentFields:
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated, but not yet segmented."""
+    """A document that is parsed and validated; ``parsed`` is None where another process has read and segmented it."""
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
-    parsed: Parsed
+    parsed: Parsed | None = None
 
 
 def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
@@ -295,7 +295,7 @@ class DocumentBatches:
                     self._deferred = item
                     break
                 ids.add(item.ready.document_id)
-                characters += len(item.ready.parsed.text)
+                characters += len(item.ready.parsed.text) if item.ready.parsed else 0
             batch.append(item)
         return batch
 
