@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, status
+from fastapi import APIRouter, Query, Request, Response, status
 from fastapi.responses import HTMLResponse
 
 from answers.citations import describe_source
@@ -14,6 +14,7 @@ from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Cursor, Limit, Name, Printable
 from api.problems import problems
+from api.routes.job_routes import ACCEPTED, Prefer, store_or_accept
 from graph.errors import NotFound
 from graph.evidence import Source
 from graph.ports import SearchQuery
@@ -22,25 +23,40 @@ from tools.library.catalogue import Document, DocumentPage, RawText
 from tools.library.ingestion import Ingested
 
 documents_router = APIRouter(tags=["documents"])
-WRITING = problems(400, 404, 413, 415, 422, 503)
+WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
 Filter = Annotated[Name | None, Query()]
 
 
 @documents_router.post(
-    "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
+    "/api/documents",
+    status_code=status.HTTP_201_CREATED,
+    response_model=Ingested,
+    openapi_extra=UPLOAD_BODY,
+    responses=WRITING,
 )
-async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested:
-    """Add a document under a new id."""
-    return await library.ingestor.ingest(me, document)
+async def add_document(
+    document: UploadedDocument, me: Me, library: OpenLibrary, prefer: Prefer, request: Request, response: Response
+) -> Ingested | Response:
+    """Add a document under a new id. What takes longer than `Prefer: wait=N` seconds becomes a job."""
+    return await store_or_accept(request, response, me, library, document, prefer)
 
 
-@documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
+@documents_router.put(
+    "/api/documents/{document_id}", response_model=Ingested, openapi_extra=UPLOAD_BODY, responses=WRITING
+)
 async def put_document(
-    document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
-) -> Ingested:
+    document_id: UUID,
+    document: UploadedDocument,
+    me: Me,
+    library: OpenLibrary,
+    prefer: Prefer,
+    request: Request,
+    response: Response,
+) -> Ingested | Response:
     """Add or replace a document under your own id; an unchanged one writes nothing."""
-    ingested = await library.ingestor.ingest(me, replace(document, document_id=str(document_id)))
-    if ingested.status == "created":
+    named = replace(document, document_id=str(document_id))
+    ingested = await store_or_accept(request, response, me, library, named, prefer)
+    if isinstance(ingested, Ingested) and ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested
 

@@ -12,6 +12,8 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
+from tools.library.job_worker import JobWorker
+from tools.library.jobs import Jobs
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
@@ -19,6 +21,7 @@ from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
+from tools.runs.notifications import Notifications
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -37,6 +40,8 @@ class Library:
     workspaces: Workspaces
     documents: Documents
     ingestor: Ingestor
+    jobs: Jobs
+    job_worker: JobWorker
     sessions: Sessions
     searcher: SegmentSearcher
     reader: SegmentStore
@@ -81,6 +86,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
+        notifications = Notifications(database.url)
+        job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
         try:
@@ -94,6 +101,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     workspaces=workspaces,
                     documents=Documents(database, workspaces),
                     ingestor=ingestor,
+                    jobs=Jobs(database, workspaces, settings.jobs, notifications),
+                    job_worker=job_worker,
                     sessions=Sessions(database, workspaces, families),
                     searcher=searcher,
                     reader=reader,
@@ -104,4 +113,6 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     languages=SampledLanguages(database, workspaces),
                 )
         finally:
+            await job_worker.close()
+            await notifications.close()
             await embedder.close()
