@@ -22,7 +22,7 @@ from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
 from graph.errors import CitewellError
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested
-from tools.library.jobs import FileState, Job, JobDetail, JobPage
+from tools.library.job_store import FileState, Job, JobDetail, JobPage
 from tools.library.library import Library
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox_process import WiredDocument

@@ -13,8 +13,8 @@ from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library import job_worker
 from tools.library.ingestion import Ingestor
+from tools.library.job_store import Jobs
 from tools.library.job_worker import JobWorker
-from tools.library.jobs import Jobs
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
 from tools.library.sandbox_process import WiredDocument

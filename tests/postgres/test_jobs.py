@@ -15,7 +15,7 @@ from graph.evidence import Identity
 from tests.distributions import install
 from tests.postgres.dying_worker import ME, NAMES, SEGMENTS, STEPS, Deployment, deployment, die, lamp
 from tools.library import job_worker
-from tools.library.jobs import FileState, expire_jobs
+from tools.library.job_store import FileState, expire_jobs
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
 from tools.runs.retry import retry_while_unavailable

@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 from graph.errors import CitewellError, DatabaseUnavailable, DocumentTooExpensive
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, Ingestor
-from tools.library.jobs import POLL_SECONDS, STOPS, WORK, close_if_done
+from tools.library.job_store import POLL_SECONDS, STOPS, WORK, close_if_done
 from tools.library.sandbox import Sandbox
 from tools.library.sandbox_process import WiredDocument
 from tools.parsers.canonical_text import storable

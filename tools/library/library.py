@@ -12,8 +12,8 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
+from tools.library.job_store import Jobs
 from tools.library.job_worker import JobWorker
-from tools.library.jobs import Jobs
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages

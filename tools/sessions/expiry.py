@@ -5,7 +5,7 @@ import logging
 from dataclasses import astuple, dataclass
 
 from graph.errors import DatabaseUnavailable
-from tools.library.jobs import expire_jobs
+from tools.library.job_store import expire_jobs
 from tools.sessions.checkpoints import delete_threads
 from tools.storage.database import Connection, Database
 
