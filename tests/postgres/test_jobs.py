@@ -296,6 +296,20 @@ async def test_jobs_are_listed_in_pages_and_expire(process: Deployment) -> None:
     assert (await library(process))["uploads"] == [(2,)]
 
 
+async def test_files_wait_for_questions_but_not_for_ever(process: Deployment) -> None:
+    asked = []
+
+    def is_answering() -> bool:
+        asked.append(1)
+        return True
+
+    process.worker.give_way_to(is_answering)
+    job_id = await process.submit(*map(lamp, NAMES))
+    process.worker.start()
+    assert (await process.ended(job_id)).counts["stored"] == 3
+    assert len(asked) >= 3
+
+
 async def test_a_deleted_workspace_takes_its_jobs_along(process: Deployment) -> None:
     await process.workspaces.ensure("gone")
     theirs = Identity("gone")

@@ -6,6 +6,7 @@ again; a file whose workers died three times is refused.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from uuid import uuid4
@@ -35,6 +36,7 @@ PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried
 BEATS_PER_LEASE = 3
 REPORT_SECONDS = 1.0
 MAINTAINED_AFTER = 100  # files, or when there is none left
+LOOKS, LOOK_SECONDS = 15, 0.01  # before each file, for questions that are being answered in this process
 REST_SECONDS = 60.0  # without a file, before the processes of the sandbox end
 
 # Of a document's files, one is read at a time, in the order of their places.
@@ -161,6 +163,11 @@ class JobWorker:
         self._changed: dict[Identity, int] = {}  # workspaces to maintain, and how many files changed them
         self._reported: list[tuple[int | None, int | None]] = []
         self._worked_at = 0.0
+        self._is_answering: Callable[[], bool] = lambda: False
+
+    def give_way_to(self, is_answering: Callable[[], bool]) -> None:
+        """Let questions go first: before each file, wait a moment while ``is_answering`` says that there are any."""
+        self._is_answering = is_answering
 
     def start(self) -> None:
         """Start working, unless it has begun or there are none to read at once."""
@@ -180,6 +187,7 @@ class JobWorker:
             while True:
                 wakeup.clear()
                 try:
+                    await self._give_way()
                     if (file := await self._claim()) is not None:
                         await self._attend(file)
                         continue
@@ -190,6 +198,12 @@ class JobWorker:
                 except Exception:
                     log.exception("no file could be taken")
                 await wait_for_wakeup(wakeup, POLL_SECONDS)
+
+    async def _give_way(self) -> None:
+        for _ in range(LOOKS):
+            if not self._is_answering():
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _claim(self) -> ClaimedFile | None:
         row = {"owner": self._owner, "lease": self._lease}
