@@ -375,6 +375,24 @@ async def test_a_name_that_is_no_text_is_escaped(ingestor: Ingestor, tmp_path: P
     assert report.name.endswith("caf\\xe9.txt")
 
 
+async def test_a_link_out_of_the_folder_is_not_followed(ingestor: Ingestor, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("A secret lamp.")
+    (folder / "a.txt").write_text("A lamp.")
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "within.txt").symlink_to(folder / "a.txt")
+    reports = await gathered(ingestor.ingest_paths(ME, [folder]))
+    assert [(Path(report.name).name, report.status) for report in reports] == [
+        ("a.txt", "created"),
+        ("out.txt", "refused"),
+    ]
+    assert isinstance(reports[1], Refused)
+    assert "leads out of the folder" in reports[1].reason
+    [named] = await gathered(ingestor.ingest_paths(ME, [folder / "out.txt"]))
+    assert named.status == "created", "a file that is named is meant"
+
+
 async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))

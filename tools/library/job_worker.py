@@ -160,6 +160,7 @@ class JobWorker:
         self._owner = str(uuid4())
         self._tasks: list[asyncio.Task[None]] = []
         self._active: dict[tuple[str, int], ClaimedFile] = {}
+        self._processing: set[asyncio.Task[None]] = set()
         self._changed: dict[Identity, int] = {}  # workspaces to maintain, and how many files changed them
         self._reported: list[tuple[int | None, int | None]] = []
         self._worked_at = 0.0
@@ -180,6 +181,7 @@ class JobWorker:
     async def close(self) -> None:
         """Stop working; files that were being read are left to others at once."""
         await cancel_and_wait(*self._tasks)
+        await cancel_and_wait(*self._processing)  # a task may miss its first cancel
         self._tasks.clear()
 
     async def _work(self) -> None:
@@ -221,10 +223,12 @@ class JobWorker:
         key = (file.job_id, file.file_no)
         file.task = asyncio.create_task(self._process(file))
         self._active[key] = file
+        self._processing.add(file.task)
+        file.task.add_done_callback(self._processing.discard)
         try:
             await asyncio.wait([file.task])
         finally:
-            await cancel_and_wait(file.task)
+            file.task.cancel()
             self._active.pop(key, None)
             self._worked_at = asyncio.get_running_loop().time()
         await self._tell(file.job_id)

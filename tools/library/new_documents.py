@@ -203,10 +203,14 @@ _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file below a root. ``key`` is its path from the root's name on, with forward slashes."""
+    """A file below a root. ``key`` is its path from the root's name on, with forward slashes.
+
+    ``leads_out`` says that it is a link to somewhere outside of the root.
+    """
 
     path: Path
     key: str
+    leads_out: bool = False
 
     def document_id(self, workspace: str) -> str:
         """Return the document id, derived from workspace and key, so that a changed file updates its document."""
@@ -219,6 +223,10 @@ class FoundFile:
 
     def read(self, max_bytes: int) -> bytes:
         """Read the file up to one byte more than ``max_bytes``. Raises UnreadableDocument."""
+        if self.leads_out:
+            raise UnreadableDocument(
+                "It is a link that leads out of the folder.", suggestion="Ingest the file that it leads to by its path."
+            )
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
                 raise UnreadableDocument("It is not a regular file: reading a pipe or a device might never end.")
@@ -232,7 +240,7 @@ def find_files(paths: Sequence[Path]) -> list[FoundFile]:
     """List the files below paths; folders are walked in alphabetical order.
 
     Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. A path that does
-    not exist is listed, and fails when it is read. Duplicates are listed once.
+    not exist and a link that leads out of its folder are listed, and fail when they are read. None is listed twice.
     """
     found: dict[Path, FoundFile] = {}
     for path in paths:
@@ -251,7 +259,9 @@ def _below(path: Path) -> Iterator[FoundFile]:
         for name in sorted(files):
             if not name.startswith("."):
                 below = Path(folder, name).relative_to(root)
-                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"))
+                target = Path(folder, name)
+                leads_out = target.is_symlink() and not target.resolve().is_relative_to(root)
+                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"), leads_out)
 
 
 def _text(path: str) -> str:

@@ -20,7 +20,7 @@ CREATE INDEX ingestion_jobs_ended ON ingestion_jobs (finished_at) WHERE finished
 CREATE TABLE ingestion_files (
     job_id        uuid NOT NULL REFERENCES ingestion_jobs ON DELETE CASCADE,
     file_no       integer NOT NULL,
-    workspace     integer NOT NULL,
+    workspace     integer NOT NULL REFERENCES workspaces (number) ON DELETE CASCADE,
     document_id   uuid NOT NULL,
     name          text NOT NULL,
     bytes         integer NOT NULL,
