@@ -167,7 +167,7 @@ class Sandbox:
         if returncode == -signal.SIGXCPU:
             return self._too_slow()
         name = signal.Signals(-returncode).name if returncode < 0 else f"exit code {returncode}"
-        log.warning("a process that read a file ended by itself: %s", name)
+        log.info("a process that read a file ended by itself: %s", name)
         return DocumentTooExpensive(
             f"The process that read it ended ({name}): it may take more than {self.megabytes:,} MB of memory, or crash "
             "its parser.",
