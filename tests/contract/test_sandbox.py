@@ -166,6 +166,15 @@ async def test_segments_that_are_known_are_not_made_again(sandbox: Sandbox) -> N
     assert again.ready.fields == first.ready.fields
 
 
+async def test_a_process_reads_many_files_however_large_its_parent_is(sandbox: Sandbox) -> None:
+    held = b"x" * 300_000_000
+    await read(sandbox, b"A lamp.")
+    first = children()
+    await read(sandbox, b"Another lamp.")
+    assert len(held)
+    assert children() == first != []
+
+
 async def test_processes_that_rest_are_started_again(sandbox: Sandbox) -> None:
     await read(sandbox, b"A lamp.")
     await sandbox.rest()

@@ -198,7 +198,7 @@ def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: in
             reply, blobs = refuse(
                 UnreadableDocument(f"The file can't be read: its parser failed ({type(error).__name__}).")
             )
-    last = last or _peak_megabytes() > megabytes / 2
+    last = last or _megabytes() > megabytes / 2
     try:
         send({**reply, "last": last}, *blobs)
     except (ValueError, RecursionError):  # metadata that JSON can't hold, such as an integer of 5,000 digits
@@ -229,6 +229,11 @@ def _limit(what: int, amount: int) -> None:
         return
 
 
-def _peak_megabytes() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+def _megabytes() -> float:
+    """Return the memory that this process keeps; where the system does not say, the most that it had."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    except OSError:  # not Linux, whose ru_maxrss counts the parent's memory too
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
