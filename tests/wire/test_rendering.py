@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_index
 from api.dialects.citation_marks import JOINER, marked_pieces
-from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_index
 from api.dialects.section_buffer import FinalSection
 from graph import events as told
 from graph.events import AnyEvent, Envelope
