@@ -1,4 +1,4 @@
-"""The Responses API, by what the clients make of it whose default it is: OpenAI's own, LangChain, openai-agents, AI SDK."""
+"""The Responses API, by what OpenAI's own client, LangChain and the AI SDK's default model make of it."""
 
 import asyncio
 import json

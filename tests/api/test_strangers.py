@@ -76,7 +76,11 @@ async def belongings(
         messages = "/api/workspaces/default/messages"
         frames = (await owner.post(messages, json={"content": QUESTION}, headers=FRAMES)).text
         assert SECRET in frames
+        responded = {"input": QUESTION, "citewell": {"min_score": 0}}
+        responses = [(await owner.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
         ids = {
+            "response_id": responses[0],
+            "deleted_response_id": responses[1],
             "session_id": session_id,
             "own_session_id": own_session_id,
             "docmost_id": docmost[0],

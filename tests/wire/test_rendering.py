@@ -74,6 +74,7 @@ SAYS = {
     "conversation": lambda event, data: data["content"] if data["type"] == "content" else "",
     "self_rag": lambda event, data: data["delta"] if event == "content" else "",
     "openai": lambda event, data: "".join(each["delta"].get("content") or "" for each in data["choices"]),
+    "responses": lambda event, data: data["delta"] if data["type"] == "response.output_text.delta" else "",
     "ag_ui": lambda event, data: data["delta"] if data["type"] == "TEXT_MESSAGE_CONTENT" else "",
     "ai_sdk": lambda event, data: data["delta"] if data["type"] == "text-delta" else "",
 }

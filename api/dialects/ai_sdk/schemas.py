@@ -83,7 +83,7 @@ class UIChatRequest(ChatOptions):
         if not last.text.strip():
             raise InvalidRequest(
                 f"{name}: it has no text; files and images are not read.",
-                suggestion="Send the question as parts: [{type: 'text', text: '...'}], or as AI SDK 4 does, in content.",
+                suggestion="Send the question in parts: [{type: 'text', text: '...'}], or in content, as in AI SDK 4.",
             )
         return parse_question(last.text, f"{name}.{'parts' if last.parts else 'content'}")
 
