@@ -13,7 +13,7 @@ import argparse
 import asyncio
 import json
 import urllib.request
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -36,7 +36,7 @@ TRAINS = "Which class is booked for trains?"
 SAID = "Every employee gets 25 days of annual leave a year."
 
 Shown = tuple[str, list[dict[str, Any]]]  # the text, and its annotations
-Asking = Callable[[str, str], Awaitable[list[Shown]]]
+Asking = Callable[[str, str], Coroutine[Any, Any, list[Shown]]]
 
 
 def _plain(annotations: Any) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ DONE = b"data: [DONE]\n\n"
 def text_chunks(completion: Mapping[str, Any], text: str) -> bytes:
     """Return the stream of a completion that is only text."""
     head = {**{name: completion[name] for name in ("id", "created", "model")}, "object": "chat.completion.chunk"}
-    deltas = (({"role": "assistant", "content": text}, None), ({}, "stop"))
+    deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": text}, None), ({}, "stop")]
     chunks = [
         frame({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}) for delta, finish in deltas
     ]

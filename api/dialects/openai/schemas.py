@@ -241,7 +241,7 @@ def completion(
 
 def text_completion(text: str, model: str, *, created: int) -> dict[str, Any]:
     """Return a chat completion that no run has made; ``created`` is in seconds since 1970."""
-    message = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
     return {
         "id": completion_id(str(uuid4())),
         "object": "chat.completion",
