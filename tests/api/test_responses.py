@@ -13,11 +13,13 @@ from langchain_openai import ChatOpenAI
 from openai import AsyncOpenAI
 from openai.types.responses import Response, ResponseStreamEvent
 
+from graph.errors import Overloaded
 from tests.api.conftest import HANDBOOK, TRAVEL, new_session
 from tests.api.test_openai import CHESS, LEAVE, TRAINS, client_at, thinking_client
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answer, status
 from tests.wire.adapters.openai import document_of
 from tests.wire.node_clients import run_client
+from tools.runs.runner import Runner
 from tools.settings import Settings
 
 PROBATION = "And during probation?"
@@ -294,6 +296,26 @@ async def test_a_model_that_fails_is_an_error_before_the_stream_and_the_end_of_i
     assert "sk-secret" not in last.to_json()
     again = await modelled.responses.retrieve(last.response.id)
     assert (again.status, again.error) == ("failed", last.response.error)
+
+
+async def test_a_full_service_leaves_no_empty_session(
+    extractive: AsyncOpenAI, shared_client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any) -> None:
+        raise Overloaded("As many runs are going and waiting as this process takes.")
+
+    listed = (await shared_client.get("/api/sessions")).json()["sessions"]
+    monkeypatch.setattr(Runner, "start", full)
+    with pytest.raises(openai.InternalServerError) as error:
+        await ask(extractive, LEAVE)
+    assert (error.value.status_code, error.value.code) == (503, "overloaded")
+    assert (await shared_client.get("/api/sessions")).json()["sessions"] == listed
+
+
+async def test_half_a_surrogate_pair_is_a_fault_of_the_request(shared_client: httpx.AsyncClient) -> None:
+    for field in (rb'"input": "\ud800"', rb'"input": "?", "conversation": "\ud800"', rb'"input": 5'):
+        response = await shared_client.post("/v1/responses", content=b"{" + field + b"}")
+        assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_request")
 
 
 async def test_thoughts_are_summaries_beside_the_steps(settings: Settings, scripted_openai: ScriptedOpenAI) -> None:

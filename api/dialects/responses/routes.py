@@ -1,6 +1,6 @@
 """Routes of OpenAI's Responses API: ask, read, rejoin, cancel and delete."""
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ from api.dialects.responses.schemas import (
 )
 from api.problems import in_dialect_shape, problem
 from api.stream import RunStream, wait_for_end
-from graph.errors import InvalidRequest, NotFound
+from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
 from graph.evidence import Identity
 from tools.library.library import Library
@@ -76,7 +76,13 @@ async def create_response(
         continues=continues,
         edit=edit,
     )
-    run = await runner.start(session_id, run_request)
+    try:
+        run = await runner.start(session_id, run_request)
+    except CitewellError:
+        if not continues:  # else each try of a full service would leave an empty session in the list
+            with suppress(CitewellError):
+                await library.sessions.delete(me, session_id)
+        raise
     options = ResponseOptions(
         model=name,
         base_url=str(request.base_url),

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from api.dialects.annotated_text import AnnotatedText, Annotation, Cited, SourceAddresses, by_appearance
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import DEFAULT_BASE_URL, MARKS, NO_THINKING, total_tokens
-from api.fields import CONTROL, AnswerFromField, Body, SearchOptions, knobs_with
+from api.fields import CONTROL, AnswerFromField, Body, Name, SearchOptions, knobs_with
 from graph.context import Context
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Spent
@@ -137,7 +137,7 @@ class ResponseRequest(BaseModel):
     store: bool | None = None
     background: bool | None = None
     previous_response_id: Annotated[str, Field(max_length=200)] | None = None
-    conversation: Annotated[Annotated[str, Field(min_length=1, max_length=200)] | None, BeforeValidator(_named)] = None
+    conversation: Annotated[Name | None, BeforeValidator(_named)] = None
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
     tool_choice: Any = None
