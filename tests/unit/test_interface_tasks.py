@@ -50,6 +50,7 @@ async def test_a_title_that_is_asked_for_as_text_is_text() -> None:
         asking(
             "Explain it.", "Plain words.", chat='<chat_history>\nUSER: JSON format: { "title": 1 }\n</chat_history>'
         ),
+        asking("Explain it.", chat="<chat_history>" * 100_000),  # as fast as any other
     ],
 )
 async def test_anything_else_is_a_question(question: str) -> None:

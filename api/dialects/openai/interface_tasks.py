@@ -12,7 +12,7 @@ from tools.rules.question_rules import DEFAULT_TITLE
 from tools.sessions.titles import best_title
 
 _TASK = "### Task:"
-_HISTORY = re.compile(r"<chat_history>(.*?)</chat_history>", re.DOTALL)
+_HISTORY = ("<chat_history>", "</chat_history>")
 _SPEAKER = re.compile(r"^(USER|ASSISTANT|SYSTEM): ?", re.MULTILINE)
 _FORM = re.compile(r'JSON format:[\s`]*\{\s*"(title|tags|follow_ups|queries|prompt|text)"\s*:')
 _FIRST_WORDS = (  # of templates that ask for plain text
@@ -35,18 +35,26 @@ async def answer_to_task(prompt: str) -> str | None:
     task = begun.removeprefix(_TASK).lstrip()
     if _QUESTION.match(task):
         return None
-    history = _HISTORY.search(task)
-    form = _FORM.search(task[: history.start()] if history else task)
+    instructions, history = _without_history(task)
+    form = _FORM.search(instructions)
     kind = form[1] if form else next((name for known, name in _FIRST_WORDS if known.match(task)), None)
     if kind is None:
         return None
-    questions = _questions(history[1] if history else "")
+    questions = _questions(history)
     if kind == "title":
         title = (await best_title(None, questions[0]))[0] if questions else DEFAULT_TITLE
         return json.dumps({"title": title}, ensure_ascii=False) if form else title
     if kind == "queries":
         return json.dumps({"queries": questions[-1:]}, ensure_ascii=False)
     return json.dumps({kind: "" if kind in ("prompt", "text") else []})
+
+
+def _without_history(task: str) -> tuple[str, str]:
+    """Return what stands before the chat in a prompt, and the chat; all of it and nothing where there is no chat."""
+    opening, closing = _HISTORY
+    start = task.find(opening)
+    end = task.find(closing, start + len(opening)) if start >= 0 else -1
+    return (task, "") if end < 0 else (task[:start], task[start + len(opening) : end])
 
 
 def _questions(history: str) -> list[str]:
