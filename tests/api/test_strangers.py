@@ -25,7 +25,16 @@ from tools.settings import Settings
 SECRET = "Zelda"
 DIARY = "Dear diary, the zebra is called Zelda."
 TITLE = "Diary"
-UNTOLD = ("session_id", "docmost_id", "docs_chatbot_id", "run_id", "workspace_run_id", "message_id")
+UNTOLD = (
+    "session_id",
+    "docmost_id",
+    "docs_chatbot_id",
+    "run_id",
+    "workspace_run_id",
+    "message_id",
+    "response_id",
+    "deleted_response_id",
+)
 DESTRUCTIVE = {"PUT": 1, "DELETE": 2}  # after all the others, in this order
 FOUND = {200, 201, 202, 204}
 
@@ -81,6 +90,7 @@ async def belongings(
         ids = {
             "response_id": responses[0],
             "deleted_response_id": responses[1],
+            "answer_item_id": responses[0].replace("resp_", "msg_"),
             "session_id": session_id,
             "own_session_id": own_session_id,
             "docmost_id": docmost[0],

@@ -145,11 +145,15 @@ OPENAI = [
     apart("POST", "/v1/chat/completions", json={"messages": [CHAT], "citewell": {"page_ids": ["{document_id}"]}}),
 ]
 ASKED_AGAIN = {"input": QUESTION, "previous_response_id": "{response_id}", "citewell": {"min_score": 0}}
+REFERENCE = {"type": "item_reference", "id": "{answer_item_id}"}
+SENT_BACK = {"role": "assistant", "id": "{answer_item_id}", "content": [{"type": "output_text", "text": "?"}]}
 RESPONSES = [
     apart("POST", "/v1/responses", json={"input": QUESTION, "citewell": {"min_score": 0}}),
     apart("POST", "/v1/responses", json={"input": QUESTION, "conversation": SHARED, "citewell": {"min_score": 0}}),
     gone("POST", "/v1/responses", json=ASKED_AGAIN),
     gone("POST", "/v1/responses", json={"input": QUESTION, "conversation": "conv_{session_id}"}),
+    gone("POST", "/v1/responses", json={"input": [REFERENCE, CHAT]}),
+    apart("POST", "/v1/responses", json={"input": [SENT_BACK, CHAT], "citewell": {"min_score": 0}}),
     gone("GET", "/v1/responses/{response_id}"),
     gone("GET", "/v1/responses/{response_id}", params={"stream": "true"}),
     gone("GET", "/v1/responses/{response_id}/input_items"),

@@ -185,7 +185,7 @@ async def _session(
             session, edit = await _following(library, runner, me, f"{RESPONSE}{run_id}", field)
         except NotFound:
             if body.only_refers:
-                raise
+                raise unknown_response(f"{MESSAGE}{run_id}", field) from None
         else:
             return session, edit, True
     made = await library.sessions.create(me, ephemeral=not body.stored, dialect=DIALECT)
