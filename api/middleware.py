@@ -251,6 +251,7 @@ ANY_ORIGIN = "*"
 CORS_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 EXPOSED_HEADERS = (
     "Location",
+    "Mcp-Session-Id",
     "Preference-Applied",
     "Retry-After",
     "WWW-Authenticate",

@@ -4,7 +4,7 @@ import re
 
 import mcp_types as types
 
-from api.mcp.schemas import ReadArguments
+from api.mcp.tool_schemas import ReadArguments
 from api.mcp.tools import Toolbox
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity

@@ -5,7 +5,7 @@ Text of documents is quoted line by line, so that nothing in it can pass for a h
 
 from answers.verification import Verification
 from api.dialects.citation_marks import bracket, marked_text
-from api.mcp.schemas import Answer, ReadText, SearchResults
+from api.mcp.tool_schemas import Answer, ReadText, SearchResults
 from graph.events import RunFinished
 from graph.evidence import Citation
 

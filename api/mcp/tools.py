@@ -4,6 +4,7 @@ import asyncio
 import logging
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,7 @@ from answers.citations import context_of_quote
 from answers.entries import entries_of
 from answers.verification import Verification
 from api.fields import ChatOptions
-from api.mcp.schemas import (
+from api.mcp.tool_schemas import (
     Answer,
     AskArguments,
     FoundSegment,
@@ -134,7 +135,13 @@ class Toolbox:
         if session_id is None:
             created = await self.citewell.library.sessions.create(me, ephemeral=True, dialect="mcp")
             session_id = created.session_id
-        run = await self.citewell.runner.start(session_id, run_request)
+        try:
+            run = await self.citewell.runner.start(session_id, run_request)
+        except CitewellError:
+            if asked.session_id is None:  # else each try of a full service would leave an empty session
+                with suppress(CitewellError):
+                    await self.citewell.library.sessions.delete(me, session_id)
+            raise
         run.watchers += 1
         try:
             end, notices = await _follow(run, report)

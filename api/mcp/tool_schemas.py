@@ -145,3 +145,9 @@ class VerifyArguments(Body):
     )
     document_ids: PageIds = Field(default=[], description="Look up claims in these documents of the library alone.")
     question: Question | None = Field(default=None, description="The question that the text answers, if any.")
+
+    @model_validator(mode="after")
+    def _one_library(self) -> "VerifyArguments":
+        if self.sources is not None and self.document_ids:
+            raise ValueError("leave document_ids out: with sources, the library is not searched")
+        return self
