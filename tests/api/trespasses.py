@@ -66,6 +66,16 @@ def apart(method: str, path: str, *, silent: bool = False, first: bool = False, 
     return Attempt(method, path, sent, "apart", silent, first)
 
 
+def message(method: str, **params: Any) -> Attempt:
+    """A message of the Model Context Protocol, whose errors are replies like any other."""
+    sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return apart("POST", "/mcp", json=sent, headers={"accept": "application/json, text/event-stream"})
+
+
+def tool(name: str, **arguments: Any) -> Attempt:
+    return message("tools/call", name=name, arguments=arguments)
+
+
 def public(method: str, path: str) -> Attempt:
     return Attempt(method, path, {}, "public")
 
@@ -185,6 +195,20 @@ AI_SDK = [
     apart("DELETE", "/api/chat/{shared}/stream", silent=True),
 ]
 AG_UI = [apart("POST", "/agui", json=AGUI)]
+MCP = [
+    tool("search", query=QUESTION, min_score=0),
+    tool("search", query=QUESTION, min_score=0, document_ids=["{document_id}"]),
+    tool("read", document_id="{document_id}"),
+    tool("read", document_id="{document_id}", offset=0),
+    tool("read", segment_id="{document_id}:{segment_index}"),
+    tool("ask", question=QUESTION, document_ids=["{document_id}"]),
+    tool("ask", question=QUESTION, document_ids=["{document_id}"], session_id="{session_id}"),
+    tool("verify", text="The zebra is called Zoe.", document_ids=["{document_id}"]),
+    message("resources/list"),
+    message("resources/read", uri="citewell://documents/{document_id}"),
+    message("resources/read", uri="citewell://documents/{document_id}/parts/1"),
+    message("resources/read", uri="citewell://documents/{document_id}/segments/{segment_index}"),
+]
 OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{version}/{page_file}")]
 ATTEMPTS = [
     *NATIVE,
@@ -199,6 +223,7 @@ ATTEMPTS = [
     *RESPONSES,
     *AI_SDK,
     *AG_UI,
+    *MCP,
     *OPEN,
 ]
 NAMES = sorted(set(re.findall(r"\{(\w+)\}", " ".join(f"{each.path} {each.sent}" for each in ATTEMPTS))))

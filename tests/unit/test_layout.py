@@ -34,6 +34,12 @@ def test_the_vocabulary_imports_nothing_by_itself() -> None:
     assert [name for name in loaded if name.startswith("graph.")] == []
 
 
+def test_the_service_starts_without_the_sdk_of_the_model_context_protocol() -> None:
+    loaded = _modules_after("import api.app, cli.main, cli.serve")
+    assert "api.mcp.endpoint" in loaded
+    assert [name for name in loaded if name.partition(".")[0] in {"mcp", "mcp_types"}] == []
+
+
 def test_every_folder_of_code_is_a_package_of_the_wheel() -> None:
     folders = {path.parent.relative_to(ROOT).parts[0] for path in ROOT.glob("*/__init__.py")}
     assert folders == set(PACKAGES)
