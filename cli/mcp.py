@@ -1,7 +1,17 @@
 """citewell mcp: serve the library to an MCP client over stdin and stdout."""
 
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, cast
+
 from cli.command import Exit, identity_of, opened, run, settings_for
 from cli.options import UserName, WorkspaceName
+
+if TYPE_CHECKING:
+    from anyio import AsyncFile
 
 
 def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
@@ -21,10 +31,40 @@ async def _mcp(workspace: str | None, user: str | None) -> Exit:
 
     settings = settings_for(workspace, user)
     identity = identity_of(settings)
+    lines = cast("AsyncFile[str]", _lines_of(_take_stdin()))  # it is iterated, and nothing else
     # The streams are taken first, so that nothing that opening prints can end up among the messages.
-    async with stdio_server() as (incoming, outgoing), opened(settings) as citewell:
+    async with stdio_server(stdin=lines) as (incoming, outgoing), opened(settings) as citewell:
         await citewell.library.workspaces.ensure(identity.workspace)
         box = Toolbox(citewell, settings, VerificationSlots(settings.runs))
         server = create_server(lambda: box, lambda _: identity)
         await server.run(incoming, outgoing, server.create_initialization_options())
     return Exit.OK
+
+
+def _take_stdin() -> int:
+    """Return a descriptor of stdin that is ours alone; processes that this one starts have none to read from."""
+    taken = os.dup(sys.stdin.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.close(nothing)
+    return taken
+
+
+async def _lines_of(descriptor: int) -> AsyncIterator[str]:
+    """Yield the lines that a descriptor gives.
+
+    A thread of its own reads them, which may be left: a read that waits can't be cancelled, and would keep a command
+    that is told to stop.
+    """
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def read() -> None:
+        with open(descriptor, encoding="utf-8", errors="replace", closefd=False) as stream:
+            for line in stream:
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+        loop.call_soon_threadsafe(lines.put_nowait, None)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    while (line := await lines.get()) is not None:
+        yield line

@@ -1,10 +1,11 @@
 """Documents as resources: listed page by page, and read whole, by part or by segment."""
 
 import re
+from uuid import UUID
 
 import mcp_types as types
 
-from api.mcp.tool_schemas import ReadArguments
+from api.mcp.tool_schemas import DOCUMENT_ID, ReadArguments
 from api.mcp.tools import Toolbox
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
@@ -36,7 +37,10 @@ TEMPLATES = [
         mime_type=TEXT,
     ),
 ]
-_URI = re.compile(r"citewell://documents/([0-9a-fA-F-]{36})(?:/(parts|segments)/(\d{1,6}))?")
+_URI = re.compile(
+    rf"citewell://documents/({DOCUMENT_ID})"
+    r"(?:/parts/(?P<part>[1-9][0-9]{0,5})|/segments/(?P<segment>[0-9]{1,6}))?"
+)
 
 
 async def list_documents(box: Toolbox, me: Identity, cursor: str | None) -> types.ListResourcesResult:
@@ -61,13 +65,13 @@ async def read_resource(box: Toolbox, me: Identity, uri: str) -> types.ReadResou
     named = _URI.fullmatch(uri)
     if named is None:
         raise NotFound(f"There is no resource {uri[:200]}.", suggestion="List the resources and their templates.")
-    document_id, kind, number = named[1], named[2], named[3]
-    if kind == "parts":
-        arguments = ReadArguments.model_validate({"document_id": document_id, "part": int(number)})
-        return _contents(uri, (await box.read(arguments, me)).text)
-    if kind == "segments":
-        found = await box.read(ReadArguments(segment_id=f"{document_id}:{number}"), me)
-        return _contents(uri, found.text)
+    document_id = named[1]
+    if named["part"]:
+        asked = ReadArguments(document_id=UUID(document_id), part=int(named["part"]))
+        return _contents(uri, (await box.read(asked, me)).text)
+    if named["segment"]:
+        asked = ReadArguments(segment_id=f"{document_id}:{named['segment']}")
+        return _contents(uri, (await box.read(asked, me)).text)
     pages = await box.citewell.library.reader.read_pages([document_id], me)
     if not pages:
         raise NotFound(f"There is no document {document_id}.")

@@ -11,7 +11,8 @@ from api.routes.verify_routes import GivenSource, Text
 from graph.evidence import Citation, CitationContext, Outcome, Section, Source, WebMode
 from tools.library.given_texts import MOST_TEXTS
 
-SEGMENT_ID = r"^[0-9a-fA-F-]{32,36}:\d{1,9}$"
+DOCUMENT_ID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+SEGMENT_ID = rf"^{DOCUMENT_ID}:[0-9]{{1,9}}$"
 Query = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
 Spaces = Annotated[list[Name], Field(max_length=100)]
 

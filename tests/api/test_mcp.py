@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from api.app import create_app
 from api.mcp.server import TOOLS
 from graph.entrypoint import Citewell, open_citewell
+from graph.errors import NotFound, Overloaded
 from graph.events import RunFinished
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, with_model
@@ -431,6 +432,107 @@ async def test_others_see_nothing(keyed: tuple[str, dict[str, str]], citewell: C
             with pytest.raises(MCPError) as raised:
                 await theirs.read_resource(f"citewell://documents/{VAULT}{tail}")
             assert raised.value.data["code"] == "not_found"
+
+
+HOSTILE: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"query": ["unused leave"]}),
+    ("search", {"query": "x" * 10_001}),
+    ("search", {"query": "nul \x00"}),
+    ("search", {"query": "x", "top_k": 1e308}),
+    ("search", {"query": "x", "min_score": "nan"}),
+    ("search", {"query": "x", "spaces": ["s"] * 101}),
+    ("search", {"query": "x", "document_ids": ["../" * 50]}),
+    ("search", {f"{'field' * 100}{number}": number for number in range(50)}),
+    ("read", {"segment_id": f"{HANDBOOK}:{'9' * 5000}"}),
+    ("read", {"segment_id": f"{HANDBOOK}:0' OR 1=1"}),
+    ("read", {"segment_id": f"{'-' * 36}:0"}),
+    ("read", {"document_id": HANDBOOK, "part": 10**30}),
+    ("read", {"document_id": HANDBOOK, "segment_id": f"{HANDBOOK}:0"}),
+    ("ask", {"question": {"role": "user"}}),
+    ("ask", {"question": "x", "web": "always"}),
+    ("verify", {"text": " \n "}),
+    ("verify", {"text": "x", "sources": [{"text": "y", "secret": True}]}),
+    ("verify", {"text": "x", "sources": []}),
+]
+
+
+async def test_hostile_arguments_are_refused_kindly(shared_client: httpx.AsyncClient) -> None:
+    async with client_at(str(shared_client.base_url).rstrip("/")) as client:
+        for tool, arguments in HOSTILE:
+            error = await refused(client, tool, **arguments)
+            assert error["code"] == "invalid_request", (tool, arguments)
+            assert error["suggestion"]
+            assert 0 < len(error["message"]) <= 1100
+        for uri in (
+            "citewell://documents/..",
+            "citewell://" * 500,
+            f"citewell://documents/{'-' * 36}",
+            f"citewell://documents/{HANDBOOK}/parts/0",
+            f"citewell://documents/{HANDBOOK}/parts/99",
+            f"citewell://documents/{HANDBOOK}/segments/999999",
+        ):
+            with pytest.raises(MCPError) as raised:
+                await client.read_resource(uri)
+            assert raised.value.data["code"] in {"not_found", "invalid_request"}
+            assert len(raised.value.message) < 500
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+async def test_what_is_no_message_is_refused_by_the_protocol(shared_client: httpx.AsyncClient, version: str) -> None:
+    headers = {**HEADERS, "mcp-protocol-version": version}
+    for body in (b"", b"{", b"[]", b"null", b"[" * 100_000):
+        reply = await shared_client.post("/mcp", content=body, headers=headers)
+        assert reply.status_code == 400, body[:50]
+        assert reply.json()["error"]["code"] in range(-32700, -32599)
+    batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/list"} for number in range(100)]
+    assert (await shared_client.post("/mcp", json=batch, headers=headers)).status_code == 400
+
+
+async def test_a_run_that_fails_is_an_error_with_its_code(settings: Settings, scripted_openai: ScriptedOpenAI) -> None:
+    scripted_openai.script(Reply(status=401), to="generate_answer")
+    configured = with_model(settings, scripted_openai)
+    async with open_citewell(configured) as opened:
+        for document in LIBRARY:
+            await opened.library.ingestor.ingest(Identity(), document)
+        async with served(create_app(configured, citewell=opened)) as address, client_at(address) as client:
+            error = await refused(client, "ask", question="When does unused leave lapse?")
+        (run,) = (await opened.library.sessions.list_runs(Identity())).runs
+    assert (error["code"], error["run_id"], error["retryable"]) == ("model_refused", run.run_id, False)
+
+
+async def test_a_full_service_says_so_and_keeps_no_empty_session(
+    url: str, citewell: Citewell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(session_id: str, run_request: Any) -> Any:
+        made.append(session_id)
+        raise Overloaded("As many runs are going and waiting as this process takes.")
+
+    made: list[str] = []
+    monkeypatch.setattr(citewell.runner, "start", full)
+    async with client_at(url) as client:
+        error = await refused(client, "ask", question="When does unused leave lapse?")
+        kept = await citewell.library.sessions.create(Identity())
+        await refused(client, "ask", question="When does unused leave lapse?", session_id=kept.session_id)
+    assert (error["code"], error["retryable"]) == ("overloaded", True)
+    assert made[1] == kept.session_id
+    await citewell.library.sessions.get(Identity(), kept.session_id)
+    with pytest.raises(NotFound):
+        await citewell.library.sessions.get(Identity(), made[0])
+
+
+async def test_an_error_of_ours_tells_nothing_of_its_inside(
+    url: str, citewell: Citewell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("the inside")
+
+    monkeypatch.setattr(citewell.library.searcher, "search", broken)
+    monkeypatch.setattr(citewell.library.documents, "list", broken)
+    async with client_at(url) as client:
+        assert (await refused(client, "search", query="leave"))["code"] == "internal"
+        with pytest.raises(MCPError) as raised:
+            await client.list_resources()
+    assert "inside" not in str(raised.value)
 
 
 async def test_the_rules_of_every_route_hold(url: str) -> None:
