@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from answers.verification import Verification
 from api.mcp import resources
+from api.mcp.texts import answer_text, read_text, search_text, verification_text
 from api.mcp.tool_schemas import (
     Answer,
     AskArguments,
@@ -24,7 +25,6 @@ from api.mcp.tool_schemas import (
     SearchResults,
     VerifyArguments,
 )
-from api.mcp.texts import answer_text, read_text, search_text, verification_text
 from api.mcp.tools import Report, RunNotAnswered, Toolbox
 from api.problems import MOST_FAULTS, describe_fault, shorten
 from graph.errors import CitewellError, InvalidRequest, NotFound
@@ -213,7 +213,7 @@ def _arguments(model: type[BaseModel], sent: Mapping[str, Any] | None) -> BaseMo
     except ValidationError as error:
         # In requests the first part of a place is `body`, which a call's arguments don't have.
         faults = [describe_fault({**each, "loc": ("body", *each["loc"])}) for each in error.errors()[:MOST_FAULTS]]
-        raise InvalidRequest(shorten("; ".join(faults)), suggestion="Correct the named arguments.") from error
+        raise InvalidRequest(f"{shorten('; '.join(faults))}.", suggestion="Correct the named arguments.") from error
 
 
 def _reporting(context: Context) -> Report:

@@ -12,7 +12,7 @@ from graph.evidence import Citation
 
 def quoted(text: str) -> str:
     """Return a text as a Markdown quote."""
-    return "\n".join(f"> {line}" for line in text.splitlines())
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 
 def one_line(text: str) -> str:
@@ -74,4 +74,6 @@ def verification_text(verified: Verification) -> str:
 
 
 def _place(title: str, heading: str) -> str:
-    return one_line(" > ".join(filter(None, [title, heading])))
+    """Return a document's title and the heading within it; the first heading is often the title itself."""
+    under = heading == title or heading.startswith(f"{title} > ")
+    return one_line(heading if under else " > ".join(filter(None, [title, heading])))

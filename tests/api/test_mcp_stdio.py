@@ -49,7 +49,9 @@ async def test_a_client_starts_the_command_and_uses_its_tools(
             text: Any = answer.structured_content
             assert text["citations"][0]["quote"] == "Unused leave lapses in March."
             assert "Searching the library" in told
-            assert f"citewell://documents/{HANDBOOK}" in {each.uri for each in (await client.list_resources()).resources}
+            assert f"citewell://documents/{HANDBOOK}" in {
+                each.uri for each in (await client.list_resources()).resources
+            }
             unseen = await client.call_tool("read", {"document_id": (await _vault(citewell)).document_id})
             assert unseen.is_error
 
@@ -60,7 +62,9 @@ async def _vault(citewell: Citewell) -> Any:
 
 
 @pytest.mark.parametrize("end", ["closed", "terminated"])
-async def test_the_command_ends_with_its_client(settings: Settings, citewell: Citewell, tmp_path: Path, end: str) -> None:
+async def test_the_command_ends_with_its_client(
+    settings: Settings, citewell: Citewell, tmp_path: Path, end: str
+) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, *COMMAND, stdin=PIPE, stdout=PIPE, env=environment_of(settings), cwd=tmp_path
     )

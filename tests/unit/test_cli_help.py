@@ -19,6 +19,7 @@ COMMANDS = [
             "search",
             "verify",
             "serve",
+            "mcp",
             "worker",
             "doctor",
             "migrate",
@@ -41,7 +42,19 @@ COMMANDS = [
     ["eval", "prose"],
 ]
 # pydantic is left out: typer itself reads parameters with it.
-HEAVY = {"alembic", "fastapi", "langchain_core", "langgraph", "numpy", "openai", "psycopg", "rich", "wordllama"}
+HEAVY = {
+    "alembic",
+    "fastapi",
+    "langchain_core",
+    "langgraph",
+    "mcp",
+    "mcp_types",
+    "numpy",
+    "openai",
+    "psycopg",
+    "rich",
+    "wordllama",
+}
 # Each command is asked in a process of its own, which begins where the command line is imported.
 SCRIPT = """
 import contextlib, io, json, os, sys
