@@ -85,19 +85,18 @@ def _kind(
     title: str,
     description: str,
     arguments: type[BaseModel],
-    result: type[BaseModel] | TypeAdapter[Any],
+    result: TypeAdapter[Any],
     call: Call,
     *,
     read_only: bool = True,
     open_world: bool = False,
 ) -> ToolKind:
-    schema = result.json_schema(mode="serialization") if isinstance(result, TypeAdapter) else None
     tool = types.Tool(
         name=name,
         title=title,
         description=description,
         input_schema=arguments.model_json_schema(),
-        output_schema=schema or result.model_json_schema(mode="serialization"),  # type: ignore[union-attr]
+        output_schema=result.json_schema(mode="serialization"),
         annotations=types.ToolAnnotations(
             title=title,
             read_only_hint=read_only,
@@ -118,7 +117,7 @@ TOOLS: Mapping[str, ToolKind] = {
             "Find passages of the library by words and meaning, best first, with ids, scores, titles and text. It "
             "writes no answer.",
             SearchArguments,
-            SearchResults,
+            TypeAdapter(SearchResults),
             _search,
         ),
         _kind(
@@ -127,7 +126,7 @@ TOOLS: Mapping[str, ToolKind] = {
             "Read a document part by part, one segment, or the entry (sentence, row, item) at an offset with what it "
             "hangs on, such as the header of a table.",
             ReadArguments,
-            ReadText,
+            TypeAdapter(ReadText),
             _read,
         ),
         _kind(
@@ -136,7 +135,7 @@ TOOLS: Mapping[str, ToolKind] = {
             "Answer a question from the library. Every claim comes with exact quotes, their offsets and a verdict; "
             "where the library holds no answer, it says so. It may take a minute; its steps are reported as progress.",
             AskArguments,
-            Answer,
+            TypeAdapter(Answer),
             _ask,
             read_only=False,  # it keeps the conversation
             open_world=True,  # with `web`
