@@ -93,6 +93,8 @@ export const en = {
     nearest: "What came nearest",
     sources: (/** @type {number} */ count) => n(count, "source", "sources"),
     page: (/** @type {string} */ number) => `p. ${number}`,
+    slide: (/** @type {string} */ number) => `slide ${number}`,
+    sheet: (/** @type {string} */ name) => `sheet ${name}`,
     disagreements: "Sources disagree",
     claims: {
       supported: (/** @type {number} */ count) => n(count, "claim supported", "claims supported"),
@@ -134,6 +136,8 @@ export const en = {
     pages: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "page" : "pages"}`,
     segments: (/** @type {number} */ count, /** @type {string} */ written) => `${written} ${count === 1 ? "segment" : "segments"}`,
     page: (/** @type {number} */ number) => `Page ${number}`,
+    slide: (/** @type {number} */ number) => `Slide ${number}`,
+    sheet: (/** @type {number} */ number) => `Sheet ${number}`,
     original: "Original",
     tab: "New tab",
     quotes: "Quotes in this document",

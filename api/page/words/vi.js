@@ -91,6 +91,8 @@ export const vi = {
     nearest: "Những đoạn gần nhất",
     sources: (count) => `${count} nguồn`,
     page: (number) => `tr. ${number}`,
+    slide: (number) => `trang chiếu ${number}`,
+    sheet: (name) => `trang tính ${name}`,
     disagreements: "Các nguồn mâu thuẫn nhau",
     claims: {
       supported: (count) => `${count} khẳng định có căn cứ`,
@@ -130,6 +132,8 @@ export const vi = {
     pages: (count, written) => `${written} trang`,
     segments: (count, written) => `${written} đoạn`,
     page: (number) => `Trang ${number}`,
+    slide: (number) => `Trang chiếu ${number}`,
+    sheet: (number) => `Trang tính ${number}`,
     original: "Bản gốc",
     tab: "Tab mới",
     quotes: "Các trích dẫn trong tài liệu này",

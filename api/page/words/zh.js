@@ -91,6 +91,8 @@ export const zh = {
     nearest: "最接近的内容",
     sources: (count) => `${count} 个来源`,
     page: (number) => `第 ${number} 页`,
+    slide: (number) => `第 ${number} 张幻灯片`,
+    sheet: (name) => `工作表 ${name}`,
     disagreements: "来源互相矛盾",
     claims: {
       supported: (count) => `${count} 条论断有依据`,
@@ -130,6 +132,8 @@ export const zh = {
     pages: (count, written) => `${written} 页`,
     segments: (count, written) => `${written} 段`,
     page: (number) => `第 ${number} 页`,
+    slide: (number) => `第 ${number} 张幻灯片`,
+    sheet: (number) => `第 ${number} 个工作表`,
     original: "原件",
     tab: "新标签页",
     quotes: "此文档中的引文",
