@@ -296,7 +296,7 @@ async def test_files_are_brought_in_and_a_refusal_says_why(chromium_page: Visits
         page, file("broken.pdf", "%PDF-1.4 nothing"), file("report.docx", b"PK\x03\x04\0\0"), file("void.md", "")
     )
     await expect(upload(page, "broken.pdf")).to_contain_text("The PDF is broken")
-    await expect(upload(page, "report.docx")).to_contain_text("The file is binary, not text.")
+    await expect(upload(page, "report.docx")).to_contain_text("The archive is broken: it cannot be opened.")
     await expect(upload(page, "void.md")).to_contain_text("The file is empty.")
     await expect(upload(page, "void.md")).to_contain_text("Convert the file to Markdown")
     await expect(upload(page, "void.md").get_by_role("button", name="Try again: void.md")).to_be_hidden()
