@@ -1,4 +1,4 @@
-"""Hostile office files: bombs, entities, macros, links to elsewhere, endless sheets, and any change of what their parts say."""
+"""Hostile office files: bombs, entities, macros, links to elsewhere, endless sheets, and any change of their parts."""
 
 import io
 import re
