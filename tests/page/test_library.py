@@ -538,3 +538,4 @@ async def test_office_files_are_brought_in_and_cited_by_slide_and_cell(
         await expect(proof).to_contain_text(place)
         await marker.click()
         await expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    await expect(page.get_by_text("5 slides · 5 segments")).to_be_visible()
