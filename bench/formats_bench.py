@@ -44,7 +44,7 @@ async def run(folder: Path) -> list[Figure]:
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, mp_context=context) as process:
             taken = process.submit(read_all, files[group]).result()
-        found = figure(f"{group}, {len(files[group])} read", median(taken.milliseconds), "ms a file", at_most=MOST_MS)
+        found = figure(f"{group} ({len(files[group])})", median(taken.milliseconds), "ms a file", at_most=MOST_MS)
         beside = {"slowest, ms": max(taken.milliseconds), "memory, MiB": taken.mebibytes, "segments": taken.segments}
         figures.append(compared(found, beside, rival=None))
     return figures
