@@ -105,6 +105,13 @@ DOCUMENTS = [
     apart("POST", "/api/verify", json={"answer": "The zebra in my diary [SEG={document_id}:0]."}),
     apart("POST", "/api/verify", json={"claims": ["The zebra in my diary."], "document_ids": ["{document_id}"]}),
 ]
+JOBS = [
+    apart("POST", "/api/jobs", files={"file": ("mine.md", b"Mine.")}, silent=True),
+    apart("GET", "/api/jobs"),
+    gone("GET", "/api/jobs/{job_id}"),
+    gone("GET", "/api/jobs/{job_id}/events"),
+    gone("POST", "/api/jobs/{job_id}/{action}"),
+]
 DOCMOST_QUESTION = {"messages": [CHAT], "isSemanticSearchEnabled": True}
 DOCMOST = [
     apart("POST", "/api/ai/sessions", json={}, silent=True),
@@ -166,6 +173,7 @@ OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{ver
 ATTEMPTS = [
     *NATIVE,
     *DOCUMENTS,
+    *JOBS,
     *DOCMOST,
     *DOCS_CHATBOT,
     *CONVERSATION,

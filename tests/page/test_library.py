@@ -323,6 +323,15 @@ async def test_files_are_brought_in_and_a_refusal_says_why(chromium_page: Visits
     await expect(library.get_by_role("checkbox", name="Kitchen")).to_be_visible()
 
 
+async def test_a_file_that_takes_long_is_waited_for_as_a_job(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    await page.set_extra_http_headers({"Prefer": "respond-async"})
+    await open_library(page)
+    await bring(page, file("harbour.md", "# Harbour\n\nThe harbour has a bell."), file("torn.pdf", "%PDF-1.4 nothing"))
+    await expect(upload(page, "harbour.md")).to_contain_text("Added")
+    await expect(upload(page, "torn.pdf")).to_contain_text("The PDF is broken")
+
+
 async def test_two_files_are_sent_at_a_time_and_each_can_be_cancelled(
     chromium_page: Visits, extractive_site: Site
 ) -> None:

@@ -21,6 +21,7 @@ from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
 from tools.library.new_documents import BATCH_DOCUMENTS
+from tools.library.sandbox import Sandbox
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -34,9 +35,19 @@ async def embedder(settings: Settings) -> Embedder:
     return await open_embedder(settings)
 
 
-@pytest.fixture
-def ingestor(database: Database, embedder: Embedder, settings: Settings) -> Ingestor:
-    return Ingestor(database, Workspaces(database), embedder, settings)
+@pytest.fixture(scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    opened = Sandbox(2, 60, 1024)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(params=["in_threads", "in_processes"])
+def ingestor(
+    request: pytest.FixtureRequest, database: Database, embedder: Embedder, settings: Settings, sandbox: Sandbox
+) -> Ingestor:
+    shared = sandbox if request.param == "in_processes" else None
+    return Ingestor(database, Workspaces(database), embedder, settings, shared)
 
 
 @pytest.fixture
@@ -362,6 +373,24 @@ async def test_a_name_that_is_no_text_is_escaped(ingestor: Ingestor, tmp_path: P
     [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
     assert report.status == "created"
     assert report.name.endswith("caf\\xe9.txt")
+
+
+async def test_a_link_out_of_the_folder_is_not_followed(ingestor: Ingestor, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("A secret lamp.")
+    (folder / "a.txt").write_text("A lamp.")
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "within.txt").symlink_to(folder / "a.txt")
+    reports = await gathered(ingestor.ingest_paths(ME, [folder]))
+    assert [(Path(report.name).name, report.status) for report in reports] == [
+        ("a.txt", "created"),
+        ("out.txt", "refused"),
+    ]
+    assert isinstance(reports[1], Refused)
+    assert "leads out of the folder" in reports[1].reason
+    [named] = await gathered(ingestor.ingest_paths(ME, [folder / "out.txt"]))
+    assert named.status == "created", "a file that is named is meant"
 
 
 async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ COMMANDS = [
             "search",
             "verify",
             "serve",
+            "worker",
             "doctor",
             "migrate",
             "reindex",
@@ -27,6 +28,7 @@ COMMANDS = [
         )
     ),
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
+    *(["jobs", name] for name in ("list", "show", "cancel", "pause", "resume", "retry")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),

@@ -12,15 +12,19 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
+from tools.library.job_store import Jobs
+from tools.library.job_worker import JobWorker
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
+from tools.library.sandbox import opened_sandbox
 from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
+from tools.runs.notifications import Notifications
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -42,6 +46,8 @@ class Library:
     originals: Originals
     places: Places
     ingestor: Ingestor
+    jobs: Jobs
+    job_worker: JobWorker
     sessions: Sessions
     searcher: SegmentSearcher
     reader: SegmentStore
@@ -75,7 +81,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """
     configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     formats()  # fail now, not at the first file, if an installed parser is broken
-    async with open_database(settings) as database, open_examiner(database, settings.judge) as examiner:
+    async with (
+        open_database(settings) as database,
+        open_examiner(database, settings.judge) as examiner,
+        opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
+    ):
         families = configured_families(settings, examined_by(examiner))
         async with database.connection() as connection:
             recorded = await recorded_embedding(connection)
@@ -83,6 +93,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
+        sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
+        notifications = Notifications(database.url)
+        job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
@@ -90,7 +103,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
-            async with open_web(settings, ingestor, searcher) as web:
+            async with open_web(settings, sandboxed if settings.web.fetch_pages else ingestor, searcher) as web:
                 yield Library(
                     settings=settings,
                     database=database,
@@ -100,16 +113,20 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     originals=originals,
                     places=Places(reader, originals),
                     ingestor=ingestor,
+                    jobs=Jobs(database, workspaces, settings.jobs, notifications),
+                    job_worker=job_worker,
                     sessions=Sessions(database, workspaces, families),
                     searcher=searcher,
                     reader=reader,
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
-                    pages=WebPages(web_reader, ingestor, documents, originals, settings.sites),
+                    pages=WebPages(web_reader, sandboxed, documents, originals, settings.sites),
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                 )
         finally:
             await web_reader.close()
+            await job_worker.close()
+            await notifications.close()
             await embedder.close()

@@ -88,14 +88,21 @@ class NewOriginal:
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated, but not yet segmented; ``original`` is the file to keep with it."""
+    """A document that is parsed and validated; ``original`` is the file to keep with it.
+
+    ``parsed`` is None where another process has read and segmented it. ``warnings`` say what may be wrong in the text.
+    """
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
-    parsed: Parsed
+    parsed: Parsed | None = None
     original: NewOriginal | None = None
+    warnings: tuple[str, ...] = ()
+
+
+DocumentSource = Callable[[], NewDocument]
 
 
 def make_ready(
@@ -127,7 +134,8 @@ def make_ready(
         left_out=[storable(said) for said in parsed.left_out],
         expires_at=_checked_moment(new.expires_at),
     )
-    return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
+    content_hash = _content_hash(parsed, fields.title, size)
+    return ReadyDocument(document_id, new.name, fields, content_hash, parsed, warnings=parsed.warnings)
 
 
 def is_archive(new: NewDocument) -> bool:
@@ -162,6 +170,18 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
         yield member.path, member.error or inside
     if empty:
         raise UnreadableDocument("The archive holds no files.")
+
+
+def documents_of(
+    sources: Iterable[tuple[str, DocumentSource]], *, max_bytes: int
+) -> Iterator[tuple[str, int, NewDocument | CitewellError]]:
+    """Yield the documents of named sources, each with its name and the number of its source from 1, or the error."""
+    for number, (name, source) in enumerate(sources, start=1):
+        try:
+            for path, document in documents_in(source(), max_bytes=max_bytes):
+                yield f"{name}/{path}" if name and path else name or path, number, document
+        except CitewellError as error:
+            yield name, number, error
 
 
 def valid_id(document_id: str) -> str:
@@ -262,10 +282,14 @@ _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file below a root. ``key`` is its path from the root's name on, with forward slashes."""
+    """A file below a root. ``key`` is its path from the root's name on, with forward slashes.
+
+    ``leads_out`` says that it is a link to somewhere outside of the root.
+    """
 
     path: Path
     key: str
+    leads_out: bool = False
 
     def document_id(self, workspace: str) -> str:
         """Return the document id, derived from workspace and key, so that a changed file updates its document."""
@@ -278,6 +302,10 @@ class FoundFile:
 
     def read(self, max_bytes: int) -> bytes:
         """Read the file up to one byte more than ``max_bytes``. Raises UnreadableDocument."""
+        if self.leads_out:
+            raise UnreadableDocument(
+                "It is a link that leads out of the folder.", suggestion="Ingest the file that it leads to by its path."
+            )
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
                 raise UnreadableDocument("It is not a regular file: reading a pipe or a device might never end.")
@@ -291,7 +319,7 @@ def find_files(paths: Sequence[Path]) -> list[FoundFile]:
     """List the files below paths; folders are walked in alphabetical order.
 
     Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. A path that does
-    not exist is listed, and fails when it is read. Duplicates are listed once.
+    not exist and a link that leads out of its folder are listed, and fail when they are read. None is listed twice.
     """
     found: dict[Path, FoundFile] = {}
     for path in paths:
@@ -310,7 +338,9 @@ def _below(path: Path) -> Iterator[FoundFile]:
         for name in sorted(files):
             if not name.startswith("."):
                 below = Path(folder, name).relative_to(root)
-                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"))
+                target = Path(folder, name)
+                leads_out = target.is_symlink() and not target.resolve().is_relative_to(root)
+                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"), leads_out)
 
 
 def _text(path: str) -> str:
@@ -320,8 +350,6 @@ def _text(path: str) -> str:
 BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
 BATCH_BYTES = 32_000_000  # of originals
-
-DocumentSource = Callable[[], NewDocument]
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,8 +376,7 @@ class DocumentBatches:
         max_bytes: int,
     ) -> None:
         self._make_ready = make_ready
-        self._max_bytes = max_bytes
-        self._left = self._read(sources)
+        self._left = (self._one(*item) for item in documents_of(sources, max_bytes=max_bytes))
         self._deferred: ReadSource | None = None
 
     def next(self) -> list[ReadSource]:
@@ -367,21 +394,13 @@ class DocumentBatches:
                     self._deferred = item
                     break
                 ids.add(item.ready.document_id)
-                characters += len(item.ready.parsed.text)
+                characters += len(item.ready.parsed.text) if item.ready.parsed else 0
                 size += len(item.ready.original.data) if item.ready.original else 0
             batch.append(item)
         return batch
 
-    def _read(self, sources: Iterable[tuple[str, DocumentSource]]) -> Iterator[ReadSource]:
-        for number, (name, source) in enumerate(sources, start=1):
-            try:
-                for path, document in documents_in(source(), max_bytes=self._max_bytes):
-                    yield self._one(f"{name}/{path}" if name and path else name or path, number, document)
-            except CitewellError as error:
-                yield ReadSource(name, number, error=error)
-
-    def _one(self, name: str, number: int, document: NewDocument | UnreadableDocument) -> ReadSource:
-        if isinstance(document, UnreadableDocument):
+    def _one(self, name: str, number: int, document: NewDocument | CitewellError) -> ReadSource:
+        if isinstance(document, CitewellError):
             return ReadSource(name, number, error=document)
         try:
             return ReadSource(name, number, self._make_ready(document))
