@@ -33,8 +33,8 @@ FILES = sorted(
     if path.is_file() and path.name not in ABOUT
 )
 SUFFIXES = sorted({path.suffix for path in FILES})
-EXAMPLES = 150
-FEW = 40
+EXAMPLES = 60
+FEW = 20
 MOST_SECONDS = 20  # a guard against hangs, far above what any of these files takes
 MARKS = st.sampled_from(
     [
