@@ -31,7 +31,7 @@ PARTS = (
     "model",
     "flow",
     "check",
-    "ingest",
+    "contention",
     "sessions",
     "page",
 )
