@@ -282,6 +282,7 @@ class Settings(BaseSettings):
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     page_tokens: Annotated[int | None, Field(ge=256)] = None
+    source_roots: list[Path] = []  # folders below which the API may read sources on this machine
 
     effort: Effort = "balanced"
     answer_from: AnswerFrom | None = None

@@ -19,6 +19,7 @@ from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.evidence import Identity, Space
 from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
+from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import (
     DocumentBatches,
     DocumentReader,
@@ -44,6 +45,7 @@ class Ingested:
     """A document that is now in the library. ``segments`` is the number of its segments.
 
     ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any.
+    ``similar_to`` are other documents that share most of a new or changed text, as far as the caller may read them.
     """
 
     document_id: str
@@ -52,6 +54,7 @@ class Ingested:
     status: Status
     segments: int
     left_out: list[str] = field(default_factory=list)
+    similar_to: list[SimilarDocument] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +249,8 @@ class Ingestor:
                     if not any(each.is_new_text(drafts) for each in now):
                         await check_recorded(connection, self._embedder)
                         await write_changes(connection, workspace, now, drafts)
-                        return [each.outcome(drafts) for each in now]
+                        outcomes = [each.outcome(drafts) for each in now]
+                        return await _with_similar(connection, workspace, identity.user, outcomes)
         return []
 
     async def _drafts(self, documents: Sequence[ReadyDocument]) -> dict[str, IndexedDocument]:
@@ -272,6 +276,20 @@ class Ingestor:
         if any(report.status in ("created", "updated") for report in reports):
             async with self._database.connection() as connection:
                 await maintain(connection, workspace)
+
+
+async def _with_similar(
+    connection: Connection, workspace: int, user: str, outcomes: Sequence[Ingested | NotFound]
+) -> list[Ingested | NotFound]:
+    """Tell of each document whose text is new which others are similar to it."""
+    new = [each.document_id for each in outcomes if isinstance(each, Ingested) and each.status != "unchanged"]
+    similar = await find_similar(connection, workspace, user, new) if new else {}
+    return [
+        replace(each, similar_to=similar[each.document_id])
+        if isinstance(each, Ingested) and each.document_id in similar
+        else each
+        for each in outcomes
+    ]
 
 
 @contextmanager

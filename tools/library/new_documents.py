@@ -14,6 +14,7 @@ from uuid import UUID, uuid4, uuid5
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
+from tools.library.likeness import sketch
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, parse
 from tools.parsers.canonical_text import storable
@@ -52,7 +53,7 @@ class NewDocument:
 class DocumentFields:
     """A document's row without its id, hash and dates; compared as a whole to detect changes.
 
-    ``left_out`` says in plain sentences what of the file is not in its text.
+    ``left_out`` says in plain sentences what of the file is not in its text. ``likeness`` is the sketch of the text.
     """
 
     title: str
@@ -66,6 +67,7 @@ class DocumentFields:
     media_type: str
     page_count: int | None
     left_out: list[str]
+    likeness: str | None
     expires_at: datetime | None
 
 
@@ -103,6 +105,7 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
         media_type=parsed.media_type,
         page_count=parsed.page_count,
         left_out=[storable(said) for said in parsed.left_out],
+        likeness=sketch(parsed.text),
         expires_at=_checked_moment(new.expires_at),
     )
     return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
