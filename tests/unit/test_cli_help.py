@@ -15,6 +15,7 @@ COMMANDS = [
         for name in (
             "demo",
             "ingest",
+            "sync",
             "ask",
             "search",
             "verify",
@@ -27,6 +28,7 @@ COMMANDS = [
         )
     ),
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
+    *(["sources", name] for name in ("list", "delete")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),
     *(["keys", name] for name in ("create", "list", "revoke")),

@@ -153,9 +153,12 @@ def _inherited() -> dict[str, str]:
 
 def as_git_url(location: str) -> str:
     """Return a local path as a file: address, and an https: or file: address as it is. Raises InvalidRequest."""
-    if "://" not in location:
-        return Path(location).resolve().as_uri()
-    parts = urlsplit(location)
-    if parts.scheme not in ONLY or parts.password or parts.username:
+    try:
+        if "://" not in location:
+            return Path(location).resolve().as_uri()
+        parts = urlsplit(location)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidRequest("location: is neither a path nor an address.") from error
+    if parts.scheme not in ONLY or "@" in parts.netloc or (parts.scheme == "file" and parts.netloc):
         raise InvalidRequest("location: must be a path, or an address of https: or file: without a password.")
     return location

@@ -10,11 +10,14 @@ from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
 from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
+from tools.library.background_syncs import BackgroundSyncs
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
+from tools.library.source_records import Sources
+from tools.library.syncing import Syncer
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -36,6 +39,9 @@ class Library:
     workspaces: Workspaces
     documents: Documents
     ingestor: Ingestor
+    sources: Sources
+    syncer: Syncer
+    syncs: BackgroundSyncs
     sessions: Sessions
     searcher: SegmentSearcher
     reader: SegmentStore
@@ -77,6 +83,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
+        syncer = Syncer(database, workspaces, ingestor, settings, roots=settings.source_roots)
+        syncs = BackgroundSyncs(syncer)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -88,6 +96,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     workspaces=workspaces,
                     documents=Documents(database, workspaces),
                     ingestor=ingestor,
+                    sources=Sources(database, workspaces),
+                    syncer=syncer,
+                    syncs=syncs,
                     sessions=Sessions(database, workspaces, families),
                     searcher=searcher,
                     reader=reader,
@@ -98,4 +109,5 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     languages=SampledLanguages(database, workspaces),
                 )
         finally:
+            await syncs.close()
             await embedder.close()

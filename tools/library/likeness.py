@@ -7,11 +7,11 @@ with ``d`` differing bits, about ``1 - d / 128`` of all pairs are in both texts.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from text.scripts import UNSPACED
 from tools.retrieval.scope import LASTING, VISIBLE

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from time import monotonic
 from typing import Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 from uuid import UUID, uuid5
 
 import psycopg
@@ -111,17 +111,24 @@ def checked_location(kind: str, location: str, roots: Sequence[Path] | None) -> 
         url = as_git_url(location)
         if url.startswith("https:"):
             return url
-        _check_below(Path(url.removeprefix("file://")), roots)
+        _check_below(_resolved(unquote(urlsplit(url).path)), roots)
         return url
-    folder = Path(location).expanduser().resolve()
+    folder = _resolved(location)
     _check_below(folder, roots)
     if not folder.is_dir():
         raise InvalidRequest(f"There is no folder {location}.", suggestion="Name a folder; nothing was changed.")
     return str(folder)
 
 
+def _resolved(location: str) -> Path:
+    try:
+        return Path(location).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidRequest("location: is no path.") from error
+
+
 def _check_below(folder: Path, roots: Sequence[Path] | None) -> None:
-    if roots is not None and not any(folder.resolve().is_relative_to(root.resolve()) for root in roots):
+    if roots is not None and not any(folder.is_relative_to(root.resolve()) for root in roots):
         raise InvalidRequest(
             "location: folders of the server's machine may only be read below CITEWELL_SOURCE_ROOTS.",
             suggestion="Sync the folder with `citewell sync`, or let the setting name a folder above it.",
@@ -163,13 +170,14 @@ class Syncer:
         and the source's reader raise.
         """
         workspace = await self._workspaces.number(identity.workspace)
-        reader = await asyncio.to_thread(self._open, source)
-        one = _Sync(self._database, workspace, self._ingestor, self._settings, source, reader, identity)
+        one = _Sync(self._database, workspace, self._ingestor, self._settings, source, identity)
         if dry_run:
-            return await one.run(dry_run=True, most_deleted=1.0)
+            reader = await asyncio.to_thread(self._open, source)
+            return await one.run(reader, dry_run=True, most_deleted=1.0)
         async with self._locked(source.source_id):
             try:
-                return await one.run(dry_run=False, most_deleted=most_deleted, progress=progress)
+                reader = await asyncio.to_thread(self._open, source)
+                return await one.run(reader, dry_run=False, most_deleted=most_deleted, progress=progress)
             except errors.ForeignKeyViolation as error:
                 raise NotFound(f"The source {source.source_id} was deleted meanwhile.") from error
             except CitewellError as error:
@@ -221,7 +229,6 @@ class _Sync:
         ingestor: Ingestor,
         settings: Settings,
         source: Source,
-        reader: SourceReader,
         identity: Identity,
     ) -> None:
         self._database = database
@@ -229,7 +236,6 @@ class _Sync:
         self._ingestor = ingestor
         self._settings = settings
         self._source = source
-        self._reader = reader
         self._identity = Identity(identity.workspace, source.owner or identity.user)
         self._options = source.option()
         self._recipe = _recipe(source, settings)
@@ -241,7 +247,11 @@ class _Sync:
         self._notes: list[str] = []
         self._dry_run = False
 
-    async def run(self, *, dry_run: bool, most_deleted: float, progress: Progress | None = None) -> SyncReport:
+    async def run(
+        self, reader: SourceReader, *, dry_run: bool, most_deleted: float, progress: Progress | None = None
+    ) -> SyncReport:
+        """Sync. See ``Syncer.sync``."""
+        self._reader = reader
         self._dry_run = dry_run
         listing = await self._reader.listing()
         self._notes = listing.notes
