@@ -1,7 +1,7 @@
 """citewell documents: list, show and delete the library's documents."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,7 +37,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the documents that you may read, most recently changed first."""
-    by = {"cursor": cursor, "space": space, "title": title, "path": path}
+    by: dict[str, Any] = {"cursor": cursor, "space": space, "title": title, "path": path}
     if source is not None:
         by["source"] = as_id(source, "source")
     run(_list(limit, by, workspace, user, as_json), as_json=as_json)
@@ -77,7 +77,7 @@ def _documents(storage: Storage) -> "Documents":
     return Documents(storage.database, storage.workspaces)
 
 
-async def _list(limit: int, by: dict[str, str | None], workspace: str | None, user: str | None, as_json: bool) -> Exit:
+async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str | None, as_json: bool) -> Exit:
     from cli.tables import show_table
 
     settings = settings_for(workspace, user)

@@ -11,6 +11,7 @@ from tests.api.trespasses import ATTEMPTS, NAMES, Attempt, fill
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 IDS = dict.fromkeys(NAMES, NOBODY) | {"workspace_id": "default", "shared": "fuzz", "model": "extractive"}
+IDS["folder"] = "/nowhere"
 JSON = {"content-type": "application/json"}
 INSIDES = ("Traceback", "psycopg", "pydantic", "site-packages", "/work", "asyncio", "Error:")
 

@@ -103,6 +103,13 @@ DOCUMENTS = [
     apart("POST", "/api/verify", json={"answer": "The zebra in my diary [SEG={document_id}:0]."}),
     apart("POST", "/api/verify", json={"claims": ["The zebra in my diary."], "document_ids": ["{document_id}"]}),
 ]
+SOURCES = [
+    apart("POST", "/api/sources", json={"kind": "folder", "location": "{folder}"}, silent=True),
+    apart("GET", "/api/sources"),
+    gone("GET", "/api/sources/{source_id}"),
+    gone("POST", "/api/sources/{source_id}/sync", json={"dry_run": True}),
+    gone("DELETE", "/api/sources/{source_id}", params={"documents": "delete"}),
+]
 DOCMOST_QUESTION = {"messages": [CHAT], "isSemanticSearchEnabled": True}
 DOCMOST = [
     apart("POST", "/api/ai/sessions", json={}, silent=True),
@@ -163,6 +170,7 @@ OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{ver
 ATTEMPTS = [
     *NATIVE,
     *DOCUMENTS,
+    *SOURCES,
     *DOCMOST,
     *DOCS_CHATBOT,
     *CONVERSATION,

@@ -184,7 +184,7 @@ def _steps(
     owners = {
         documents[path]: path for path in documents if path in known and known[path].document_id == documents[path]
     }
-    leads = {document_id: path for path, document_id in reversed(documents.items())} | owners
+    leads = {document_id: path for path, document_id in reversed([*documents.items()])} | owners
     ingested: set[str | None] = set()
     for file in files:
         path, place = file.path, known.get(file.path)
