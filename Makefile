@@ -51,14 +51,17 @@ bench: .venv/dev.installed ## measure speed and memory; writes bench/results.jso
 screenshots: .venv/dev.installed ## take the manual's pictures of the page anew, with the machine's Chromium
 	@$(RUN)/python -m bench.screenshots
 
+# The gate of a checkout has a database of its own, so that checkouts of several releases don't share one.
+GATE := CITEWELL_DATA_DIR="$${CITEWELL_DATA_DIR:-.citewell-gate}"
+
 eval: .venv/dev.installed ## hold the golden set to its thresholds and baseline, or run DATA=path of your own questions
-	@$(RUN)/citewell eval $(if $(DATA),run $(SET) --path $(DATA),gate) $(ARGS)
+	@$(if $(DATA),,$(GATE)) $(RUN)/citewell eval $(if $(DATA),run $(SET) --path $(DATA),gate) $(ARGS)
 
 lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
 
-clean: ## remove the environment and every cache; .citewell stays
-	@rm -rf .venv $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api *.egg-info
+clean: ## remove the environment and every cache; libraries stay
+	@rm -rf .venv $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # npm writes this file last, and only when everything of the lock is there.

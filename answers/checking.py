@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import prompts
 from answers.citations import build_claim
@@ -14,12 +14,17 @@ from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.state import ClaimRow, DisputeRow, RevisionRow, State
 from graph.usage import Meter
 from text.normal_forms import flatten
-from text.words import question_terms, terms_of
+from text.words import question_terms, terms_of, word_runs
 
 # An unverified claim may be true: half proven.
 WEIGHTS: dict[Verdict, float] = {"supported": 1.0, "unverified": 0.5, "contradicted": 0.0, "unsupported": 0.0}
 WORST_FIRST: tuple[Verdict, ...] = ("contradicted", "unsupported", "unverified", "supported")
 FAILED: frozenset[Verdict] = frozenset({"contradicted", "unsupported"})
+
+
+def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
+    """Return the worst verdict, or ``of_none`` where there is none."""
+    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
 
 
 def support_score(claims: Sequence[ClaimRow]) -> float:
@@ -98,7 +103,8 @@ class CheckedAnswer:
     """The sections and claims of a run, checked by code and then by the judge.
 
     A section is checked sentence by sentence while it is written, if its sources are known by then. A revision replaces
-    a section only if its check raises support.
+    a section only if its check raises support. What quotes a passage that another source contradicts is told later,
+    once it is known how the disagreement is said.
     """
 
     def __init__(
@@ -120,6 +126,7 @@ class CheckedAnswer:
         self._early: list[CheckedClaim] = []  # of the section that is being written
         self._told: CheckedClaim | None = None  # the last of them, with the quote of its run so far
         self._endings = 0
+        self._waits = False  # the section that is being written quotes what another source contradicts
         self.indices = {row["segment_id"]: row["index"] for row in state.sources}
         self.segments = {segment.segment_id: segment for segment in segments}
         self.sections = [Section(**section) for section in state.sections]
@@ -144,6 +151,9 @@ class CheckedAnswer:
             if each.end <= len(text):
                 self._early.append(each)
                 self._told = extended(self._told, each, self.segments)
+                self._waits = self._waits or self._is_disputed(each)
+                if self._waits:
+                    continue
                 claim = build_claim(self._row(len(self.sections), self._told), section, self.segments, self.indices)
                 self._emit(ClaimChecked(section_index=len(self.sections), claim=claim))
                 self._endings = sum(ending > each.end for ending in endings)
@@ -153,7 +163,7 @@ class CheckedAnswer:
 
         Until a section cites a source, those that cite none wait: the whole answer may name none.
         """
-        early, self._early, self._told, self._endings = self._early, [], None, 0
+        early, self._early, self._told, self._endings, self._waits = self._early, [], None, 0, False
         self.sections.append(section)
         if section["source_ids"] and section.get("grounded", True):
             start = early[-1].end if early else 0
@@ -218,6 +228,31 @@ class CheckedAnswer:
                 self._revise(index, *without_failed(section, rows))
         return failed
 
+    def disputed_claims(self, index: int) -> list[ClaimRow]:
+        """Return the claims of a section that quote what another source contradicts, and were not told yet."""
+        untold = {row["untold"] for row in self.disputes if row["section_index"] == index and "untold" in row}
+        return [row for row in self.claims_of(index) if row["start"] in untold] if untold else []
+
+    def is_quoted(self, row: ClaimRow, quoted: Iterable[str]) -> bool:
+        """Whether a claim says nothing but what stands in one of some quotes."""
+        said = _words(self.sections[row["section_index"]]["text"][row["start"] : row["end"]])
+        return any(said in _words(quote) for quote in quoted)
+
+    async def move_claims(self, index: int, moved: Sequence[ClaimRow]) -> None:
+        """Take claims out of a section that another one is to tell, and check the rest; with none, tell it as it is."""
+        section, rows = self.sections[index], self.claims_of(index)
+        starts = {row["start"] for row in moved}
+        rest, kept = _without(section, rows, lambda row: row["start"] in starts)
+        if not starts:
+            self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index)))
+        elif not kept:
+            self._revise(index, Section(text="", source_ids=[]), [], moved=True)
+        else:
+            if not any("judge" in row for row in kept):  # their quotes may have been longer
+                checked = [self._row(index, each) for each in joined(await self._check(rest), self.segments)]
+                kept = kept if any(map(has_failed, checked)) else checked
+            self._revise(index, rest, kept, moved=True)
+
     def add(self, section: Section, proofs: Sequence[Proof], verdict: Verdict, reason: str) -> int:
         """Add a section that is a single claim, and return its index."""
         index = len(self.sections)
@@ -272,7 +307,8 @@ class CheckedAnswer:
         self._replace_claims(index, claims)
         self._remember(index)
         judging = self._enqueue(index)
-        self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), judging=judging))
+        if not self._is_held(index):
+            self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), judging=judging))
 
     def _enqueue(self, index: int) -> bool:
         """Have the open claims of a section judged; return whether there are any."""
@@ -294,20 +330,45 @@ class CheckedAnswer:
         """Replace claims by what the judge decided on them, and emit the section again."""
         decided = {row["start"]: row for row in rows}
         self.claims = [decided.get(row["start"], row) if row["section_index"] == index else row for row in self.claims]
-        if self.checked[index : index + 1] == [section_digest(self.sections[index])]:
+        known = self.checked[index : index + 1] == [section_digest(self.sections[index])]
+        if known and not self._is_held(index):
             self._emit(SectionChecked(section_index=index, claims=self.cited_claims(index), fallback=failure))
 
-    def _revise(self, index: int, section: Section, claims: Sequence[ClaimRow]) -> None:
+    def _is_held(self, index: int) -> bool:
+        """Whether a section waits for what is said of a disagreement; one with a failed claim is told as it is."""
+        if any(map(has_failed, self.claims_of(index))):
+            self._note_told(index)
+        return bool(self.disputed_claims(index))
+
+    def _note_told(self, index: int) -> None:
+        self.disputes = [_told(row) if row["section_index"] == index else row for row in self.disputes]
+
+    def _is_disputed(self, claim: CheckedClaim) -> bool:
+        """Whether a claim does nothing but quote a passage which another source contradicts."""
+        if claim.verdict != "supported" or not claim.disputes or not claim.proofs:
+            return False
+        proof = claim.proofs[0]
+        segment = self.segments[proof["segment_id"]]
+        return _words(claim.text) in _words(segment.text[proof["start"] - segment.start : proof["end"] - segment.start])
+
+    def _revise(self, index: int, section: Section, claims: Sequence[ClaimRow], *, moved: bool = False) -> None:
         shown = [claim for claim in self.cited_claims(index) if claim["verdict"] in FAILED]
         before = self.sections[index]["text"]
         self.sections[index] = section
         self.claims = self._with_rows(index, claims)
         if not claims:
             self.disputes = [row for row in self.disputes if row["section_index"] != index]
+        self._note_told(index)
         self._remember(index)
         revised = self.cited_claims(index)
         self._emit(
-            SectionRevised(section_index=index, text=section["text"], source_ids=section["source_ids"], claims=revised)
+            SectionRevised(
+                section_index=index,
+                text=section["text"],
+                source_ids=section["source_ids"],
+                claims=revised,
+                moved=moved,
+            )
         )
         if shown:
             text = correction(shown, before, revised, self._language)
@@ -327,7 +388,7 @@ class CheckedAnswer:
         for each in claims:
             if each.proofs:
                 own = Proof(**{**each.proofs[0], "origin": "cited"})
-                self.disputes += [
+                rows = [
                     DisputeRow(
                         section_index=index,
                         own=own,
@@ -337,6 +398,9 @@ class CheckedAnswer:
                     )
                     for dispute in each.disputes
                 ]
+                self.disputes += (
+                    [DisputeRow(**row, untold=each.start) for row in rows] if self._is_disputed(each) else rows
+                )
 
     def _with_rows(self, index: int, rows: Sequence[ClaimRow]) -> list[ClaimRow]:
         """Return all claims with those of a section replaced, ordered by section and start."""
@@ -355,6 +419,7 @@ class CheckedAnswer:
         return ClaimRow(**row, twin=True) if claim.twin else row
 
 
+_MARKS = re.compile(r"([“„«「]\s?)\{claims\}(\s?[”“»」])")  # the quotation marks of a language
 _EMPTY_LINE = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*$\n?")
 
 
@@ -363,11 +428,17 @@ def without_failed(section: Section, rows: Sequence[ClaimRow]) -> tuple[Section,
 
     A list item that held nothing else goes with its claim. Segments that only failed claims cite are no longer cited.
     """
+    return _without(section, rows, has_failed)
+
+
+def _without(
+    section: Section, rows: Sequence[ClaimRow], is_cut: Callable[[ClaimRow], bool]
+) -> tuple[Section, list[ClaimRow]]:
     text, cut = section["text"], 0
     kept: list[ClaimRow] = []
     for row in rows:
         start, end = row["start"] - cut, row["end"] - cut
-        if not has_failed(row):
+        if not is_cut(row):
             kept.append(ClaimRow(**{**row, "start": start, "end": end}))
             continue
         start, end = _removed_span(text, start, end)
@@ -378,6 +449,17 @@ def without_failed(section: Section, rows: Sequence[ClaimRow]) -> tuple[Section,
     proven = {proof["segment_id"] for row in kept for proof in row["proofs"]}
     ids = [each for each in section["source_ids"] if each in proven] or list(section["source_ids"])
     return Section(text=text.strip(), source_ids=ids), kept
+
+
+def _told(row: DisputeRow) -> DisputeRow:
+    kept = DisputeRow(**row)
+    kept.pop("untold", None)
+    return kept
+
+
+def _words(text: str) -> str:
+    """Return the words of a text as they are compared, however it is marked up; padded, so that each is a whole one."""
+    return f" {' '.join(word_runs(flatten(text)))} "
 
 
 def _removed_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -400,6 +482,8 @@ def correction(failed: Sequence[Claim], before: str, claims: Sequence[Claim], la
     are put in the place of what failed.
     """
     lines = prompts.lines(language)
-    quoted = "”, “".join(" ".join(claim["text"].split()) for claim in failed)
+    marks = _MARKS.search(lines.withdrawn)
+    between = f"{marks[2]}, {marks[1]}" if marks else ", "
+    quoted = between.join(" ".join(claim["text"].split()) for claim in failed)
     new = [claim["text"] for claim in claims if claim["verdict"] == "supported" and claim["text"] not in before]
     return lines.corrected.format(claims=quoted, text=" ".join(new)) if new else lines.withdrawn.format(claims=quoted)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import prompts
 from answers.checking import CheckedAnswer
 from answers.citations import build_citation
 from answers.drafting import emit_removed, filter_links
+from answers.editions import by_edition, day_of_edition
 from answers.standing import disagreement_of
 from graph.events import AnyEvent, SectionChecked, SectionFinished, SectionStarted, SourcesDisagree, TextDelta
 from graph.evidence import Disagreement, Position, Proof, Section, Segment
@@ -53,13 +54,21 @@ class _Side:
         return self.stored, self.position["title"], self.position["segment_id"]
 
 
-def add_disagreements(answer: CheckedAnswer, language: str, emit: Callable[[AnyEvent], None]) -> list[Disagreement]:
+async def add_disagreements(
+    answer: CheckedAnswer, language: str, emit: Callable[[AnyEvent], None]
+) -> list[Disagreement]:
     """Add a section for what sources contradict each other in, two at most, each said once.
 
-    Disputes that share a passage, or a copy of it, are one disagreement, whichever source the answer cites.
+    Disputes that share a passage, or a copy of it, are one disagreement, whichever source the answer cites. What the
+    answer has quoted of its passages is taken out of its other sections.
     """
+    told = _grouped(answer)[:MOST_DISAGREEMENTS]
+    quotes = [side.position["quote"] for _, sides in told for side in sides]
+    for index in range(len(answer.sections)):
+        if disputed := answer.disputed_claims(index):
+            await answer.move_claims(index, [row for row in disputed if answer.is_quoted(row, quotes)])
     added: list[Disagreement] = []
-    for row, sides in _grouped(answer)[:MOST_DISAGREEMENTS]:
+    for row, sides in told:
         ids = list(dict.fromkeys(side.position["segment_id"] for side in sides))
         values = [side.position["value"] for side in sides]
         event = SourcesDisagree(
@@ -103,10 +112,20 @@ def _grouped(answer: CheckedAnswer) -> list[tuple[DisputeRow, list[_Side]]]:
 
 
 def _newest_first(sides: list[_Side]) -> list[_Side]:
-    """Order sides by the dates of their documents where all have one, or else by when they were last stored."""
+    """Order sides by the dates of their documents where all have one, by edition, or else by when they were stored."""
+    order = by_edition([side.position["title"] for side in sides])
+    if order is not None:
+        sides = [_dated_by_title(sides[at]) for at in order]
     if all(side.position["dated_by"] == "document" for side in sides):
         return sorted(sides, key=lambda side: (side.position["date"], *side.stored_at), reverse=True)
-    return sorted(sides, key=lambda side: side.stored_at, reverse=True)
+    return sides if order else sorted(sides, key=lambda side: side.stored_at, reverse=True)
+
+
+def _dated_by_title(side: _Side) -> _Side:
+    """Return a side with the date of its edition, where its document has none of its own."""
+    day = "" if side.position["dated_by"] == "document" else day_of_edition(side.position["title"])
+    position = Position(**{**side.position, "date": day, "dated_by": "document"}) if day else side.position
+    return replace(side, position=position)
 
 
 def _side(answer: CheckedAnswer, proof: Proof, value: str) -> _Side | None:
@@ -158,10 +177,15 @@ def _iso(found: re.Match[str]) -> str:
 
 
 def _sentence(sides: list[_Side], language: str) -> str:
-    """Return what is said of a disagreement; dates that are all one tell nothing, and are left out."""
+    """Return what is said of a disagreement.
+
+    Dates that are all one tell nothing, nor do those of storing where the titles tell which edition is the newest.
+    """
     wording = prompts.lines(language)
     days = {side.position["date"] for side in sides}
-    dated = len(days) > 1
+    known = all(side.position["dated_by"] == "document" for side in sides) and len(days) > 1
+    editions = not known and by_edition([side.position["title"] for side in sides]) is not None
+    dated = len(days) > 1 and not editions
     quoted: list[str] = []
     for side in sides:
         template = wording.quoted
@@ -170,8 +194,7 @@ def _sentence(sides: list[_Side], language: str) -> str:
         quote, title = _flat(side.position["quote"]), side.position["title"]
         quoted.append(template.format(quote=quote, title=title, date=side.position["date"]))
     between = "、" if language in prompts.UNSPACED else ", "
-    known = all(side.position["dated_by"] == "document" for side in sides)
-    template = wording.disagree_dated if dated and known else wording.disagree
+    template = wording.disagree_dated if known or editions else wording.disagree
     return template.format(one=quoted[0], other=between.join(quoted[1:]))
 
 

@@ -52,7 +52,9 @@ def listing_text(asked: LibraryQuestion, listing: Listing, language: str) -> str
             return wording.catalogue_not_found.format(name=name)
         if asked["asks"] == "changed":
             return wording.catalogue_unchanged.format(since=since, until=until)
-        return wording.catalogue_no_format if asked["media_type"] else wording.catalogue_empty
+        if asked["media_type"]:
+            return wording.catalogue_no_format
+        return prompts.join_lines(language, [wording.catalogue_empty, wording.fill_library])
     count = wording.one_document if listing.total == 1 else wording.documents.format(count=listing.total)
     if asked["asks"] == "find":
         lead = wording.catalogue_found.format(documents=count, name=name)

@@ -1,11 +1,11 @@
 """The checks of a run for claims at hand: code first, then a judge for what code leaves open."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
-from answers.checking import WORST_FIRST
+from answers.checking import worst_verdict
 from answers.claim_evidence import Evidence
 from answers.open_claims import JudgeQueue, Question, is_open, question_of
 from graph.evidence import Failure, Proof, Section, Segment, Spent, Verdict
@@ -17,11 +17,6 @@ MOST_JUDGED = 3  # segments of which a judge reads a part for one claim
 BETWEEN = "\n\n"
 NOTHING_FOUND = "nothing was found that says anything of this"
 NO_CLAIM = "it states nothing that can be checked"
-
-
-def worst_verdict(verdicts: Collection[Verdict], *, of_none: Verdict) -> Verdict:
-    """Return the worst verdict, or ``of_none`` where there is none."""
-    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), of_none)
 
 
 @dataclass(slots=True)

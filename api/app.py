@@ -23,6 +23,7 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
+from api.routes.service_routes import workspaces_router as workspaces_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
@@ -87,6 +88,7 @@ def mount_routes(app: FastAPI) -> None:
         source_router_,
         search_router_,
         verify_router_,
+        workspaces_router_,
         graph_router_,
         health_router_,
         page_router_,

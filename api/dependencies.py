@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from graph.evidence import Identity
-from tools.auth.identities import is_loopback
+from tools.auth.identities import Grant, is_loopback
 from tools.library.library import Library
 from tools.runs.runner import Runner
 from tools.settings import Settings
@@ -36,9 +36,17 @@ def _runner(citewell: Opened) -> Runner:
 
 
 def identify(request: Request) -> Identity:
-    """Return the identity that a request is served as; it comes from credentials, never from path, query or body."""
+    """Return the identity that a request is served as; it comes from credentials, never from path, query or body.
+
+    Where the credentials allow several workspaces, a header chooses one of these.
+    """
     identity: Identity = request.state.identity
     return identity
+
+
+def _grant(request: Request) -> Grant:
+    grant: Grant = request.state.grant
+    return grant
 
 
 def _known_tags(request: Request) -> list[str]:
@@ -49,6 +57,7 @@ def _known_tags(request: Request) -> list[str]:
 OpenLibrary = Annotated[Library, Depends(_library)]
 OpenRunner = Annotated[Runner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
+Granted = Annotated[Grant, Depends(_grant)]
 KnownTags = Annotated[list[str], Depends(_known_tags)]
 
 

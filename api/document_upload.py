@@ -1,4 +1,7 @@
-"""Uploaded documents: JSON with text, or a form with a file, with the same fields in both."""
+"""Uploaded documents: JSON with text, or a form with a file, with the same fields in both.
+
+Where there is neither, the page at ``url`` is fetched.
+"""
 
 import asyncio
 import json
@@ -15,6 +18,7 @@ from api.fields import Body
 from api.openapi import REFERENCE
 from graph.evidence import Space
 from tools.library.new_documents import NewDocument
+from tools.web.addresses import is_address
 
 JSON_FIELDS = ("metadata", "space")
 FORM_FIELDS = 20
@@ -35,13 +39,16 @@ class DocumentFields(Body):
 
 
 class DocumentText(DocumentFields):
-    """A document as JSON."""
+    """A document as JSON: its `text`, or the `url` of a page to fetch."""
 
-    text: str
+    text: str | None = Field(
+        default=None,
+        description="Left out with a `url` of http:// or https://: the page is fetched, under an id of its address.",
+    )
 
 
 class DocumentForm(DocumentFields):
-    """A document as a form: `file`, or `text`; `space` and `metadata` are JSON."""
+    """A document as a form: `file`, `text`, or the `url` of a page to fetch; `space` and `metadata` are JSON."""
 
     text: str | None = None
     file: bytes | None = Field(default=None, json_schema_extra={"format": "binary"})
@@ -86,7 +93,7 @@ UploadedDocument = Annotated[NewDocument, Depends(read_upload)]
 
 async def _from_json(body: bytes) -> NewDocument:
     fields = await asyncio.to_thread(DocumentText.model_validate_json, body)
-    return NewDocument(**_fields(fields), text=fields.text)
+    return _readable(NewDocument(**_fields(fields), text=fields.text))
 
 
 async def _from_form(form: FormData) -> NewDocument:
@@ -97,7 +104,16 @@ async def _from_form(form: FormData) -> NewDocument:
         named = {**_fields(fields), "name": fields.name or file.filename or ""}
         return NewDocument(**named, text=fields.text, data=await file.read())
     fields = DocumentForm.model_validate(_with_json(form))
-    return NewDocument(**_fields(fields), text=fields.text)
+    return _readable(NewDocument(**_fields(fields), text=fields.text))
+
+
+def _readable(document: NewDocument) -> NewDocument:
+    """Return a document that has a text, or the address of a page to fetch."""
+    if document.text is None and not is_address(document.url or ""):
+        raise RequestValidationError(
+            [{"type": "missing", "loc": ("body", "text"), "msg": "needs a text, a file, or a url", "input": None}]
+        )
+    return document
 
 
 def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ exists.
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
@@ -16,14 +16,16 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from answers.citations import excerpt
 from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
-from graph.errors import CitewellError, ConfigurationError, NotAuthenticated
+from graph.errors import CitewellError, ConfigurationError, NotAuthenticated, NotFound
 from graph.evidence import Identity
 from tools.auth.api_keys import ApiKeys
-from tools.auth.identities import is_loopback
+from tools.auth.identities import Grant, checked_identity, is_loopback
 from tools.auth.tokens import TokenVerifier
 from tools.library.library import Library
 from tools.settings import Settings
+from tools.storage.tenants import LONGEST_NAME
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
 # the page asks for a key once it is open.
@@ -39,7 +41,10 @@ SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
     "jwt": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
 }
 
-Identify = Callable[[Headers, Library], Awaitable[Identity]]
+WORKSPACE_HEADER = "x-citewell-workspace"
+SEE_WORKSPACES = "GET /api/workspaces lists those of your credentials."
+
+Identify = Callable[[Headers, Library], Awaitable[Grant]]
 
 
 class IdentityMiddleware:
@@ -54,15 +59,45 @@ class IdentityMiddleware:
         if scope["type"] == "http" and not _is_open(scope["path"]):
             headers = Headers(scope=scope)
             try:
-                identity = await self._identify(headers, scope["app"].state.citewell.library)
+                library: Library = scope["app"].state.citewell.library
+                grant = await self._identify(headers, library)
+                identity = await _in_workspace(grant, headers, library)
             except CitewellError as error:
                 response = problem_of(error)
                 if response.status_code == HTTPStatus.UNAUTHORIZED:
                     response.headers["WWW-Authenticate"] = _challenge(headers)
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
-            scope.setdefault("state", {})["identity"] = identity
+            scope.setdefault("state", {}).update(identity=identity, grant=grant)
         await self._app(scope, receive, send)
+
+
+async def _in_workspace(grant: Grant, headers: Headers, library: Library) -> Identity:
+    """Return the identity in the workspace that the request chooses, or else in the first one of its credentials.
+
+    The header holds a name in percent-encoded UTF-8, since headers are Latin-1. A workspace that the credentials don't
+    allow is answered like one that does not exist.
+    """
+    sent = headers.getlist(WORKSPACE_HEADER)
+    identity = _chosen(grant, sent) if sent else grant.identity
+    if grant.may_create:
+        await library.workspaces.ensure(identity.workspace)
+    elif sent:
+        await library.workspaces.number(identity.workspace)
+    return identity
+
+
+def _chosen(grant: Grant, sent: list[str]) -> Identity:
+    name = unquote(sent[0].strip())
+    try:
+        identity = checked_identity(name, grant.identity.user)
+    except ValueError:
+        pass
+    else:
+        if len(sent) == 1 and grant.allows(name):
+            return identity
+    named = excerpt(name, LONGEST_NAME)
+    raise NotFound(f"There is no workspace {named!r} for these credentials.", suggestion=SEE_WORKSPACES)
 
 
 def identify_by(settings: Settings) -> Identify:
@@ -72,7 +107,7 @@ def identify_by(settings: Settings) -> Identify:
     """
     match settings.auth.mode:
         case "none":
-            return _always(Identity(settings.workspace, settings.user))
+            return _always(Grant(Identity(settings.workspace, settings.user), None))
         case "keys":
             return _by_key
         case "jwt":
@@ -83,26 +118,24 @@ def _is_open(path: str) -> bool:
     return path in OPEN_PATHS or path.startswith(PAGE_FILES_PATH)
 
 
-def _always(identity: Identity) -> Identify:
-    async def identify(headers: Headers, library: Library) -> Identity:
-        return identity
+def _always(grant: Grant) -> Identify:
+    async def identify(headers: Headers, library: Library) -> Grant:
+        return grant
 
     return identify
 
 
-async def _by_key(headers: Headers, library: Library) -> Identity:
+async def _by_key(headers: Headers, library: Library) -> Grant:
     keys = {*_bearers(headers), *headers.getlist("x-api-key")}
     identity = await ApiKeys(library.database, library.workspaces).find(_single(keys))
     if identity is None:
         raise NotAuthenticated("The key is not valid.")
-    return identity
+    return Grant(identity, (identity.workspace,))
 
 
 def _by_token(verifier: TokenVerifier) -> Identify:
-    async def identify(headers: Headers, library: Library) -> Identity:
-        identity = await verifier.verify(_single(set(_bearers(headers))))
-        await library.workspaces.ensure(identity.workspace)
-        return identity
+    async def identify(headers: Headers, library: Library) -> Grant:
+        return await verifier.verify(_single(set(_bearers(headers))))
 
     return identify
 

@@ -100,7 +100,11 @@ ERROR_TABLE = (
     ErrorKind(errors.RerankerRefused, 503, "The reranker endpoint refused the key, the address or the request."),
     ErrorKind(errors.RerankerUnavailable, 503, "The reranker endpoint did not answer, or its reply can't be read."),
     ErrorKind(errors.ServerStopping, 503, "The process is stopping and accepts nothing new."),
-    ErrorKind(errors.WebUnavailable, 503, "The web search endpoint did not answer."),
+    ErrorKind(
+        errors.WebUnavailable,
+        503,
+        "The web search endpoint, or the site of a page to fetch, did not answer; names the reason.",
+    ),
 )
 BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}
 

@@ -1,5 +1,6 @@
 """Health checks of citewell doctor; a failed check suggests a remedy."""
 
+import hashlib
 import logging
 import os
 from collections.abc import AsyncIterator, Callable
@@ -23,6 +24,7 @@ from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.settings import ALIASES, UNUSED, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors
+from tools.storage.embedded import locate_data_folder, unprivileged_user
 from tools.storage.startup import open_database
 
 log = logging.getLogger("citewell.cli")
@@ -48,6 +50,25 @@ def failed(name: str, error: CitewellError) -> Check:
     return Check(name, False, error.message, error.advice, BY_CODE[error.code], {"code": error.code})
 
 
+async def check_originals(settings: Settings) -> Check:
+    """Check that a store of originals outside of the database takes a file, gives it back and removes it."""
+    from tools.originals.originals import place_of
+    from tools.originals.stores import OriginalKey, open_object_store
+
+    place, data = place_of(settings), b"citewell doctor"
+    key = OriginalKey(0, hashlib.sha256(data).hexdigest())
+    try:
+        store = open_object_store(place)
+        await store.put(key, data)
+        given = b"".join([piece async for piece in store.read(key, 0, len(data))])
+        await store.delete([key])
+    except CitewellError as error:
+        return failed("originals", error)
+    if given != data:
+        return failed("originals", ConfigurationError(f"originals: {place} gives back other bytes than it was given."))
+    return Check("originals", True, f"{place} stores, reads and removes files", facts={"place": place})
+
+
 async def check_database(settings: Settings) -> Check:
     """Check the database connection, the PostgreSQL and pgvector versions, and whether migrations are pending."""
     try:
@@ -59,10 +80,12 @@ async def check_database(settings: Settings) -> Check:
         return failed("database", error)
     kind = "embedded" if settings.database_url is None else "server"
     facts: dict[str, object] = {"kind": kind, "postgresql": server, "pgvector": pgvector, "pending": waiting}
+    if kind == "embedded":
+        facts["folder"] = str(locate_data_folder(settings.data_dir, unprivileged_user(settings.postgres_user)))
     if waiting:
         detail = f"PostgreSQL {server} responds, but lacks migrations: {', '.join(waiting)}"
         return Check("database", False, detail, "Run `citewell migrate`.", Exit.CONFIGURATION, facts)
-    where = f"embedded in {settings.data_dir}" if kind == "embedded" else "your own server"
+    where = f"embedded in {facts['folder']}" if kind == "embedded" else "your own server"
     return Check("database", True, f"PostgreSQL {server} with pgvector {pgvector}, {where}", facts=facts)
 
 

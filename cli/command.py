@@ -7,6 +7,7 @@ import asyncio
 import io
 import logging
 import os
+import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -88,7 +89,18 @@ def settings_for(workspace: str | None = None, user: str | None = None) -> "Sett
     configured = "log_level" in settings.model_fields_set
     level = settings.log_level.upper() if configured else "WARNING"  # a command that succeeds logs nothing
     logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+    _tell_library_in_place(settings)
     return settings
+
+
+def _tell_library_in_place(settings: "Settings") -> None:
+    """Say that the working folder's own library is used: from another folder, the same command uses another one."""
+    from tools.storage.data_folder import is_in_place
+
+    chosen = settings.database_url is not None or "data_dir" in settings.model_fields_set
+    if not chosen and is_in_place(settings.data_dir):
+        message = f"Using the library in {settings.data_dir}, since it exists; CITEWELL_DATA_DIR names another."
+        progress_console().print(message, style="dim", soft_wrap=True)
 
 
 @asynccontextmanager
@@ -138,6 +150,17 @@ class Storage:
 
     database: "Database"
     workspaces: "Workspaces"
+
+
+async def tell_empty_library(storage: Storage, settings: "Settings") -> None:
+    """Say on stderr that the workspace holds no document that the user may read, if so, and how to add some."""
+    from tools.library.catalogue import Documents
+
+    documents = Documents(storage.database, storage.workspaces)
+    if not (await documents.list(identity_of(settings), limit=1)).documents:
+        named = "" if settings.workspace == "default" else f" --workspace {shlex.quote(settings.workspace)}"
+        message = f"The library is empty. Add documents with: citewell ingest FOLDER{named}"
+        progress_console().print(message, soft_wrap=True)
 
 
 def identity_of(settings: "Settings") -> Identity:

@@ -73,12 +73,14 @@ def purge(
 
 async def _purge(days: int, yes: bool, workspace: str | None, as_json: bool) -> Exit:
     from tools.library.catalogue import Documents
+    from tools.originals.originals import Originals
 
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
         return Exit.USAGE
     async with opened_database(settings) as storage:
-        documents = Documents(storage.database, storage.workspaces)
+        originals = Originals.of(settings, storage.database, storage.workspaces)
+        documents = Documents(storage.database, storage.workspaces, originals)
         purged = await documents.purge(settings.workspace, older_than=timedelta(days=days))
     if as_json:
         print_json({"workspace": settings.workspace, "purged": purged})

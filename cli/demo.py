@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from graph.evidence import Identity
 
 WORKSPACE = "demo"
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+INSTALLED_DOCS = Path(__file__).resolve().parent / "manual"  # in a wheel; a clone has it in docs/
+DOCS = INSTALLED_DOCS if INSTALLED_DOCS.is_dir() else Path(__file__).resolve().parents[1] / "docs"
 
 Model = Annotated[
     str, typer.Option(help="A model that `citewell doctor` lists; default: extractive, which needs none.")
@@ -72,7 +73,7 @@ async def _demo(model: str, as_json: bool) -> Exit:
 
     if not DOCS.is_dir():
         raise ConfigurationError(
-            "The demo needs the manual, which is not installed.", suggestion="Run the demo from a clone of Citewell."
+            "The demo needs the manual, which is not installed.", suggestion="Install Citewell's wheel, or clone it."
         )
     settings = settings_for(WORKSPACE)
     stage = None if as_json else Stage(result_console(), progress_console())

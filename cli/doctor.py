@@ -26,6 +26,7 @@ async def _doctor(as_json: bool) -> Exit:
         check_embedding,
         check_judges,
         check_model,
+        check_originals,
         check_other_names,
         check_plugins,
         check_reranker,
@@ -47,6 +48,9 @@ async def _doctor(as_json: bool) -> Exit:
         if settings.reranker.base_url:
             status.update("Checking the reranker")
             checks.append(await check_reranker(settings))
+        if settings.originals not in ("postgresql", "off"):
+            status.update("Checking the store of originals")
+            checks.append(await check_originals(settings))
         status.update("Checking plugins")
         checks += check_plugins(settings)
         checks += check_other_names()

@@ -1,11 +1,12 @@
 """citewell documents: list, show and delete the library's documents."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for
+from cli.command import Exit, Storage, identity_of, opened_database, run, settings_for, tell_empty_library
 from cli.console import print_json, result_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
@@ -60,6 +61,18 @@ def raw(
 
 
 @documents.command()
+def original(
+    document_id: DocumentId,
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write; default: stdout.")] = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the file that a document was read from."""
+    run(_original(document_id, out, workspace, user, as_json), as_json=as_json)
+
+
+@documents.command()
 def delete(
     document_id: DocumentId,
     yes: Yes = False,
@@ -83,6 +96,8 @@ async def _list(limit: int, by: dict[str, Any], workspace: str | None, user: str
     settings = settings_for(workspace, user)
     async with opened_database(settings) as storage:
         page = await _documents(storage).list(identity_of(settings), limit=limit, **by)
+        if not page.documents:
+            await tell_empty_library(storage, settings)
     if as_json:
         print_json({"documents": page.documents, "next_cursor": page.next_cursor})
         return Exit.OK
@@ -143,6 +158,31 @@ async def _raw(document_id: str, workspace: str | None, user: str | None, as_jso
 
         text = printable(text)
     sys.stdout.write(text)
+    return Exit.OK
+
+
+async def _original(document_id: str, out: Path | None, workspace: str | None, user: str | None, as_json: bool) -> Exit:
+    from graph.errors import InvalidRequest
+    from tools.originals.originals import Originals
+
+    if out is None and (as_json or sys.stdout.isatty()):
+        raise InvalidRequest("The file is not for a terminal.", suggestion="Name a file with --out.")
+    settings = settings_for(workspace, user)
+    async with opened_database(settings) as storage:
+        originals = Originals.of(settings, storage.database, storage.workspaces)
+        stored = await originals.find(identity_of(settings), as_id(document_id, "document"))
+        data = await originals.read_whole(stored)
+    if out is None:
+        sys.stdout.buffer.write(data)
+        return Exit.OK
+    try:
+        out.write_bytes(data)  # noqa: ASYNC240 - nothing else runs
+    except OSError as error:
+        raise InvalidRequest(f"--out: {out} cannot be written: {error.strerror}.") from error
+    if as_json:
+        print_json({"document_id": document_id, "file": str(out), **stored.original})
+    else:
+        print(f"Wrote {out}, {stored.original['size']:,} bytes.")
     return Exit.OK
 
 

@@ -1,57 +1,132 @@
-"""citewell ingest: add files and folders to the library."""
+"""citewell ingest: add files, folders and web pages to the library."""
 
+import gc
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Exit, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
-    from graph.evidence import Identity
+    from graph.evidence import Identity, Space
     from tools.library.ingestion import Ingestor, Report
+    from tools.library.web_pages import Extent, WebPages
+    from tools.settings import Settings
+
+NEW_OBJECTS = 10_000  # between two collections of garbage
 
 Paths = Annotated[
-    list[Path],
-    typer.Argument(help="Files and folders: Markdown, text, HTML, PDF, Document AI JSON.", show_default=False),
+    list[str],
+    typer.Argument(
+        help="Files, folders and addresses: Markdown, text, HTML, PDF, Word, Excel, PowerPoint, OpenDocument and more.",
+        show_default=False,
+    ),
 ]
 Owner = Annotated[str | None, typer.Option(help="The only user who may read these; default: everybody.")]
 SpaceSlug = Annotated[str | None, typer.Option("--space", help="The slug of the space that these belong to.")]
 
 
+WholeSite = Annotated[bool, typer.Option("--site", help="Read the pages that an address links to, below its path.")]
+FromSitemap = Annotated[
+    bool, typer.Option("--sitemap", help="The address is a sitemap, or a site whose sitemap is read.")
+]
+Most = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=100_000, help="Pages of a site at most; default: CITEWELL_SITES__MAX_PAGES.", show_default=False
+    ),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=100,
+        help="Links from the first page at most; default: CITEWELL_SITES__MAX_DEPTH.",
+        show_default=False,
+    ),
+]
+
+
 def ingest(
     paths: Paths,
+    site: WholeSite = False,
+    sitemap: FromSitemap = False,
+    most: Most = None,
+    depth: Depth = None,
     owner: Owner = None,
     space: SpaceSlug = None,
     workspace: WorkspaceName = None,
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add files and folders to the library.
+    """Add files, folders and web pages to the library.
 
     Unchanged files are skipped. A file that can't be read is reported with the reason, the others are ingested, and
     the exit code is 6.
     """
-    run(_ingest(paths, owner, space, workspace, user, as_json), as_json=as_json)
+    if site and sitemap:
+        raise typer.BadParameter("--site and --sitemap exclude each other.")
+    reach = Reach("site" if site else "sitemap" if sitemap else "page", most, depth)
+    run(_ingest(paths, reach, owner, space, workspace, user, as_json), as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How much of a site is read."""
+
+    extent: "Extent"
+    most: int | None
+    depth: int | None
 
 
 async def _ingest(
-    paths: list[Path], owner: str | None, space: str | None, workspace: str | None, user: str | None, as_json: bool
+    paths: list[str],
+    reach: Reach,
+    owner: str | None,
+    space: str | None,
+    workspace: str | None,
+    user: str | None,
+    as_json: bool,
 ) -> Exit:
     from tools.library.ingestion import Ingestor
+    from tools.web.addresses import is_address
 
     settings = settings_for(workspace, user)
+    addresses = [path for path in paths if is_address(path)]
+    files = [Path(path) for path in paths if not is_address(path)]
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         await storage.workspaces.ensure(settings.workspace)
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
-        reports = await ingest_shown(ingestor, identity_of(settings), paths, owner=owner, space=space)
+        with _collecting_less():
+            reports = (
+                await ingest_shown(ingestor, identity_of(settings), files, owner=owner, space=space) if files else []
+            )
+        if addresses:
+            async with opened_pages(settings, storage, ingestor) as pages:
+                for address in addresses:
+                    reports += await _ingest_web_shown(pages, identity_of(settings), address, reach, owner, space)
     if as_json:
         print_json(as_document(reports))
     else:
         _show(reports)
     return Exit.REFUSED if any(report.status == "refused" for report in reports) else Exit.OK
+
+
+@contextmanager
+def _collecting_less() -> Iterator[None]:
+    """Collect garbage less often: reading makes many small objects that live until their batch is stored."""
+    before = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 async def ingest_shown(
@@ -72,6 +147,51 @@ async def ingest_shown(
             progress=lambda done, of: bar.update(task, completed=done, total=of),
         )
         return [report async for report in reports]
+
+
+@asynccontextmanager
+async def opened_pages(settings: "Settings", storage: Storage, ingestor: "Ingestor") -> "AsyncIterator[WebPages]":
+    """Open the ingestor of web pages; close its connections on exit."""
+    from tools.library.catalogue import Documents
+    from tools.library.web_pages import WebPages
+    from tools.originals.originals import Originals
+    from tools.web.sites import WebReader
+
+    reader = WebReader(settings)
+    originals = Originals.of(settings, storage.database, storage.workspaces)
+    documents = Documents(storage.database, storage.workspaces, originals)
+    try:
+        yield WebPages(reader, ingestor, documents, originals, settings.sites)
+    finally:
+        await reader.close()
+
+
+async def _ingest_web_shown(
+    pages: "WebPages", identity: "Identity", address: str, reach: Reach, owner: str | None, space: str | None
+) -> "list[Report]":
+    """Ingest pages, with their number and the latest one if stderr is a terminal."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from cli.tables import one_line
+
+    console = progress_console()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.completed} pages"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    reports: list[Report] = []
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(one_line(address), total=None)
+        slug: Space | None = {"id": None, "slug": space} if space else None
+        found = pages.ingest_web(
+            identity, address, reach.extent, owner=owner, space=slug, most=reach.most, depth=reach.depth
+        )
+        async for report in found:
+            reports.append(report)
+            bar.update(task, advance=1, description=one_line(report.name))
+    return reports
 
 
 def as_document(reports: "list[Report]") -> dict[str, object]:

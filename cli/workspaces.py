@@ -53,14 +53,17 @@ async def _list(as_json: bool) -> None:
 
 async def _delete(name: str, yes: bool, as_json: bool) -> Exit:
     from graph.errors import NotFound
+    from tools.originals.originals import Originals
 
-    async with opened_database(settings_for()) as storage:
+    settings = settings_for()
+    async with opened_database(settings) as storage:
         workspace = next((w for w in await storage.workspaces.list() if w.name == name), None)
         if workspace is None:
             raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
         description = f"{name} with {workspace.documents} documents and {workspace.sessions} sessions"
         if not confirmed(f"Delete {description} for good?", yes):
             return Exit.USAGE
+        await Originals.of(settings, storage.database, storage.workspaces).delete_workspace(name)
         await storage.workspaces.delete(name)
     if as_json:
         print_json(

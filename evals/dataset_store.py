@@ -28,6 +28,7 @@ async def throwaway_workspace(library: Library, name: str) -> AsyncIterator[Iden
     try:
         yield identity
     finally:
+        await library.originals.delete_workspace(identity.workspace)
         await library.workspaces.delete(identity.workspace)
 
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from evals.calibration import calibration_of
 from evals.cases import Case, DataSet
 from evals.dataset_store import stored_data_set, without_documents
 from evals.metrics import by_tag, figures
@@ -62,7 +63,8 @@ def write_figures(folder: RunFolder, baseline: Baseline | None = None) -> Mappin
 def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
     """Return every measure over all records, and over those that share a tag's value.
 
-    ``support`` names the function that ALCE's measures use, and how well it agrees with people.
+    ``support`` names the function that ALCE's measures use, and how well it agrees with people. ``calibration`` is
+    that of the stated chances of answers, None where no answer has one or can be told right from wrong.
     """
     ordered = sorted(records, key=record_key)  # concurrency must not change the resamples
     groups = {tag: by_tag(ordered, METRICS, tag) for tag in TAGS}
@@ -70,6 +72,7 @@ def all_figures(records: Sequence[Record]) -> Mapping[str, Any]:
         "questions": len(ordered),
         "all": figures(ordered, METRICS),
         "support": described(ALCE.support),
+        "calibration": calibration_of(ordered),
         "by": {tag: groups[tag] for tag in TAGS if len(groups[tag]) > 1},
     }
 

@@ -106,6 +106,7 @@ class Recorder:
         segments = await self._citewell.library.reader.read_segments(list(offered), context.identity)
         record["outcome"], record["stop_reason"], record["spent"] = end.outcome, end.stop_reason, _spent(end)
         record["answer"] = message["answer"]
+        record["answerhood"] = message.get("assessment", {}).get("answerhood")
         record["sources"] = [
             SourceText(
                 segment_id=segment.segment_id,

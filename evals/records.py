@@ -120,7 +120,9 @@ class Record(TypedDict):
     ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
     ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
     ``error`` and neither text nor citations. ``all_of``, ``passages`` and ``trap`` are there where the case has them.
-    ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text of the answer.
+    ``answerhood`` is the chance in [0, 1] that the run's assessment gives of having answered the question; None or not
+    there where nobody estimated it. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text
+    of the answer.
     """
 
     case_id: str
@@ -152,6 +154,7 @@ class Record(TypedDict):
     sections: list[SectionRecord]
     claims: list[ClaimRecord]
     disagreements: list[list[str]]
+    answerhood: NotRequired[float | None]
     family: str
     model: str
     ms: float

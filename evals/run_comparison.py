@@ -78,6 +78,12 @@ class Comparison:
     metrics: list[MetricChange]
     questions: list[QuestionChange]
 
+    @property
+    def quote_lengths(self) -> tuple[float, float] | None:
+        """The mean characters of a quote in both runs, which every other change is read beside; None without quotes."""
+        found = next((change for change in self.metrics if change.name == "characters_per_quote"), None)
+        return None if found is None else (found.before["mean"], found.after["mean"])
+
 
 @dataclass(frozen=True)
 class Pairs:

@@ -81,7 +81,9 @@ BINDINGS: Mapping[str, Binding] = {
     "assess_quality": lambda run, family: partial(
         assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader
     ),
-    "abstain": lambda run, family: partial(abstain, reader=run.reader, languages=run.languages),
+    "abstain": lambda run, family: partial(
+        abstain, reader=run.reader, languages=run.languages, catalogue=run.catalogue
+    ),
 }
 
 

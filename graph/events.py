@@ -214,13 +214,18 @@ class SectionChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionRevised:
-    """A section after repair; an empty text withdraws it."""
+    """A section after repair; an empty text withdraws it.
+
+    ``moved`` is True where nothing was wrong with it: another source contradicts what it quoted, and the section that
+    says so quotes both.
+    """
 
     type: Literal["section_revised"] = "section_revised"
     section_index: int
     text: str
     source_ids: list[str]
     claims: list[Claim]
+    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,7 @@ StopReason = Literal[
     "no_retrieval_needed",  # answered directly
     "answered_from_catalogue",  # a question about the library itself: its documents, their names and dates
     "not_in_library",  # answered from the model's own knowledge, since the sources hold no answer
+    "library_empty",  # nothing was found, since the reader's library holds no document yet
     "nothing_found",  # no gathering node found a candidate
     "search_failed",  # the web could not be searched, and nothing else found a candidate
     "nothing_relevant",  # there were candidates, but none is relevant

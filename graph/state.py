@@ -70,9 +70,14 @@ class ClaimRow(TypedDict):
 
 
 class DisputeRow(TypedDict):
-    """Two passages that contradict each other on a claim: the one it cites and one of another source."""
+    """Two passages that contradict each other on a claim: the one it cites and one of another source.
+
+    ``untold`` is where the claim starts in its section, as long as no reader has been told that it is checked: it does
+    nothing but quote its passage, and is told together with the other one.
+    """
 
     section_index: int
+    untold: NotRequired[int]
     own: Proof
     other: Proof
     reason: str

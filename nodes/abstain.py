@@ -11,14 +11,15 @@ from answers.citations import excerpt, nearest_sources
 from answers.drafting import emit_removed, filter_links
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
-from graph.evidence import Section, Segment, StopReason
-from graph.ports import LibraryLanguages, SegmentReader
+from graph.evidence import Identity, LibraryQuestion, Section, Segment, StopReason
+from graph.ports import Catalogue, LibraryLanguages, SegmentReader
 from graph.routing import gathering_rounds
 from graph.state import ClaimRow, State
 from graph.usage import STOP_REASONS, Meter
 from text.language import language as language_of
 
 LONGEST_QUERY = 120
+EVERY_DOCUMENT = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="", sure=True)
 OF_THE_LIBRARY = {"load_selected_pages", "search_segments"}
 
 
@@ -37,17 +38,21 @@ async def abstain(
     *,
     reader: SegmentReader,
     languages: LibraryLanguages | None,
+    catalogue: Catalogue | None,
     meter: Meter,
 ) -> AbstainUpdate:
     """Refuse politely, naming the queries and the documents and headings of the nearest material found.
 
-    Where the library was only searched in a language that it is not written in, its own languages are named.
+    Where the library was only searched in a language that it is not written in, its own languages are named. Where it
+    holds nothing yet, that is said, and how to fill it.
     """
     near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
     # A title can contain a link, and a query can be a model's words.
     in_library = any(name in OF_THE_LIBRARY for names in gathering_rounds(state, runtime.context) for name in names)
+    if reason == "nothing_found" and in_library and await _is_empty(catalogue, runtime.context.identity):
+        reason = "library_empty"
     held = await languages(runtime.context.identity) if in_library and languages is not None else ()
     wording = refusal(
         reason,
@@ -67,6 +72,11 @@ async def abstain(
     sections = [*state.sections, Section(text=text, source_ids=[])]
     capped = STOP_REASONS.get(state.exhausted)  # a step that was cut might have found an answer
     return {"sections": sections, "claims": [], "outcome": "abstained", "stop_reason": capped or reason}
+
+
+async def _is_empty(catalogue: Catalogue | None, identity: Identity) -> bool:
+    """Whether the reader's library is known to hold no document, whatever part of it was searched."""
+    return catalogue is not None and not (await catalogue.list(EVERY_DOCUMENT, identity, most=1)).total
 
 
 def _is_foreign(state: State, held: Sequence[str]) -> bool:
@@ -104,6 +114,8 @@ def refusal(
     wording = prompts.lines(language)
     if reason == "library_not_allowed":
         return wording.only_library
+    if reason == "library_empty":
+        return prompts.join_lines(language, [wording.catalogue_empty, wording.fill_library])
     if web_failed and not in_library:
         return wording.web_failed
     between = "；" if language in prompts.UNSPACED else "; "

@@ -38,10 +38,13 @@ async def assess_quality(
 ) -> AssessQualityUpdate:
     """Derive support and utility from the verdicts and from how much of the question the answer and its quotes cover.
 
-    The last sections, which report disagreements between sources, are the run's own words and are left out. A model's
-    score is requested only where the run asks for it, and is reported next to the derived ones.
+    The last sections, which report disagreements between sources, are the run's own words and are left out, unless all
+    that the answer says is told there. A model's score is requested only where the run asks for it, and is reported
+    next to the derived ones.
     """
     written = state.sections[: len(state.sections) - len(state.disagreements)]
+    if not answer_text(written):
+        written = state.sections
     claims = [row for row in state.claims if row["section_index"] < len(written)]
     answer = answer_text(written)
     covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])

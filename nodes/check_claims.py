@@ -66,7 +66,7 @@ async def check_claims(
     withdrawn = 0
     if not repairing:
         withdrawn = answer.withdraw_failed()
-        disagreements = add_disagreements(answer, state.language, runtime.stream_writer)
+        disagreements = await add_disagreements(answer, state.language, runtime.stream_writer)
     return {
         "sections": answer.sections,
         "claims": answer.claims,

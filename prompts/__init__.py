@@ -74,6 +74,7 @@ class Lines:
     one_document: str
     documents: str
     catalogue_empty: str
+    fill_library: str
     catalogue_no_format: str
     catalogue_holds: str
     catalogue_of_format: str

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from answers.verifier import worst_verdict
+from answers.checking import worst_verdict
 from evals.pacing import Progress
 from evals.sets.xquad import load_xquad
 from graph.errors import InvalidRequest

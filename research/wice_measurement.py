@@ -11,8 +11,7 @@ from statistics import fmean
 import numpy as np
 from typing_extensions import TypedDict
 
-from answers.checking import WORST_FIRST
-from answers.verifier import worst_verdict
+from answers.checking import WORST_FIRST, worst_verdict
 from evals.bootstrap import auc, balanced_accuracy
 from evals.cases import best_match
 from evals.sets.wice import WiCEClaim, WiCEPage, claims_digest, load_wice, page_of

@@ -154,10 +154,9 @@ def has_trigger(text: str) -> bool:
 
 def may_govern_afar(before: str, after: str) -> bool:
     """Whether one of two texts may govern the other: a quick look that leaves out words common in manuals."""
-    words = frozenset(_WORDS.findall(f"{before}\n{after}".lower()))
-    if not _RARE_TRIGGERS.isdisjoint(words):
+    if not _RARE_TRIGGERS.isdisjoint(_WORDS.findall(f"{before}\n{after}".lower())):
         return True
-    return _HAN_TRIGGERS.search(before) is not None or _HAN_TRIGGERS.search(after) is not None
+    return any(not text.isascii() and _HAN_TRIGGERS.search(text) is not None for text in (before, after))
 
 
 def _is(rule: str, passage: Wording) -> bool:

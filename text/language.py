@@ -119,7 +119,7 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("el", re.compile(f"[{GREEK}]")),
     ("he", re.compile(f"[{HEBREW}]")),
 )
-_LATIN_WORD = re.compile(f"[{LATIN_SMALL}]+")
+_LATIN_WORD = re.compile(rf"(?<!\w)[{LATIN_SMALL}]+(?!\w)")
 _VIETNAMESE = re.compile(f"[{VIETNAMESE}]")
 
 
@@ -128,7 +128,8 @@ _COMMON: Mapping[str, frozenset[str]] = {
     "en": word_set(
         """
         the of and to in is are was were what which who whom whose when where why how does do did can could would should
-        for with from this that these it its on at by be been have has had not you i my we they there about a an as
+        for with from this that these it its on at by be been have has had not you i my we they there about a an as no
+        or if any your our
         """
     ),
     "vi": word_set(
@@ -140,37 +141,47 @@ _COMMON: Mapping[str, frozenset[str]] = {
     "de": word_set(
         """
         der die das den dem des ein eine und oder ist sind war wie was wer wo wann warum welche welcher nicht für von zu
-        mit auf im ich du sie wir kann haben hat wird werden
+        mit auf im ich du sie wir kann haben hat wird werden es einen einem einer gibt viele wieviel darf muss mein
+        meine kein keine bei nach aus beim vom zum zur
         """
     ),
     "fr": word_set(
         """
         le la les un une des du de et ou est sont était que qui quoi quel quelle où quand comment pourquoi combien dans
-        sur par pour avec ce cette je tu il elle nous vous ne pas au aux
+        sur par pour avec ce cette je tu il elle nous vous ne pas au aux peut quels quelles mon mes votre vos y
         """
     ),
     "es": word_set(
         """
         el la los las un una de y o es son era fue que qué quién cuál dónde cuándo cómo por para con en del al se su no
-        cuántos está están lo
+        cuántos está están lo cuánto cuánta cuántas cuesta hay mi mis tengo puedo puede
         """
     ),
     "pt": word_set(
         """
         o a os as um uma de do da dos das e é são foi que quem qual onde quando como por para com em no na não se seu
-        quantos está você
+        quantos está você quanto quais custa há posso minha meu meus minhas tenho ao à pelo pela
         """
     ),
     "it": word_set(
         """
-        il lo la gli le un una di del della dei e o è sono era che chi quale dove quando come perché per con in nel non
-        si quanti
+        il lo la gli le un una di del della dei e o è sono era che chi quale qual dove quando come perché per con in nel
+        non si quanti quanto quali costa mio mia posso gli alla al dal sono più ci
         """
     ),
     "nl": word_set(
         "de het een en of is zijn was wat wie waar wanneer waarom hoe welke van voor met op in niet ik je wij"
     ),
 }
+# Letters that tell a language, where they stand in a word that is not a name.
+_LETTERS: Mapping[str, re.Pattern[str]] = {
+    "de": re.compile("[äöüß]"),
+    "fr": re.compile("[çêœû]"),
+    "es": re.compile("ñ"),
+    "pt": re.compile("[ãõç]"),
+}
+_NAME = re.compile(r"(?<![^\W\d_])[^\W\d_a-zà-ÿ][\w'’-]*")
+_INSIDE = re.compile(r"(?<=[\w,;)\"”’] )[^\W\d_a-zà-ÿ][\w'’]* (?=[^\W\d_a-zà-ÿ])")  # "El" in "of El Niño"
 # Words that identify their language alone; any other single word could be a name.
 _DISTINCTIVE: Mapping[str, frozenset[str]] = {
     "vi": word_set("xin khong duoc cua nhieu nhung biet"),
@@ -195,12 +206,24 @@ def language(text: str, *, default: str = DEFAULT) -> str:
     if _VIETNAMESE.search(folded):
         return "vi"
     counts = {code: _common(words, code) for code in _COMMON}
+    if max(counts.values()) > counts[DEFAULT] and not text.isupper():
+        words = _LATIN_WORD.findall(fold_case(_INSIDE.sub(" ", text)))
+        counts = {code: _common(words, code) for code in _COMMON} | {DEFAULT: counts[DEFAULT]}
+    signs = _signs(text)
+    counts = {code: count + signs.get(code, 0) for code, count in counts.items()}
     best = max(counts.values())
     if best and counts[DEFAULT] == best:
         return DEFAULT
-    if best < 2:
-        return default
-    return next(code for code, count in counts.items() if count == best)
+    code = next(code for code, count in counts.items() if count == best)
+    # A word that stands there twice, as "no", tells no more than once.
+    return code if _common(list(dict.fromkeys(words)), code) + signs.get(code, 0) >= 2 else default
+
+
+def _signs(text: str) -> dict[str, int]:
+    """Count a language's own letters, in a word that is no name, as one common word, and its own signs as two."""
+    plain = fold_case(_NAME.sub(" ", text))
+    counts = {code: int(letters.search(plain) is not None) for code, letters in _LETTERS.items()}
+    return counts | {"es": counts["es"] + 2 * ("¿" in text or "¡" in text)}
 
 
 def _common(words: list[str], code: str) -> int:

@@ -102,6 +102,8 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _fences(text: str) -> list[tuple[int, int]]:
     """Return the spans of fenced code blocks; a fence that is never closed opens none."""
     blocks: list[tuple[int, int]] = []
+    if "```" not in text and "~~~" not in text:
+        return blocks
     opened: int | None = None
     for fence in _FENCE.finditer(text):
         bare = not fence[0].strip(" \t\r`~")

@@ -37,8 +37,8 @@ _INTERROGATIVES = re.compile(
 
 
 _CODE_NAME = re.compile(
-    r"(?<![\w-])--?[a-z][\w]*(?:[.:=-]+\w+)*"  # an option with its dashes
-    r"|(?<!\w)[^\W\d_]\w*(?:(?:\.|::|->|-)\w+)+|(?<!\w)\w*[^\W_]_+\w+|(?<![\w.])\d+(?:\.\d+)+"
+    r"(?<![\w-])--?[a-z]\w*+(?:[.:=-]++\w++)*+"  # an option with its dashes
+    r"|(?<!\w)(?:[^\W\d_]\w*+(?:(?:\.|::|->|-)\w++)++|_*+[^\W_]++_\w++)|(?<![\w.])\d++(?:\.\d++)++"
 )
 
 
@@ -80,9 +80,13 @@ def weigh_segment(text: str, *, title: str = "", heading: str = "", named: str =
     """
     counts: Counter[int] = Counter()
     length, unspaced = _count(text, counts)
-    for field in (heading, named, around):
+    for field in (named, around):
         if field:
             length += _count(field, counts)[0]
+    if heading:
+        ids, heading_length = _count_short(heading)
+        length += heading_length
+        counts.update(ids)
     if title:
         ids, title_length = _count_short(title)
         length += TITLE_COUNT * title_length
@@ -191,10 +195,12 @@ def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
     counts.update([_hash("!" + name) for name in code_names(folded)])
-    if not text.isascii():
+    if not "".join(words).isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])
-    return sum([len(entry.main) for entry in entries]), any([entry.unspaced for entry in entries])
+    if not any([entry.unspaced for entry in entries]):
+        return len(entries), False  # each has one main term
+    return sum([len(entry.main) for entry in entries]), True
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,7 @@ _COUNTED = re.compile(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}
 _RUN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 _RUN_AS_WRITTEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’-][^\W_{CJK}]+)*")
-_INDEXED = re.compile(f"[{INDEXED_BY_BIGRAMS}]+|(?:[^\\W_{INDEXED_BY_BIGRAMS}]|[{VOWEL_SIGNS}])+")
+_INDEXED = re.compile(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
 _IS_INDEXED_BY_BIGRAMS = re.compile(f"[{INDEXED_BY_BIGRAMS}]")
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
@@ -51,7 +51,7 @@ def is_bigrammed(word: str) -> bool:
 
 def indexed_words(folded: str) -> list[str]:
     """Split a case-folded text into the words of the lexical index; a run of an unspaced script is one word."""
-    return _INDEXED.findall(folded)
+    return (_ASCII_RUN if folded.isascii() else _INDEXED).findall(folded)
 
 
 def is_indexed_by_bigrams(word: str) -> bool:

@@ -26,6 +26,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from graph.errors import ConfigurationError
 from graph.evidence import AnswerFrom, Effort, Release
+from tools.storage.data_folder import default_data_dir
 
 EXTRACTIVE = "extractive"
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
@@ -135,6 +136,18 @@ class WebSettings(BaseModel, extra="forbid"):
     @classmethod
     def _sendable(cls, value: SecretStr) -> SecretStr:
         return sendable_key(value)
+
+
+class SiteSettings(BaseModel, extra="forbid"):
+    """How pages are fetched into the library: ``seconds_between`` requests to one host, and the limits of a site.
+
+    ``max_depth`` is how many links a page may be away from the first one.
+    """
+
+    seconds_between: Annotated[float, Field(ge=0, le=60)] = 1.0
+    timeout_seconds: Annotated[float, Field(gt=0, le=300)] = 30.0
+    max_pages: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    max_depth: Annotated[int, Field(ge=0, le=100)] = 10
 
 
 Entailment = Literal["entailment", "neutral", "contradiction"]
@@ -268,7 +281,7 @@ class Settings(BaseSettings):
     )
 
     database_url: SecretStr | None = None
-    data_dir: Path = Path(".citewell")
+    data_dir: Path = Field(default_factory=default_data_dir)
     postgres_user: str | None = None  # the account that the embedded PostgreSQL runs as when started by root
     pool_size: Annotated[int, Field(ge=2, le=100)] = 10
     pool_timeout_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
@@ -276,11 +289,12 @@ class Settings(BaseSettings):
     models: list[ModelSettings] = []
     default_model: str = EXTRACTIVE
     embedding: EmbeddingSettings = EmbeddingSettings()
-    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.35
+    refuse_below: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4
     assess_with_model: bool = False
 
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
+    originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
     page_tokens: Annotated[int | None, Field(ge=256)] = None
     source_roots: list[Path] = []  # folders below which the API may read sources on this machine
 
@@ -291,6 +305,7 @@ class Settings(BaseSettings):
     reranker: RerankerSettings = RerankerSettings()
 
     web: WebSettings = WebSettings()
+    sites: SiteSettings = SiteSettings()
 
     runs: RunSettings = RunSettings()
     session_days: Annotated[int, Field(ge=1, le=3650)] = 7
@@ -311,6 +326,17 @@ class Settings(BaseSettings):
     def aliases(self) -> Mapping[str, str]:
         """The settings whose value came from another stack's name, with that name."""
         return self._aliases
+
+    @field_validator("originals")
+    @classmethod
+    def _place(cls, value: str) -> str:
+        if not value.strip():
+            return "postgresql"
+        if "://" in value and not re.match(r"s3://[^/\s]+", value):
+            raise ValueError("must be postgresql, off, a folder, or s3://bucket/prefix")
+        if "://" not in value and "/" not in value and value not in ("postgresql", "off"):
+            raise ValueError("must be postgresql, off, a folder such as /srv/originals, or s3://bucket/prefix")
+        return value.strip()
 
     @field_validator("page_tokens", "answer_from", mode="before")
     @classmethod

@@ -64,18 +64,17 @@ class BufferedEncoding:
         """Return the frames of an event; none after the end."""
         if self._over:
             return b""
-        stopped = self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled"
+        shown = event
+        if self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":
+            shown = cancelled_as_failure(event)
         try:
             sections = self._buffer.feed(event)
             self._has_cited = self._has_cited or any(section.source_ids for section in sections)
-            frames = self._encode_sections(sections)
-            if not stopped:
-                frames += self._encode_event(event)
+            frames = self._encode_sections(sections) + self._encode_event(shown)
         except Retracted:
-            return self._end(self._rewritten)
-        if isinstance(event, RunFinished) and stopped:
-            return frames + self._end(cancelled_as_failure(event))
-        self._over = isinstance(event, TERMINAL)
+            shown = self._rewritten
+            frames = self._encode_event(shown)
+        self._over = isinstance(shown, TERMINAL)
         return frames
 
     def rests_on_sources(self, end: RunFinished) -> bool:
@@ -95,7 +94,3 @@ class BufferedEncoding:
     def latest(self, claim: Claim) -> Claim:
         """Return a claim with its latest verdict, which may have come after its text was sent."""
         return self._buffer.latest(claim)
-
-    def _end(self, failed: RunFailed) -> bytes:
-        self._over = True
-        return self._encode_event(failed)

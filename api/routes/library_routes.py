@@ -2,10 +2,10 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, status
+from fastapi import APIRouter, Path, Query, Request, Response, status
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
@@ -14,13 +14,17 @@ from api.dependencies import Me, OpenLibrary
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Cursor, Limit, Name, Printable, optional
+from api.original_files import send_original
 from api.problems import problems
 from graph.errors import NotFound
-from graph.evidence import Source
+from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
 from tools.library.ingestion import Ingested
+from tools.library.library import Library
+from tools.library.new_documents import NewDocument
+from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
 WRITING = problems(400, 404, 413, 415, 422, 503)
@@ -31,9 +35,12 @@ PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
 @documents_router.post(
     "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
 )
-async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary) -> Ingested:
-    """Add a document under a new id."""
-    return await library.ingestor.ingest(me, document)
+async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary, response: Response) -> Ingested:
+    """Add a document under a new id, or fetch a page under that of its address."""
+    ingested = await _ingest(library, me, document)
+    if ingested.status != "created":
+        response.status_code = status.HTTP_200_OK  # the page was fetched before
+    return ingested
 
 
 @documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
@@ -41,10 +48,16 @@ async def put_document(
     document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
 ) -> Ingested:
     """Add or replace a document under your own id; an unchanged one writes nothing."""
-    ingested = await library.ingestor.ingest(me, replace(document, document_id=str(document_id)))
+    ingested = await _ingest(library, me, replace(document, document_id=str(document_id)))
     if ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested
+
+
+async def _ingest(library: Library, me: Identity, document: NewDocument) -> Ingested:
+    if document.text is None and document.data is None:
+        return await library.pages.ingest_page(me, document)
+    return await library.ingestor.ingest(me, document)
 
 
 @documents_router.get("/api/documents", responses=problems(422, 503))
@@ -86,6 +99,39 @@ async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> No
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
+
+
+_FILE: dict[str, Any] = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_ORIGINAL: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file, of its own media type.", **_FILE},
+    206: {"description": "The bytes that `Range` names.", **_FILE},
+    304: {"description": "The file is the one that `If-None-Match` names."},
+    **problems(404, 416, 422, 503),
+}
+
+
+@documents_router.get("/api/documents/{document_id}/original", response_class=Response, responses=_ORIGINAL)
+@documents_router.head("/api/documents/{document_id}/original", response_class=Response, include_in_schema=False)
+async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request: Request) -> Response:
+    """Read the file that a document was read from; `Range` reads a part of it."""
+    stored = await library.originals.find(me, str(document_id))
+    return await send_original(request, library.originals, stored, str(document_id))
+
+
+Offset = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="An offset in the canonical text.")]
+
+
+@documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
+async def get_place(
+    document_id: UUID,
+    index: Annotated[int, Path(ge=0, le=999_999_999)],
+    me: Me,
+    library: OpenLibrary,
+    start: Offset = None,
+    end: Offset = None,
+) -> Place:
+    """Find where in its original a segment stands, or its part from `start` to `end`."""
+    return await library.places.find(me, str(document_id), index, start, end)
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))

@@ -1,4 +1,4 @@
-"""Service routes: liveness, readiness, and the graph that runs follow."""
+"""Service routes: liveness, readiness, the workspaces of a person, and the graph that runs follow."""
 
 import hashlib
 from http import HTTPStatus
@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 
-from api.dependencies import KnownTags, Opened, OpenLibrary
+from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary
 from api.fields import Body
 from api.problems import NotReady, problems
 from tools.storage.health import check_readiness
 
 health_router = APIRouter(tags=["health"])
 graph_router = APIRouter(prefix="/api", tags=["graph"])
+workspaces_router = APIRouter(tags=["workspaces"])
 
 
 class Health(Body):
@@ -52,6 +53,19 @@ class GraphStructure(Body):
     edges: list[GraphEdge]
 
 
+class Workspace(Body):
+    """A workspace that a request may choose, by its name in the header ``X-Citewell-Workspace``."""
+
+    name: str
+
+
+class Workspaces(Body):
+    """The workspaces that the credentials allow, ``current`` is the one that this request was served in."""
+
+    workspaces: list[Workspace]
+    current: str
+
+
 @health_router.get("/healthz")
 async def health() -> Health:
     """Confirm that the process serves requests."""
@@ -66,6 +80,17 @@ async def ready(library: OpenLibrary) -> Ready:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.checks.items() if reason != "ok")
         raise NotReady(reasons)
     return Ready(checks=found.checks)
+
+
+@workspaces_router.get("/api/workspaces", responses=problems(404, 503))
+async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Workspaces:
+    """List the workspaces that your credentials allow.
+
+    A request chooses one by the header `X-Citewell-Workspace`, its name in percent-encoded UTF-8. Whoever
+    runs the deployment creates and deletes them, with `citewell workspaces`.
+    """
+    names = await library.workspaces.names() if grant.workspaces is None else grant.workspaces
+    return Workspaces(workspaces=[Workspace(name=name) for name in names], current=me.workspace)
 
 
 @graph_router.get(

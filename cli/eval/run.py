@@ -23,6 +23,7 @@ from cli.options import (
 )
 
 if TYPE_CHECKING:
+    from evals.calibration import Calibration
     from evals.metrics.alce import SupportDescription
     from evals.run_folder import RunFolder
 
@@ -114,6 +115,8 @@ def _show(folder: "RunFolder", metrics: Mapping[str, Any]) -> None:
     show_figures(metrics["all"])
     console = progress_console()
     console.print(_support_note(metrics["support"]))
+    if calibration := metrics["calibration"]:
+        console.print(_calibration_note(calibration))
     failed = [(record["case_id"], error["message"]) for record in folder.records() if (error := record["error"])]
     if failed:
         show_failures(f"{len(failed)} of {metrics['questions']} runs failed:", failed, rest_in="results.jsonl")
@@ -128,6 +131,14 @@ def _support_note(support: "SupportDescription") -> str:
     return (
         f"ALCE's measures rest on {name}: AUROC {rating['auroc']:.3f}, balanced accuracy "
         f"{rating['balanced_accuracy']:.3f} on {rating['claims']} claims that people labelled ({rating['of']})."
+    )
+
+
+def _calibration_note(found: "Calibration") -> str:
+    auroc = "none" if found["auroc"] is None else f"{found['auroc']:.3f}"
+    return (
+        f"Answerhood: {found['stated']:.3f} stated on average, {found['right']:.3f} right over {found['answers']} "
+        f"answers; calibration error {found['error']:.3f}, AUROC {auroc}."
     )
 
 

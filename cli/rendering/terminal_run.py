@@ -24,7 +24,8 @@ NARROWEST_NOTE = 36
 class TerminalRun:
     """Live view of one run: steps and notes on one console, the answer and its proof on the other.
 
-    A step that writes text is shown with the time to its first text; any other step is shown when it ends.
+    A step that writes text is shown with the time to its first text; any other step is shown when it ends. Quotes are
+    there at once, so they are shown when they are checked: what another source contradicts is told together with that.
     """
 
     def __init__(self, answer: Console, steps: Console, *, wrap: bool | None = None) -> None:
@@ -42,12 +43,45 @@ class TerminalRun:
         self._failed: list[str] = []  # failed claims with their reasons
         self._answered = False  # a section was written, and nothing after it yet
         self._deferred: list[str] = []  # remarks on a section, shown after its text
+        self._current = ""  # the step that was started last
+        self._held: dict[int, list[events.AnyEvent]] = {}  # of quotes that are not checked yet, by section
 
     def show(self, envelope: events.Envelope) -> None:
         """Show an event. Times are the events' timestamps, since several events may arrive at once."""
         self._now = datetime.fromisoformat(envelope.at).timestamp()
         self._view.feed(envelope.event)
-        self._show(envelope.event)
+        for event in self._ready(envelope.event):
+            self._show(event)
+
+    def _ready(self, event: events.AnyEvent) -> list[events.AnyEvent]:
+        """Return what an event lets be shown, in order."""
+        match event:
+            case events.StepStarted():
+                self._current = event.step
+            case events.SectionStarted() if self._family == "extractive" and self._current == "generate_answer":
+                self._held[event.section_index] = [event]
+                return []
+            case events.TextDelta() | events.SectionFinished() | events.ContentRemoved() if (
+                event.section_index in self._held
+            ):
+                self._held[event.section_index].append(event)
+                return []
+            case events.SectionChecked() | events.SectionRevised(moved=False):
+                return [*self._held.pop(event.section_index, []), event]
+            case events.SectionRevised() if event.section_index in self._held:
+                begun = self._held.pop(event.section_index)[0]
+                index, ids = event.section_index, event.source_ids
+                delta = events.TextDelta(section_index=index, delta=event.text)
+                end = events.SectionFinished(section_index=index, text=event.text, source_ids=ids)
+                checked = events.SectionChecked(section_index=index, claims=event.claims)
+                return [begun, delta, end, checked] if event.text else []
+            case events.RunFinished() | events.RunFailed() | events.RunResumed():
+                rest = [each for _, held in sorted(self._held.items()) for each in held]
+                self._held.clear()
+                return [event] if isinstance(event, events.RunResumed) else [*rest, event]
+            case _:
+                pass
+        return [event]
 
     @singledispatchmethod
     def _show(self, event: events.AnyEvent) -> None:
@@ -170,7 +204,8 @@ class TerminalRun:
     def _section_revised(self, event: events.SectionRevised) -> None:
         number = event.section_index + 1
         self._count_verdicts(event.section_index, event.claims)
-        self._remark(f"section {number} withdrawn" if not event.text else f"section {number} now reads:")
+        withdrawn = "told with the source that contradicts it" if event.moved else "withdrawn"
+        self._remark(f"section {number} now reads:" if event.text else f"section {number} {withdrawn}")
         if event.text:
             self._flow = Flow(self._answer, wrap=self._wrap)
             self._flow.write(event.text)

@@ -164,6 +164,10 @@ def _quotes(record: Record) -> Sequence[float]:
     return (float(len(citations_of(record))),) if _answered(record) else ()
 
 
+def _characters(record: Record) -> Sequence[float]:
+    return [float(len(citation["quote"])) for citation in citations_of(record)] if _answered(record) else ()
+
+
 ANSWERS = (
     Metric(
         name="answer_containment",
@@ -200,6 +204,14 @@ ANSWERS = (
         title="Quotes per answer",
         means="citations of an answered question",
         observe=_quotes,
+        unit="count",
+        better="neither",
+    ),
+    Metric(
+        name="characters_per_quote",
+        title="Characters a quote",
+        means="characters of a quote that an answer shows; longer ones score better, so no figure stands without it",
+        observe=_characters,
         unit="count",
         better="neither",
     ),

@@ -38,5 +38,6 @@ KEY_FIGURES = (
     "recall_at_1",
     "recall_at_5",
     "answer_containment",
+    "characters_per_quote",
     "ms_p50",
 )

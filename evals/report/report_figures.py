@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evals.calibration import Calibration
 from evals.gate.gate_judging import figure_of, load_baseline
 from evals.metrics import Figure, Figures, Metric
 from evals.metrics.metric_groups import BY_NAME, GROUPS, KEY_FIGURES
 from evals.report.charts import interval_bar
-from evals.report.html_markup import Markup, counted, element, folded, joined, shown, table
+from evals.report.html_markup import Markup, counted, element, folded, joined, shown, signed, table
 from evals.run_folder import Configuration, RunFolder
 from graph.errors import InvalidRequest
 from tools.settings import EXTRACTIVE
@@ -131,6 +132,28 @@ def _named(metric: Metric) -> Markup:
 
 def _interval(metric: Metric, figure: Figure) -> str:
     return f"{shown(figure['low'], metric.unit)} – {shown(figure['high'], metric.unit)}"
+
+
+def reliability(found: Calibration) -> Markup:
+    """Show how the stated chances of answers agree with what was right, bin by bin."""
+    auroc = "–" if found["auroc"] is None else shown(found["auroc"], "share")
+    says = (
+        f"{counted(found['answers'], 'answer')} of known truth, {shown(found['right'], 'share')} of them right, stated "
+        f"{shown(found['stated'], 'share')} on average. Expected calibration error {shown(found['error'], 'share')}, "
+        f"AUROC {auroc}."
+    )
+    rows = [
+        [
+            f"{each['low']:.1f} – {each['high']:.1f}",
+            f"{each['answers']:,}",
+            shown(each["stated"], "share"),
+            shown(each["right"], "share"),
+            signed(each["right"] - each["stated"], "share"),
+        ]
+        for each in found["bins"]
+    ]
+    columns = ["Stated chance", "Answers", "Stated, mean", "Right", "Right less stated"]
+    return joined([element("p", says), table("Answerhood against right answers", columns, rows, numbers=(1, 2, 3, 4))])
 
 
 def by_tags(groups: Mapping[str, Mapping[str, Figures]]) -> list[Markup]:

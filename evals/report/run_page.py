@@ -10,7 +10,7 @@ from evals.records import Record, record_key
 from evals.report.charts import distributions, outcomes, spending
 from evals.report.html_markup import Markup, counted, document, element, folded, joined, navigation, section
 from evals.report.report_failures import failures
-from evals.report.report_figures import Baseline, by_tags, committed_baseline, measures, tiles
+from evals.report.report_figures import Baseline, by_tags, committed_baseline, measures, reliability, tiles
 from evals.run_folder import Configuration, RunFolder
 
 
@@ -70,6 +70,9 @@ def _parts(run: Run, baseline: Baseline | None) -> Iterator[_Part]:
     yield _Part("measures", "All measures", measures(figures, baseline), lead)
     if tags:
         yield _Part("tags", f"By {' and '.join(tags)}", by_tags(tags))
+    if calibration := run.metrics.get("calibration"):
+        lead = "The chance of answering that answers stated, beside the share of them that was right."
+        yield _Part("calibration", "Calibration", [reliability(calibration)], lead)
     yield _Part("distributions", "Distributions", [distributions(run.records), spending(run.records)])
     lead = "Each question is listed under its most severe error; open it to see the answer, quotes and evidence."
     yield _Part("failures", "What went wrong", [failures(run.records)], lead)

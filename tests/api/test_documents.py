@@ -1,12 +1,21 @@
 """Documents over HTTP: brought in both ways, replaced, listed, read back exactly, shown safely, deleted."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from uuid import uuid4
 
 import httpx
+import httpx2
 
+from api.app import create_app
+from graph.entrypoint import Citewell
 from tests.api.conftest import HANDBOOK, TRAVEL
+from tests.api.serving import client_of
+from tests.scripted_web import page, serve_web
+from tools.library.web_pages import WebPages
+from tools.settings import Settings, SiteSettings
+from tools.web.sites import WebReader
 
 FIELDS = {
     "title": "Fire drill",
@@ -143,3 +152,42 @@ async def test_the_page_runs_nothing_that_a_document_says(client: httpx.AsyncCli
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_document_without_text_needs_an_address(client: httpx.AsyncClient) -> None:
+    for body in ({}, {"title": "T"}, {"url": "/wiki/page"}, {"text": None}):
+        response = await client.post("/api/documents", json=body)
+        assert response.status_code == 422, body
+    form = await client.post("/api/documents", files={"url": (None, "/wiki/page")})
+    assert form.status_code == 422
+
+
+async def test_no_private_address_is_fetched(client: httpx.AsyncClient) -> None:
+    for url in ("http://127.0.0.1/", "http://[::1]/x", "http://169.254.169.254/latest/meta-data", "http://2130706433/"):
+        response = await client.post("/api/documents", json={"url": url})
+        assert (response.status_code, response.json()["code"]) == (422, "unreadable_document"), url
+
+
+async def test_a_page_is_fetched_once_under_its_own_id(citewell: Citewell, settings: Settings) -> None:
+    async with serve_web() as web:
+        reader = WebReader(
+            settings.model_copy(update={"sites": SiteSettings(seconds_between=0)}),
+            guard=web.guard,
+            transport=httpx2.AsyncHTTPTransport(verify=False),
+        )
+        library = citewell.library
+        pages = WebPages(reader, library.ingestor, library.documents, library.originals, settings.sites)
+        opened = replace(citewell, library=replace(library, pages=pages))
+        url = web.serve("docs.test/lamp", page("The lamp turns.", title="Lamps"))
+        async with client_of(create_app(settings, citewell=opened)) as client:
+            form = {"url": (None, url), "space": (None, '{"id": "s", "slug": null}')}
+            made = await client.post("/api/documents", json={"url": f"{url}#a", "space": {"id": "s", "slug": None}})
+            again = await client.post("/api/documents", files=form)
+            put = await client.put(f"/api/documents/{HANDBOOK}", json={"url": url})
+            assert [each.status_code for each in (made, again, put)] == [201, 200, 200]
+            assert [each.json()["status"] for each in (made, again, put)] == ["created", "unchanged", "updated"]
+            assert made.json()["document_id"] == again.json()["document_id"]
+            original = await client.get(f"/api/documents/{made.json()['document_id']}/original")
+            assert original.headers["content-type"] == "text/html"
+            assert b"The lamp turns." in original.content
+        await reader.close()

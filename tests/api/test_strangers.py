@@ -71,7 +71,7 @@ async def belongings(
     workspace, user = request.param
     await citewell.library.workspaces.ensure(workspace)
     document_id = str(uuid4())
-    diary = NewDocument(document_id=document_id, text=DIARY, title=TITLE, owner="local")
+    diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
     await citewell.library.ingestor.ingest(Identity(), diary)
     folder = str(settings.source_roots[0])
     source, _ = await citewell.library.sources.add(Identity(), "folder", folder, SourceOptions(), owner="local")
@@ -101,6 +101,7 @@ async def belongings(
             "document_id": document_id,
             "source_id": source.source_id,
             "folder": folder,
+            "segment_index": "0",
             "workspace_id": "default",
             "shared": SHARED,
             "model": "extractive",

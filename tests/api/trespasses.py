@@ -98,6 +98,8 @@ DOCUMENTS = [
     gone("PUT", "/api/documents/{document_id}", json={"text": "Overwritten."}),
     gone("DELETE", "/api/documents/{document_id}"),
     gone("GET", "/api/documents/{document_id}/raw-text"),
+    gone("GET", "/api/documents/{document_id}/original"),
+    gone("GET", "/api/documents/{document_id}/segments/{segment_index}/place"),
     gone("GET", "/documents/{document_id}"),
     apart("GET", "/api/search", params={"q": "diary", "min_score": 0}),
     apart("POST", "/api/verify", json={"answer": "The zebra in my diary [SEG={document_id}:0]."}),
@@ -142,6 +144,7 @@ ID_CITATIONS = [
 ]
 SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
 OPENAI = [
+    apart("GET", "/api/workspaces", silent=True),
     public("GET", "/api/graph"),
     public("GET", "/v1/models"),
     public("GET", "/v1/models/{model}"),

@@ -63,6 +63,7 @@ def home() -> Iterator[Home]:
     folder.chmod(0o711)  # as root, the server's own account passes through
     server = start_embedded(folder / ".citewell", FAST)
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("CITEWELL_", "OPENAI_", "LANG"))}
+    inherited["CITEWELL_DATA_DIR"] = ".citewell"  # and never the developer's own library
     yield Home(folder, {**inherited, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "80", **NO_EXAM})
     server.release()
     shutil.rmtree(folder)

@@ -82,6 +82,44 @@ def test_what_a_file_lost_is_said_below_it(home: Home, write: Writer) -> None:
     assert again["documents"][0]["left_out"] == ["Struck-out or hidden text was left out (1 passage)."]
 
 
+def test_the_file_of_a_document_is_written_back(home: Home, write: Writer) -> None:
+    data = write("kept/tides.md", "# Tides\r\n\r\nHigh tide is at noon.\r\n").read_bytes()
+    [document] = home.citewell("ingest", "kept", "-w", "kept", "--json").json["documents"]
+    done = home.citewell("documents", "original", document["document_id"], "--out", "back.md", "-w", "kept", "--json")
+    assert (done.code, done.json["size"], done.json["name"]) == (Exit.OK, len(data), "tides.md")
+    assert (home.folder / "back.md").read_bytes() == data
+    piped = home.citewell("documents", "original", document["document_id"], "-w", "kept")
+    assert (piped.code, piped.out.encode()) == (Exit.OK, data.replace(b"\r\n", b"\n"))  # the pipe is read as text
+    assert home.citewell("documents", "original", document["document_id"], "--json").code == Exit.USAGE
+    nowhere = home.citewell("documents", "original", document["document_id"], "--out", "no/where", "-w", "kept")
+    assert (nowhere.code, "no/where cannot be written" in nowhere.err) == (Exit.USAGE, True)
+
+
+def test_originals_outside_of_the_database_go_with_their_workspace(home: Home, write: Writer) -> None:
+    write("outside/tides.md", "High tide is at noon.")
+    place = {"CITEWELL_ORIGINALS": "./kept originals"}
+    [document] = home.citewell("ingest", "outside", "-w", "outside", "--json", **place).json["documents"]
+    stored = [path for path in (home.folder / "kept originals").rglob("*") if path.is_file()]
+    assert [path.read_bytes() for path in stored] == [b"High tide is at noon."]
+    lost = home.citewell("documents", "original", document["document_id"], "--out", "x", "-w", "outside")
+    assert lost.code == Exit.NOT_FOUND
+    assert home.citewell("workspaces", "delete", "outside", "--yes", **place).code == Exit.OK
+    assert not [path for path in (home.folder / "kept originals").rglob("*") if path.is_file()]
+    healthy = home.citewell("doctor", "--json", **place).json["checks"]
+    assert [check["ok"] for check in healthy if check["name"] == "originals"] == [True]
+    refused = home.citewell("doctor", CITEWELL_ORIGINALS="ftp://somewhere")
+    assert refused.code == Exit.CONFIGURATION
+
+
+def test_addresses_inside_of_the_network_are_refused(home: Home) -> None:
+    done = home.citewell("ingest", "http://127.0.0.1/manual/", "--site", "-w", "private", "--json")
+    assert done.code == Exit.REFUSED
+    [refused] = done.json["refused"]
+    assert (refused["name"], refused["code"]) == ("http://127.0.0.1/manual/", "unreadable_document")
+    assert "not a public one" in refused["reason"]
+    assert home.citewell("ingest", "http://127.0.0.1/", "--site", "--sitemap").code == Exit.USAGE
+
+
 def test_one_file_under_two_names_is_one_source_and_two_documents(home: Home, write: Writer) -> None:
     text = "# Tides\n\nHigh tide at the mole is at noon.\n"
     write("twice/tides.md", text)
@@ -273,7 +311,32 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     people = home.citewell("doctor", **named).out
     assert "✓ database" in people
     assert "✗ model gone" in people
-    assert "data_dir\t.citewell\t\tdefault" in people
+    assert "data_dir\t.citewell\tCITEWELL_DATA_DIR\tenvironment" in people
+    (database,) = (check for check in done.json["checks"] if check["name"] == "database")
+    assert database["facts"]["folder"] == str(home.folder / ".citewell" / "postgres")
+    assert database["facts"]["folder"] in database["detail"]
+
+
+def test_a_library_in_the_working_folder_is_used_and_said(home: Home) -> None:
+    """Without a setting the data folder is the user's own, but a library that is already here is not left behind."""
+    unset = {name: value for name, value in home.environment.items() if name != "CITEWELL_DATA_DIR"}
+    found = Home(home.folder, unset).citewell("workspaces", "list", "--json")
+    said = f"Using the library in {home.folder / '.citewell'}, since it exists; CITEWELL_DATA_DIR names another.\n"
+    assert (found.code, found.err) == (Exit.OK, said)
+    assert found.json == home.citewell("workspaces", "list", "--json").json
+    assert home.citewell("workspaces", "list").err == ""
+
+
+def test_an_empty_library_says_how_to_fill_it(home: Home) -> None:
+    assert home.citewell("workspaces", "create", "empty shelf").code == Exit.OK
+    hint = "The library is empty. Add documents with: citewell ingest FOLDER --workspace 'empty shelf'\n"
+    for command in (["documents", "list"], ["search", "kiln"]):
+        people = home.citewell(*command, "-w", "empty shelf")
+        programs = home.citewell(*command, "-w", "empty shelf", "--json")
+        assert (people.code, people.err, programs.err) == (Exit.OK, hint, hint)
+    asked = home.citewell("ask", "How hot is the kiln?", "-w", "empty shelf", "--json")
+    assert (asked.code, asked.json["stop_reason"]) == (Exit.ABSTAINED, "library_empty")
+    assert "`citewell ingest FOLDER`" in asked.json["answer"]
 
 
 def test_migrate_and_reindex_say_what_they_did(home: Home, kiln: str) -> None:

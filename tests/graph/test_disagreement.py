@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from answers.disagreements import document_date
+from api.dialects.section_buffer import SectionBuffer
 from graph.evidence import Segment
 from graph.ports import Revision
 from tests.fakes import MemoryLibrary, ScriptedFamily, quote, segment
@@ -16,6 +17,13 @@ MEMO = segment("memo", 0, "Staff get 30 days of annual leave.", title="Memo")
 KITCHEN = quote("The kitchen closes at nine.", "kitchen:0")
 OPEN = "All staff get the 25 days of annual leave."
 QUESTION = "staff get days of annual leave"
+
+
+def sent(session: Asked) -> str:
+    """Return the text of a run as a reader gets it that can't take anything back."""
+    buffer = SectionBuffer()
+    parts = [part for event in session.events for part in buffer.feed(event)]
+    return "\n".join(part.text[part.start :] for part in parts)
 
 
 async def test_an_answer_that_another_source_contradicts_says_so_and_quotes_both() -> None:
@@ -30,12 +38,57 @@ async def test_an_answer_that_another_source_contradicts_says_so_and_quotes_both
     assert (disagreement["segment_ids"], disagreement["reason"]) == (told.segment_ids, told.reason)
     assert (disagreement["code"], disagreement["parts"]) == ("another_value", ["25 days", "30 days"])
     assert [each["quote"] for each in disagreement["positions"]] == [LEAVE.text[:34], MEMO.text]
-    first, last = message["sections"]
-    assert first["text"] == "Staff get 25 days of annual leave."
-    assert "“Staff get 25 days of annual leave.”" in last["text"]
-    assert "“Staff get 30 days of annual leave.” (Memo)" in last["text"]
-    quotes = [citation["quote"] for citation in message["citations"] if citation["section_index"] == 1]
+    (said,) = message["sections"]
+    assert "“Staff get 25 days of annual leave.”" in said["text"]
+    assert "“Staff get 30 days of annual leave.” (Memo)" in said["text"]
+    quotes = [citation["quote"] for citation in message["citations"]]
     assert quotes == ["Staff get 25 days of annual leave.", "Staff get 30 days of annual leave."]
+
+
+async def test_what_it_quotes_is_not_quoted_before() -> None:
+    family = ScriptedFamily(drafts=[[*GOOD, *quote(MEMO.text, "memo:0"), *KITCHEN]])
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), family)
+    state = await session.ask(f"{QUESTION} kitchen closes", min_score=0.1)
+    assert [each["text"][:19] for each in state.sections] == ["", "", "The kitchen closes ", "The sources disagre"]
+    assert [(each.section_index, each.text, each.moved) for each in session.told("section_revised")] == [
+        (0, "", True),
+        (1, "", True),
+    ]
+    assert sent(session).splitlines() == [each["text"] for each in state.sections[2:]]
+    assert session.told("correction") == []
+
+
+async def test_what_stands_beside_it_stays_and_is_checked_by_itself() -> None:
+    draft = quote(f"{LEAVE.text} {LEAVE.text[:34]}", "handbook:0")
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[draft]))
+    state = await session.ask(f"{QUESTION} unused expire", min_score=0.1)
+    assert state.sections[0]["text"] == "Unused days expire in March."
+    assert [row["verdict"] for row in state.claims] == ["supported", "supported"]
+    (quoted,) = (each for each in (await session.message(state))["citations"] if each["section_index"] == 0)
+    assert quoted["quote"] == "Unused days expire in March."
+    assert sent(session).startswith("Unused days expire in March.\nThe sources disagree.")
+
+
+async def test_an_answer_that_is_all_told_there_is_assessed_by_it() -> None:
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[GOOD]))
+    await session.ask(QUESTION, min_score=0.5)
+    (assessed,) = session.told("answer_assessed")
+    assert (assessed.supported, assessed.claims["supported"]) == (True, 1)
+
+
+async def test_more_disagreements_than_are_said_leave_the_rest_quoted() -> None:
+    facts = ("The {} opens at {}:00 in the morning.", [("library", 8), ("kitchen", 9), ("garden", 7)])
+    ours = [segment(f"a{at}", 0, facts[0].format(*fact), title=f"Sheet {fact[0]}") for at, fact in enumerate(facts[1])]
+    theirs = [
+        segment(f"b{at}", 0, facts[0].format(name, hour + 2), title=f"Notes on the {name}")
+        for at, (name, hour) in enumerate(facts[1])
+    ]
+    family = ScriptedFamily(drafts=[[draft for each in ours for draft in quote(each.text, each.segment_id)]])
+    session = Asked(MemoryLibrary([*ours, *theirs]), family)
+    state = await session.ask("library kitchen garden opens in the morning", min_score=0.1)
+    assert len(state.disagreements) == 2
+    assert [bool(each["text"]) for each in state.sections] == [False, False, True, True, True]
+    assert sent(session).splitlines() == [each["text"] for each in state.sections[2:]]
 
 
 async def test_saying_so_proves_nothing_of_the_answer() -> None:
@@ -56,6 +109,7 @@ async def test_it_is_told_after_the_answer_was_checked_and_as_a_section_of_its_o
     begun = [at for at, event in enumerate(session.events) if event.type == "step_started"][within]
     assert kinds[begun : kinds.index("answer_assessed") - 1] == [
         "step_started",
+        "section_revised",
         "sources_disagree",
         "section_started",
         "text_delta",
@@ -90,7 +144,7 @@ async def test_a_title_that_is_a_link_goes_out_of_the_section_and_is_reported() 
     linked = segment("memo", 0, MEMO.text, title="![x](https://evil.example/?q=1)")
     session = Asked(MemoryLibrary([LEAVE, linked, FOOD]), ScriptedFamily(drafts=[GOOD]))
     state = await session.ask(QUESTION, min_score=0.5)
-    assert "evil.example" not in state.sections[1]["text"]
+    assert "evil.example" not in state.sections[-1]["text"]
     (removed,) = session.told("content_removed")
     assert (removed.section_index, removed.kind) == (1, "image")
 
@@ -120,7 +174,37 @@ async def test_it_is_said_once_with_values_and_dates_the_newest_first(order: lis
         f"The sources disagree. The newest says “{NEW.text}” (Leave, 2024-06), "
         f"an older one “{OLD.text}” (Leave, 2023-01-15)."
     )
-    assert len(state.sections) == len(cited) + 1
+    assert [each["text"] for each in state.sections[:-1]] == [""] * len(cited)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("titles", "told"),
+    [
+        (("Pool rules old", "Pool rules new"), "The newest says “{new}” (Pool rules new), an older one “{old}” (Pool"),
+        (("Handbook v1", "Handbook v2"), "The newest says “{new}” (Handbook v2), an older one “{old}” (Handbook v1)"),
+        (
+            ("Museum guide 2024", "Museum guide 2025"),
+            "The newest says “{new}” (Museum guide 2025, 2025), an older one “{old}” (Museum guide 2024, 2024)",
+        ),
+    ],
+)
+async def test_of_editions_the_newer_one_is_said_first(order: int, titles: tuple[str, str], told: str) -> None:
+    days = ("2026-02-02T00:00:00+00:00", "2026-01-01T00:00:00+00:00")  # the older edition was stored last
+    old, new = (
+        replace(dated(f"{at}", 20 + at, updated_at=day), title=title)
+        for at, (title, day) in enumerate(zip(titles, days, strict=True))
+    )
+    quotes = [quote(old.text, "0:0"), quote(new.text, "1:0")][::order]
+    drafts = [[draft for each in quotes for draft in each]]
+    session = Asked(MemoryLibrary([old, new][::order]), ScriptedFamily(drafts=drafts))
+    state = await session.ask("staff get days of annual leave a year", min_score=0.1)
+    assert (
+        state.sections[-1]["text"]
+        .removeprefix("The sources disagree. ")
+        .startswith(told.format(old=old.text, new=new.text))
+    )
+    assert state.disagreements[0]["parts"] == ["21 days", "20 days"]
 
 
 async def test_three_sources_that_disagree_are_one_disagreement() -> None:
@@ -173,3 +257,14 @@ async def test_dates_of_storing_order_what_has_no_date_of_its_own() -> None:
         f"The sources disagree. One says “{two.text}” (Leave, stored 2026-03-02), "
         f"another “{one.text}” (Leave, stored 2026-03-01)."
     )
+
+
+async def test_a_section_with_a_false_claim_is_told_at_once_and_keeps_its_quote() -> None:
+    draft = quote(f"{MEMO.text} Staff get 20 days of annual leave.", "handbook:0", "memo:0")
+    session = Asked(MemoryLibrary([LEAVE, MEMO, FOOD]), ScriptedFamily(drafts=[draft]))
+    state = await session.ask(QUESTION, min_score=0.5)
+    checked, *_ = session.told("section_checked")
+    assert [claim["verdict"] for claim in checked.claims] == ["supported", "contradicted"]
+    assert state.sections[0]["text"] == MEMO.text
+    assert not any(each.moved for each in session.told("section_revised"))
+    assert sent(session).startswith(MEMO.text)

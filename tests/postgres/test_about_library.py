@@ -135,7 +135,30 @@ async def test_at_most_twenty_are_listed_each_as_a_source(citewell: Citewell) ->
     ],
 )
 async def test_an_empty_library_says_so(citewell: Citewell, question: str, answer: str) -> None:
-    assert (await answered(citewell, question))["answer"] == answer
+    told = (await answered(citewell, question))["answer"]
+    assert told.startswith(answer)
+    assert ("`citewell ingest " in told) == ("plan.md" not in question)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How is the boiler vented?", "Your library holds no documents yet."),
+        ("Nồi hơi được xả khí như thế nào?", "Thư viện của bạn chưa có tài liệu nào."),
+        ("锅炉怎样排气？", "您的资料库中还没有文档。"),
+    ],
+)
+async def test_a_question_to_an_empty_library_is_told_how_to_fill_it(
+    citewell: Citewell, question: str, answer: str
+) -> None:
+    state = State(**await citewell.graph.ainvoke({"question": question}, context=Context()))
+    assert (state.outcome, state.stop_reason) == ("abstained", "library_empty")
+    (section,) = state.sections
+    assert section["text"].startswith(answer)
+    assert "`citewell ingest " in section["text"]
+    await put(citewell, "Ferry", text="The ferry leaves at nine.")
+    state = State(**await citewell.graph.ainvoke({"question": question}, context=Context()))
+    assert state.stop_reason != "library_empty"
 
 
 async def test_it_speaks_the_language_of_the_question(citewell: Citewell) -> None:

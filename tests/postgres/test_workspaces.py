@@ -35,6 +35,10 @@ async def fill(database: Database, number: int) -> None:
             " VALUES (%s, 0, %s, '[1,0]')",
             [number, document],
         )
+        await conn.execute("INSERT INTO originals (workspace, sha256, size, place) VALUES (%s, 'x', 1, 'y')", [number])
+        await conn.execute(
+            "INSERT INTO original_chunks (workspace, sha256, number, data) VALUES (%s, 'x', 0, 'z')", [number]
+        )
         await conn.execute(
             'INSERT INTO sessions (session_id, workspace, "user") VALUES (%s, %s, %s)', [session, number, "ann"]
         )
@@ -66,6 +70,8 @@ async def fill(database: Database, number: int) -> None:
 
 TABLES = [
     "documents",
+    "originals",
+    "original_chunks",
     "segments",
     "segment_vectors",
     "sessions",

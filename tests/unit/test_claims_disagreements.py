@@ -77,7 +77,9 @@ GUIDE = "The museum is open to visitors on {} days a week."
     ("title", "other_title", "disagree"),
     [
         ("House rules", "Visitor leaflet", True),
-        ("Visitor guide of the museum, 2024", "Visitor guide of the museum, 2025", False),
+        ("Visitor guide of the museum, 2024", "Visitor guide of the museum, 2025", True),
+        ("Annual report of the museum, 2024", "Annual report of the museum, 2025", False),
+        ("Rules of building 4", "Rules of building 5", False),
         ("Askvik ferry line: passengers", "Norholm ferry line: passengers", False),
         ("清澜 A3 净水器", "清澜 A5 净水器", False),
         ("澄湖市图书馆借阅规则", "澄湖市图书馆读者问答", True),
@@ -99,3 +101,20 @@ def test_a_document_is_not_held_against_itself() -> None:
     (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival)))
     assert claim.disputes == ()
     assert find_conflicts([own, rival]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "disagree"),
+    [
+        ("On how many days is the museum open?", True),
+        ("On how many days was the museum open in 2024?", False),
+        ("On how many days is the museum open in version 2024?", False),
+        ("What does the guide of 2025 say of days?", False),
+        ("On which 2 days is the museum open?", True),
+    ],
+)
+def test_a_question_that_names_an_edition_is_answered_from_it(question: str, disagree: bool) -> None:
+    own = replace(segment("own", 0, GUIDE.format("six")), title="Visitor guide 2024")
+    rival = replace(segment("rival", 0, GUIDE.format("five")), title="Visitor guide 2025")
+    (claim,) = check_section(WrittenSection(own.text, (own,), (own, rival), question=question))
+    assert bool(claim.disputes) == disagree

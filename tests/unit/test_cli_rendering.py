@@ -310,6 +310,32 @@ def run_told(width: int) -> str:
     return shown(out)
 
 
+@pytest.mark.parametrize(("rest", "text"), [("", ""), ("Bring a towel.", "Bring a towel.")])
+def test_a_quote_that_is_told_with_what_contradicts_it_is_not_shown_before(rest: str, text: str) -> None:
+    out = console(90)
+    listener = TerminalRun(out, out, wrap=True)
+    show(
+        listener,
+        events.RunStarted(
+            question="When?", message_id="m", family="extractive", model="extractive",
+            budget={"model_calls": 8, "tokens": None},
+        ),
+        events.StepStarted(step="generate_answer"),
+        events.SectionStarted(section_index=0),
+        events.TextDelta(section_index=0, delta=f"It opens at 7. {rest}"),
+        events.SectionFinished(section_index=0, text=f"It opens at 7. {rest}", source_ids=["d:0"]),
+        events.StepFinished(step="generate_answer", ms=9),
+        events.StepStarted(step="check_claims"),
+        events.SectionRevised(section_index=0, text=rest, source_ids=["d:0"], claims=[], moved=True),
+        events.SectionStarted(section_index=1),
+        events.TextDelta(section_index=1, delta="The sources disagree: 7, 8."),
+        events.SectionFinished(section_index=1, text="The sources disagree: 7, 8.", source_ids=["d:0", "e:0"]),
+    )  # fmt: skip
+    assert "It opens" not in shown(out)
+    assert text in shown(out)
+    assert shown(out).rstrip().endswith("The sources disagree: 7, 8. [?] [?]")
+
+
 @pytest.mark.parametrize("width", [34, 60, 100])
 def test_a_run_is_shown_from_its_first_step_to_its_proof(width: int) -> None:
     text = run_told(width)

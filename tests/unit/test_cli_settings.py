@@ -20,6 +20,8 @@ NAMES = {environment_name(setting) for setting in setting_names()}
 
 def default_of(setting: str) -> str:
     outer, _, inner = setting.partition(".")
+    if setting == "data_dir":
+        return "the user's own"  # another folder for each user and system
     value = Settings.model_fields[outer].default
     value = type(value).model_fields[inner].default if inner else value
     if value is None:

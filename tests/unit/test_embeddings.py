@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -7,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import ConfigurationError
+from tools.embeddings import word_tokens
 from tools.embeddings.embedder import StaticEmbedder, count_tokens, open_embedder
+from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenizer
+from tools.embeddings.word_tokens import ALONE, SPACE_MARK, WordTokens
 from tools.settings import EmbeddingSettings, Settings
 
 
@@ -70,6 +74,52 @@ def test_tokens_are_counted_text_by_text(texts: list[str]) -> None:
     counts = count_tokens(texts)
     assert counts == [count_tokens([text])[0] for text in texts]
     assert all((count == 0) == (text == "") for count, text in zip(counts, texts, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one two",
+        " led by a space",
+        "two  spaces",
+        "ended by one ",
+        "a\nb c",
+        "a\n  b\n\n c\n",
+        "a <s> b</s>c <unk>",
+        "▁ of its own▁ ▁",
+        "",
+        "渡船 要 chờ đợi",
+        "渡船要等待。한국어 カナ",
+        "a word of " + "very" * 20 + "\nlength 渡船" + "长" * 40,
+        "a\ufffd\ufffd\ufffd b\u00a0c\td\x00",
+        "=" * 500,
+    ],
+)
+def test_tokens_word_by_word_are_those_of_the_text(text: str) -> None:
+    assert bundled_embedder().tokens(text).tolist() == _whole(text)
+
+
+@given(st.lists(st.text(alphabet=st.sampled_from(" \n▁ab.e<s/>unk-渡船한カé🙂\ufffd\t0,"), max_size=60), max_size=6))
+def test_tokens_of_any_texts_are_those_of_each_whole(texts: list[str]) -> None:
+    assert [ids.tolist() for ids in WordTokens(bundled_tokenizer()).ids(texts)] == list(map(_whole, texts))
+    assert count_tokens(texts) == [len(_whole(text)) for text in texts]
+
+
+def test_no_token_spans_what_the_words_are_cut_at() -> None:
+    vocabulary = [token for token in bundled_tokenizer().get_vocab() if len(token) > 1]
+    assert not [token for token in vocabulary if re.search(rf"[^{SPACE_MARK}]{SPACE_MARK}|\n|[{ALONE}]", token)]
+
+
+def test_remembered_words_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_tokens, "MOST_CHARACTERS", 20)
+    words = WordTokens(bundled_tokenizer())
+    texts = ["a first text with several words", "a second one", "and a third text"]
+    assert [words.ids([text])[0].tolist() for text in texts * 2] == list(map(_whole, texts * 2))
+
+
+def _whole(text: str) -> list[int]:
+    ids: list[int] = bundled_tokenizer().encode(text, add_special_tokens=False).ids
+    return ids
 
 
 def test_loading_leaves_the_root_logger_alone_and_nothing_is_downloaded() -> None:

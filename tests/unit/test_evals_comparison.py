@@ -43,6 +43,16 @@ def score(better: str) -> Metric:
 # Measures
 
 
+def test_the_length_of_quotes_is_said_beside_every_comparison() -> None:
+    longer = citation(f"{FARE} It is paid on board.")
+    comparison = compared(
+        [record(name) for name in EVERY], [record(name, claims=[claim(FARE, longer)]) for name in EVERY]
+    )
+    assert comparison.quote_lengths == (37, 48)
+    assert "Characters a quote: 37, then 48." in comparison_page(comparison)
+    assert compared([refused("q1")], [refused("q1")]).quote_lengths is None
+
+
 def test_a_run_compared_with_itself_has_no_change() -> None:
     runs = [record(name) for name in EVERY[:20]] + [refused(name) for name in EVERY[20:]]
     comparison = compared(runs, list(reversed(runs)))

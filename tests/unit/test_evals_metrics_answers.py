@@ -1,5 +1,7 @@
 """Gold answers in what was answered and quoted, in three scripts."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,6 +102,15 @@ def test_a_quote_has_to_be_of_a_gold_document_and_hold_the_answer() -> None:
     )
     assert (found["answer_in_first_quote"], found["answer_in_quotes"]) == (0.25, 0.5)
     assert found["quotes_per_answer"] == 1.25
+
+
+def test_the_length_of_a_quote_is_a_mean_over_all_quotes_of_answers() -> None:
+    def quoting(case_id: str, *texts: str, **changes: Any) -> Record:
+        return bare(case_id, claims=[stated(quote("a", 1, text=text)) for text in texts], **changes)
+
+    found = means(quoting("two", "four", "渡船要等"), quoting("one", "ten signs."), quoting("none"))
+    assert found["characters_per_quote"] == 6
+    assert "characters_per_quote" not in means(quoting("refused", "four", outcome="abstained"))
 
 
 def test_a_refusal_is_a_miss_for_quotes_and_has_none() -> None:

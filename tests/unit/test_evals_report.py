@@ -248,6 +248,15 @@ def test_the_outcomes_are_counted_against_what_was_expected() -> None:
 # The baseline
 
 
+def test_stated_chances_are_shown_beside_what_was_right() -> None:
+    wrong = record("q3", claims=[claim(FARE, citation(FARE, sentences=[1]))], answerhood=0.9)
+    page = page_of(record("q1", answerhood=0.92), record("q2", answerhood=0.55), wrong)
+
+    assert "3 answers of known truth, 0.667 of them right, stated 0.790 on average." in page.text
+    assert "Right less stated" in page.text
+    assert "Right less stated" not in page_of(record("q1")).text
+
+
 def test_a_baseline_stands_beside_each_figure_that_it_has(tmp_path: Path) -> None:
     (tmp_path / "figures.json").write_text(json.dumps({"all": {"citation_recall": {"mean": 0.5}}}))
     baseline = read_baseline(tmp_path / "figures.json")

@@ -8,7 +8,6 @@ import pytest
 
 from graph.evidence import Hit, Segment
 from tests.fakes import segment
-from tools.embeddings.static_embedding import bundled_embedder, bundled_tokenizer
 from tools.extractive import reader
 from tools.extractive.reader import QUESTIONS_REMEMBERED, RankedSentences, ReaderMemo, rank_by_part, rank_sentences
 
@@ -95,22 +94,3 @@ def test_each_part_of_a_question_is_measured_by_itself_and_few_questions_are_kep
     measured.clear()
     rank_by_part("When does the harbour open, and how much does a ticket cost?", HITS[:3], memo)
     assert len(measured) == 2
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "one two",
-        " led by a space",
-        "two  spaces",
-        "ended by one ",
-        "a\nb c",
-        "a <s> b",
-        "▁ of its own",
-        "",
-        "渡船 要 chờ đợi",
-    ],
-)
-def test_tokens_word_by_word_are_those_of_the_text(text: str) -> None:
-    whole = bundled_tokenizer().encode(text, add_special_tokens=False).ids
-    assert bundled_embedder().tokens(text) == whole

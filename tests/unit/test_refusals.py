@@ -34,5 +34,20 @@ def test_where_nothing_was_found_it_still_says_what_was_searched_for() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("language", "begins"),
+    [
+        ("en", "Your library holds no documents yet."),
+        ("zh", "您的资料库中还没有文档。"),
+        ("vi", "Thư viện của bạn chưa có"),
+    ],
+)
+def test_of_an_empty_library_it_says_how_to_fill_it_and_names_no_query(language: str, begins: str) -> None:
+    text = refusal("library_empty", ["a?"], [], language)
+    assert text.startswith(begins)
+    assert "`citewell ingest " in text
+    assert "a?" not in text
+
+
 def test_where_nothing_was_to_be_searched_it_names_no_query() -> None:
     assert "Searched" not in refusal("library_not_allowed", ["a?"], [], "en")

@@ -33,7 +33,7 @@ def token(**claims: Any) -> str:
 
 
 async def test_its_users_are_those_of_the_default_workspace() -> None:
-    assert await verifier(default_workspace="notes").verify(token()) == Identity("notes", USER)
+    assert (await verifier(default_workspace="notes").verify(token())).identity == Identity("notes", USER)
 
 
 async def test_without_a_default_no_workspace_is_made_up() -> None:
@@ -42,10 +42,18 @@ async def test_without_a_default_no_workspace_is_made_up() -> None:
 
 
 async def test_a_workspace_in_the_token_counts() -> None:
-    assert await verifier(default_workspace="notes").verify(token(workspace="acme")) == Identity("acme", USER)
+    assert (await verifier(default_workspace="notes").verify(token(workspace="acme"))).identity == Identity(
+        "acme", USER
+    )
 
 
-@pytest.mark.parametrize("workspace", ["", " ", 7, [], {}, False])
+async def test_a_list_of_workspaces_allows_each_of_them_the_first_by_default() -> None:
+    grant = await verifier().verify(token(workspace=["acme", "notes", "acme"]))
+    assert (grant.identity, grant.workspaces) == (Identity("acme", USER), ("acme", "notes"))
+    assert [grant.allows(name) for name in ("acme", "notes", "other")] == [True, True, False]
+
+
+@pytest.mark.parametrize("workspace", ["", " ", 7, [], ["acme", ""], ["acme", ["notes"]], ["a"] * 101, {}, False])
 async def test_a_workspace_that_is_no_name_is_never_replaced_by_the_default(workspace: object) -> None:
     with pytest.raises(NotAuthenticated, match="does not name a workspace"):
         await verifier(default_workspace="notes").verify(token(workspace=workspace))

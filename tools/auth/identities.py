@@ -1,11 +1,30 @@
-"""Valid names of workspaces and users, and which hosts are this machine."""
+"""Valid names of workspaces and users, what credentials allow, and which hosts are this machine."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 from graph.evidence import Identity
 from text.scripts import SURROGATES
 from tools.storage.tenants import LONGEST_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What credentials allow: to act as a user in some workspaces, the first one unless another is chosen.
+
+    ``workspaces`` is None where every workspace of the deployment is allowed; the identity's is the first then.
+    ``may_create``: a workspace that is named is created at its first use, since whoever names it is trusted to.
+    """
+
+    identity: Identity
+    workspaces: tuple[str, ...] | None
+    may_create: bool = False
+
+    def allows(self, workspace: str) -> bool:
+        """Whether the credentials may choose a workspace, if there is one of that name."""
+        return self.workspaces is None or workspace in self.workspaces
 
 
 def is_loopback(host: str) -> bool:
@@ -20,6 +39,7 @@ def is_loopback(host: str) -> bool:
 
 
 LONGEST_USER = 200
+MOST_WORKSPACES = 100  # that one token may name
 # Control characters break log lines and columns; PostgreSQL can't store NUL or lone surrogates.
 _UNFIT = re.compile(f"[\x00-\x1f\x7f-\x9f{SURROGATES}]")
 
@@ -33,6 +53,18 @@ def checked_identity(workspace: object, user: object) -> Identity:
         _checked("workspace", workspace, LONGEST_NAME),
         _checked("user", user, LONGEST_USER),
     )
+
+
+def checked_grant(workspaces: object, user: object) -> Grant:
+    """Return the grant of a trusted issuer, for a user and one workspace or a list of 1 to 100.
+
+    Raises ValueError, whose message names the invalid one.
+    """
+    named = workspaces if isinstance(workspaces, Sequence) and not isinstance(workspaces, str) else [workspaces]
+    if not 1 <= len(named) <= MOST_WORKSPACES:
+        raise ValueError(f"workspace: a list has 1 to {MOST_WORKSPACES} workspaces")
+    identities = [checked_identity(workspace, user) for workspace in named]
+    return Grant(identities[0], tuple(dict.fromkeys(each.workspace for each in identities)), may_create=True)
 
 
 def _checked(what: str, name: object, longest: int) -> str:

@@ -11,8 +11,7 @@ import jwt
 from pydantic import BaseModel, ValidationError
 
 from graph.errors import ConfigurationError, DependencyFailed, NotAuthenticated
-from graph.evidence import Identity
-from tools.auth.identities import checked_identity, is_loopback
+from tools.auth.identities import Grant, checked_grant, is_loopback
 from tools.settings import AuthSettings
 
 log = logging.getLogger("citewell.identity")
@@ -147,8 +146,8 @@ class TokenVerifier:
         self._find_key: FindKey = _shared(auth) if auth.jwks_url is None else _published(KeySet(auth.jwks_url))
         self._required = ["exp"] + ["iss"] * (auth.issuer is not None) + ["aud"] * (auth.audience is not None)
 
-    async def verify(self, token: str) -> Identity:
-        """Return the identity that a token names.
+    async def verify(self, token: str) -> Grant:
+        """Return what a token allows: its user, in the workspace that it names or in each one of a list.
 
         The token must be signed by the configured algorithm, have an expiry, be valid now (with 30 seconds of leeway),
         name the configured issuer and audience, and name the user and, unless there is a default, the workspace in its
@@ -177,14 +176,14 @@ class TokenVerifier:
             raise NotAuthenticated("The token has expired.", suggestion="Send a new one.") from None
         except (jwt.PyJWTError, ValueError, RecursionError):
             raise NotAuthenticated(INVALID) from None
-        return self._identity(claims)
+        return self._grant(claims)
 
-    def _identity(self, claims: dict[str, object]) -> Identity:
+    def _grant(self, claims: dict[str, object]) -> Grant:
         names = {"workspace": self._auth.workspace_claim, "user": self._auth.user_claim}
         # A claim that is there counts, whatever it holds: only a token that names no workspace gets the default.
         workspace = claims.get(names["workspace"], self._auth.default_workspace)
         try:
-            return checked_identity(workspace, claims.get(names["user"]))
+            return checked_grant(workspace, claims.get(names["user"]))
         except ValueError as error:
             what, _, why = str(error).partition(": ")
             message = f"The token's claim {names[what]} does not name a {what}: {why}."

@@ -122,7 +122,9 @@ def _check(
         quotes = [segments[at].text[first:last] for at, first, last in judgement.places]
         rivals = (others,) if segments is sources.segments else (sources, others)
         proving = [segments[at] for at, _, _ in judgement.places]
-        disputes = tuple(each for rival in rivals for each in find_disputes(claim, quotes, proving, rival))
+        disputes = tuple(
+            each for rival in rivals for each in find_disputes(claim, quotes, proving, rival, section.question)
+        )
     support = judgement.near if judgement.verdict in ("supported", "unverified") else 0.0
     return CheckedClaim(
         0, len(claim), claim, judgement.verdict, judgement.reasons, proofs, support, disputes, judgement.twin

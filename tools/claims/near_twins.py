@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import islice
 
 from text.language import word_set
@@ -43,12 +44,17 @@ def near_twin(claim: str, sources: Sources, named: frozenset[str]) -> str:
         return ""
     change = ""
     compounds = compounds_of(claim)
+    folded = {key: key.casefold() for key in said}
+    named_anywhere = frozenset(key for key, lower in folded.items() if lower in named)
     for place in sources.sharing(rough_words(claim), fewest=1):
         at, sentence = sources.places[place]
         source = _tokens(sentence.unmarked)
         around = sources.named_around(at, sentence)
-        also = around.written - exact_words(compounds - around.compounds)
-        bare = [key for key in said if key in source or not (key.casefold() in named or key.casefold() in also)]
+        also = around.written - exact_words(compounds - around.compounds) if around.written else around.written
+        named_here = named_anywhere.union(key for key, lower in folded.items() if lower in also)
+        if named_here:
+            named_here = named_here.difference(source)
+        bare = tuple(key for key in said if key not in named_here) if named_here else said
         if not (_is_near(bare, source) or _holds(bare, source) or bare == source != said):
             continue
         if _only_names(bare, said, source):
@@ -64,10 +70,11 @@ def _only_names(bare: Sequence[str], said: Sequence[str], source: Sequence[str])
     )
 
 
-def _tokens(form: ExactForm) -> list[str]:
+@lru_cache(maxsize=8192)  # a source sentence is compared with many claims
+def _tokens(form: ExactForm) -> tuple[str, ...]:
     """Return the words and signs that carry meaning; capitals count where they are more than a word's first."""
     keys = [key.casefold() if key[1:].islower() else key for key in form]
-    return [key for at, key in enumerate(keys) if key not in _SIGNS or (key == "-" and _joins_number(keys, at))]
+    return tuple([key for at, key in enumerate(keys) if key not in _SIGNS or (key == "-" and _joins_number(keys, at))])
 
 
 def _joins_number(keys: Sequence[str], at: int) -> bool:
@@ -75,7 +82,10 @@ def _joins_number(keys: Sequence[str], at: int) -> bool:
 
 
 def _is_near(said: Sequence[str], source: Sequence[str]) -> bool:
-    most = min(MOST_LETTERS if any(map(_LETTER.match, said)) else MOST_DIFFERENT, max(len(said), len(source)) // 2)
+    longest = max(len(said), len(source))
+    if abs(len(said) - len(source)) > MOST_LETTERS or len(set(said).difference(source)) > MOST_LETTERS:
+        return False  # a quick look
+    most = min(MOST_LETTERS if any(map(_LETTER.match, said)) else MOST_DIFFERENT, longest // 2)
     if said == source or abs(len(said) - len(source)) > most:
         return False
     unshared = sum((Counter(said) - Counter(source)).values())

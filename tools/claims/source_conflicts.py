@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from answers.editions import are_editions, names_an_edition, tell_the_edition
 from graph.evidence import Proof, Segment
 from graph.ports import Dispute
 from tools.claims.alignment import common_in_order
@@ -33,14 +34,18 @@ class SourceConflict:
 
 
 def find_disputes(
-    claim: str, quotes: Sequence[str], proving: Sequence[Segment], others: Sources
+    claim: str, quotes: Sequence[str], proving: Sequence[Segment], others: Sources, question: str = ""
 ) -> tuple[Dispute, ...]:
     """Return the sentences of other sources that conflict with a claim or with the quotes that prove it.
 
     ``proving`` are the segments quoted from. Only sentences that share some words with one of these are read, in a long
-    text those that share most. A document that says the same somewhere is no rival: it is a copy, or holds both.
+    text those that share most. A document that says the same somewhere is no rival: it is a copy, or holds both. Nor is
+    another edition than the one that the question names.
     """
-    rivals = [any(same_subject(one, other) for one in proving) for other in others.segments]
+    rivals = [
+        any(same_subject(one, other) and not names_an_edition(question, one.title, other.title) for one in proving)
+        for other in others.segments
+    ]
     if not any(rivals):
         return ()
     texts = list(dict.fromkeys((claim, *quotes)))
@@ -55,7 +60,8 @@ def find_disputes(
         if not rivals[at] or other.document_id in agreeing:
             continue
         theirs = sentence.reading, sentence.content
-        conflict = next((conflict for ours in said if (conflict := _conflict(*ours, *theirs))), None)
+        conflicts = (conflict for ours in said for conflict in _conflicts(*ours, *theirs))
+        conflict = next((each for each in conflicts if not _of_edition(each, proving, other)), None)
         if conflict is not None:
             start, end = other.start + sentence.start, other.start + sentence.end
             proof = Proof(segment_id=other.segment_id, start=start, end=end, origin="cited")
@@ -77,12 +83,13 @@ def same_subject(one: Segment, other: Segment) -> bool:
     """Whether two segments can contradict each other, judged by their documents.
 
     Titles are the same but for a word or two where they have as many words and more than half of them in common, place
-    by place: "Visitor guide of the museum, 2024" and "... 2025". Copies of one document are that document.
+    by place: "Askvik ferry line" and "Norholm ferry line" are two things. Editions of one thing, such as the "Visitor
+    guide, 2024" and "..., 2025", can contradict each other. Copies of one document are that document.
     """
     if one.document_id == other.document_id or (one.content_hash and one.content_hash == other.content_hash):
         return False
     ours, theirs = _WORD.findall(one.title.casefold()), _WORD.findall(other.title.casefold())
-    if len(ours) != len(theirs) or ours == theirs:
+    if len(ours) != len(theirs) or ours == theirs or are_editions(one.title, other.title):
         return True
     shared = [mine == yours for mine, yours in zip(ours, theirs, strict=True)].count(True)
     return 2 * shared <= len(ours)
@@ -96,7 +103,8 @@ def _between(one: Segment, other: Segment) -> list[SourceConflict]:
         if sentence.reading.keys in said:
             continue
         for rival in rivals:
-            conflict = _conflict(sentence.reading, sentence.content, rival.reading, rival.content)
+            conflicts = _conflicts(sentence.reading, sentence.content, rival.reading, rival.content)
+            conflict = next((each for each in conflicts if not _of_edition(each, [one], other)), None)
             if conflict is not None:
                 found.append(_disagreement(one, sentence, other, rival, _reason(conflict)))
     return found
@@ -116,20 +124,26 @@ def _disagreement(
     )
 
 
-def _conflict(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> Conflict | None:
-    """Return in what two sentences conflict if they are nearly the same, else None."""
+def _of_edition(conflict: Conflict, proving: Sequence[Segment], other: Segment) -> bool:
+    """Whether a conflict is only that two editions are of two years, dates or versions."""
+    said, says = conflict.sides
+    return any(tell_the_edition(one.title, other.title, said, says) for one in proving)
+
+
+def _conflicts(one: ParsedSentence, ours: Content, other: ParsedSentence, theirs: Content) -> tuple[Conflict, ...]:
+    """Return in what two sentences conflict if they are nearly the same."""
     shorter, longer = sorted((len(ours.keys), len(theirs.keys)))
     if shorter < FEWEST or shorter < HALF * longer:
-        return None
+        return ()
     if len(ours.distinct & theirs.distinct) < max(FEWEST, HALF * shorter):
-        return None
+        return ()
     shared = common_in_order(ours.keys, theirs.keys)
     if shared < FEWEST or (shared < ALIKE * longer and _around(one.keys, other.keys) < ALIKE):
-        return None
+        return ()
     comparison = compare(one, other, Surroundings(copies=True))
     if comparison.finding != "conflict":
-        return None
-    return comparison.conflicts[0]
+        return ()
+    return comparison.conflicts
 
 
 def _reason(conflict: Conflict) -> str:

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from text.normal_forms import fold_case
+from text.terms import code_names
 from text.words import QuestionTerms
-from tools.extractive.question_analysis import names_in
+from tools.extractive.asked_kinds import asked_kinds
+from tools.extractive.question_analysis import asked_quantity, names_in
 from tools.extractive.sentence_features import FeatureTable
 from tools.extractive.similarity import Floats, Similarity, log_odds
 
@@ -30,6 +33,12 @@ FOUND_SIGNALS = (
     "best_missing_rare",  # the rarest word of the question that stands neither in it nor around it
     "best_code_around",
     "nowhere",  # share of the question's terms that no candidate has
+    "best_value_missing",  # whether a value is asked for and the best entry has none
+    "best_kind_missing",  # share of the other kinds asked for of which it has no sign
+    "best_type_missing",  # whether a quantity is asked for, such as a duration, and it has none
+    "code_nowhere",  # share of the question's names of code that no candidate has, in it or around it
+    "names_nowhere",  # share of its names, and of its numbers, that the candidate which has most of them lacks
+    "numbers_nowhere",
     "rarest_missing",  # the least of what the five best candidates lack of the rarest words
     "titled",  # whether that sentence's title shares anything with the question
     "title",  # the best cover by any title
@@ -69,8 +78,18 @@ def found_signals(
     best = int(np.argmax(scores))
     odds = log_odds(np.asarray(relevance, dtype=np.float64))
     of_best = {f"best_{name}": float(found.column(name)[best]) for name in _OF_BEST}
+    kinds = asked_kinds(question) - {"value"}
+    code = max(float(found.column(name).max()) for name in ("code_here", "code_in_term", "code_around"))
     values = {
         **of_best,
+        "best_value_missing": float("value" in asked_kinds(question) and not found.column("asks_value")[best]),
+        "best_kind_missing": 1.0 - sum(found.column(f"asks_{kind}")[best] for kind in kinds) / len(kinds)
+        if kinds
+        else 0.0,
+        "best_type_missing": float(asked_quantity(question) is not None and not found.column("asked_type")[best]),
+        "code_nowhere": 1.0 - code if code_names(fold_case(question)) else 0.0,
+        "names_nowhere": float(found.column("names_missing").min()),
+        "numbers_nowhere": float(found.column("numbers_missing").min()),
         "best_score": float(scores[best]),
         "best_search_odds": float(odds[found.owner[best]]),
         "titled": float(of_best["best_title"] > 0),

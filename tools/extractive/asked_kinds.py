@@ -27,18 +27,27 @@ _ASKS_OPEN = re.compile(r"\b(?:wh(?:at|ich|o|om|ose|y|en|ere)|how)\b", re.IGNORE
 class _Signs(NamedTuple):
     asks: re.Pattern[str]
     shows: re.Pattern[str]
+    shows_in_ascii: re.Pattern[str]  # the same without the patterns of Vietnamese and Chinese letters
 
 
 @cache
 def _signs() -> dict[AskedKind, _Signs]:
     table = tomllib.loads(files(__package__).joinpath("asked_kinds.toml").read_text(encoding="utf-8"))
 
-    def joined(kind: AskedKind, part: str) -> re.Pattern[str]:
-        patterns = [pattern for language in table[kind][part].values() for pattern in language]
+    def joined(kind: AskedKind, part: str, *, ascii_only: bool = False) -> re.Pattern[str]:
+        patterns = [
+            pattern
+            for language, of_language in table[kind][part].items()
+            for pattern in of_language
+            if not ascii_only or language == "en" or pattern.isascii()
+        ]
         # Commands are told by their capitals: HUP, camelCase.
         return re.compile("|".join(patterns), 0 if (kind, part) == ("command", "shows") else re.IGNORECASE)
 
-    return {kind: _Signs(joined(kind, "asks"), joined(kind, "shows")) for kind in KINDS}
+    return {
+        kind: _Signs(joined(kind, "asks"), joined(kind, "shows"), joined(kind, "shows", ascii_only=True))
+        for kind in KINDS
+    }
 
 
 @lru_cache(maxsize=256)
@@ -53,4 +62,5 @@ def asked_kinds(question: str) -> frozenset[AskedKind]:
 @lru_cache(maxsize=32768)
 def shows(kind: AskedKind, text: str) -> bool:
     """Whether a text has the signs of a kind."""
-    return _signs()[kind].shows.search(text) is not None
+    signs = _signs()[kind]
+    return (signs.shows_in_ascii if text.isascii() else signs.shows).search(text) is not None

@@ -168,10 +168,13 @@ def _present(names: Sequence[str], texts: Sequence[str]) -> Bools:
 
 
 def _spread(present: Bools, groups: Iterable[list[int]]) -> Bools:
-    """Return for each candidate where any candidate of its group has the terms."""
-    spread = np.zeros_like(present)
-    for group in groups:
-        spread[:, group] = np.asarray(present[:, group].any(axis=1))[:, None]
+    """Return for each candidate where any candidate of its group has the terms. No group is empty."""
+    parts = list(groups)
+    order = np.concatenate(parts)
+    sizes = [len(part) for part in parts]
+    held = np.logical_or.reduceat(present[:, order], np.cumsum([0, *sizes[:-1]]), axis=1)
+    spread = np.empty_like(present)
+    spread[:, order] = np.repeat(held, sizes, axis=1)
     return spread
 
 

@@ -1,7 +1,7 @@
 """Weights of the reader's models, fitted by ``research/fitting/fit_reader.py``; the file has their provenance."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -14,6 +14,7 @@ from text.normal_forms import fold_case
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
+from tools.extractive.named_versions import is_about_other_versions, is_about_other_years
 from tools.extractive.planted_instructions import speaks_to_machines
 from tools.extractive.question_analysis import about_whole_page, asks_definition, defines, identifiers_in
 from tools.extractive.sentence_features import (
@@ -272,12 +273,13 @@ def _answerable(
     """Return the probability that the pages or the search hits hold the answer: the larger of the two.
 
     A question about a whole page shares no word with it, and is answered by any page. One that names a setting or an
-    option which stands nowhere in what was found is about another one.
+    option which stands nowhere in what was found is about another one, and so is one that names a version or a year
+    where all that was found is about others.
     """
     weights = fitted_weights()
     if pages and about_whole_page(seen.question):
         return 1.0
-    if _names_nothing_found(seen.question, hits):
+    if _names_nothing_found(seen.question, hits) or _is_about_others(seen, scores, hits):
         return 0.0
     if len(pages) == len(hits):
         return float(weights.page.chance(seen.page_signals(scores)))
@@ -292,9 +294,23 @@ def _names_nothing_found(question: str, hits: Sequence[Hit]) -> bool:
     names = identifiers_in(question)
     if not names:
         return False
-    segments = [hit.segment for hit in hits]
-    texts = (text for each in segments for text in (each.text, each.title, each.heading, *_around(each)))
-    return not any(name in fold_case(text) for text in texts for name in names)
+    return not any(name in fold_case(text) for text in _texts(hits) for name in names)
+
+
+def _is_about_others(seen: ReaderInput, scores: Floats, hits: Sequence[Hit]) -> bool:
+    """Whether the question names versions or years, and what was found names others instead."""
+    best = seen.pool[int(np.argmax(scores))]
+    segment = hits[best.segment].segment
+    answer = "\n".join((best.text, segment.title, segment.heading, *(each.text for each in best.entry.context)))
+    return is_about_other_versions(seen.question, _texts(hits)) or is_about_other_years(
+        seen.question, answer, _texts(hits)
+    )
+
+
+def _texts(hits: Sequence[Hit]) -> Iterator[str]:
+    """Yield what was found: the texts of the hits, their titles, headings, and what their blocks hang on."""
+    for segment in (hit.segment for hit in hits):
+        yield from (segment.text, segment.title, segment.heading, *_around(segment))
 
 
 def _around(segment: Segment) -> set[str]:

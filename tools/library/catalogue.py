@@ -14,6 +14,7 @@ from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Space
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument
+from tools.originals.originals import Original, Originals
 from tools.retrieval.indexing import drop_segments, lock_library
 from tools.retrieval.scope import LASTING, VISIBLE, as_uuid
 from tools.storage.database import Connection, Database
@@ -87,6 +88,9 @@ d.document_id::text, d.title, d.slug,
 CASE WHEN num_nonnulls(d.space_id, d.space_slug) > 0
      THEN json_build_object('id', d.space_id, 'slug', d.space_slug) END AS space,
 d.url, d.source_type, d.owner, d.metadata, d.media_type, d.page_count, d.left_out,
+CASE WHEN d.original_sha256 IS NOT NULL
+     THEN json_build_object('sha256', d.original_sha256, 'size', d.original_size,
+                            'media_type', d.original_media_type, 'name', d.original_name) END AS original,
 (SELECT count(*) FROM segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id) AS segments,
 d.created_at, d.updated_at, d.expires_at,
 (SELECT coalesce(json_agg(json_build_object(
@@ -147,7 +151,8 @@ class DocumentPlace(TypedDict):
 class Document:
     """A document without its text. ``segments`` is the number of its segments.
 
-    ``left_out`` says in plain sentences what of the file is not in its text; ``places`` is where it is in sources.
+    ``left_out`` says in plain sentences what of the file is not in its text; ``original`` is the file itself, None
+    where none is kept; ``places`` is where it is in sources.
     """
 
     document_id: str
@@ -161,6 +166,7 @@ class Document:
     media_type: str
     page_count: int | None
     left_out: list[str]
+    original: Original | None
     segments: int
     created_at: datetime
     updated_at: datetime
@@ -204,9 +210,10 @@ class RawText(TypedDict):
 class Documents:
     """The documents of a deployment. Those that an identity may not read raise NotFound, as if they did not exist."""
 
-    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+    def __init__(self, database: Database, workspaces: Workspaces, originals: Originals | None = None) -> None:
         self._database = database
         self._workspaces = workspaces
+        self._originals = originals or Originals(database, workspaces)
 
     async def list(
         self,
@@ -292,14 +299,15 @@ class Documents:
     async def purge(self, workspace: str, *, older_than: timedelta = timedelta(0)) -> int:
         """Remove a workspace's expired documents, and those deleted at least ``older_than`` ago, with their segments.
 
-        Returns how many were removed, of all owners: this is for operators of the deployment. Raises NotFound for
-        an unknown workspace.
+        Originals that no document refers to any more go with them. Returns how many documents were removed, of all
+        owners: this is for operators of the deployment. Raises NotFound for an unknown workspace.
         """
         row = {"workspace": await self._workspaces.number(workspace), "older_than": older_than, "limit": PURGED_AT_ONCE}
         purged = 0
         async with self._database.connection() as connection:
             while gone := await self._purge_some(connection, row):
                 purged += gone
+        await self._originals.collect(workspace)
         return purged
 
     async def _purge_some(self, connection: Connection, row: dict[str, Any]) -> int:

@@ -31,6 +31,7 @@ from tools.library.new_documents import (
     make_ready,
 )
 from tools.library.segmenting import SegmentSize, segment
+from tools.originals.originals import Originals
 from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library, maintain
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -146,6 +147,7 @@ class Ingestor:
         self._embedder = embedder
         self._max_bytes = settings.max_document_bytes
         self._size = SegmentSize.parse(settings.segment_size)
+        self._originals = Originals.of(settings, database, workspaces)
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
         """Store a document or its new version; nothing is written if it is unchanged.
@@ -201,7 +203,8 @@ class Ingestor:
                 yield report
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
-        return make_ready(document, self._size, max_bytes=self._max_bytes)
+        ready = make_ready(document, self._size, max_bytes=self._max_bytes)
+        return self._originals.with_original(ready, document.data)
 
     def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
         return self._ready(
@@ -243,10 +246,13 @@ class Ingestor:
             if not any(each.writes for each in before):
                 return [each.outcome(drafts) for each in before]
             with _workspace_deleted(identity):
+                await self._originals.stage(workspace, [each.document for each in before if each.writes])
                 async with self._database.connection() as connection, connection.transaction():
                     await lock_library(connection, workspace)
                     now = await compare_documents(connection, workspace, identity, documents)
-                    if not any(each.is_new_text(drafts) for each in now):
+                    written = [each.document for each in now if each.writes]
+                    cut = not any(each.is_new_text(drafts) for each in now)
+                    if cut and await self._originals.write(connection, workspace, written):
                         await check_recorded(connection, self._embedder)
                         await write_changes(connection, workspace, now, drafts)
                         outcomes = [each.outcome(drafts) for each in now]

@@ -16,8 +16,11 @@ from tools.library.ingestion import Ingestor
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
+from tools.library.places import Places
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
+from tools.library.web_pages import WebPages
+from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
@@ -26,6 +29,7 @@ from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
+from tools.web.sites import WebReader
 from tools.web.web_library import WebLibrary, open_web
 
 
@@ -38,6 +42,8 @@ class Library:
     embedder: Embedder
     workspaces: Workspaces
     documents: Documents
+    originals: Originals
+    places: Places
     ingestor: Ingestor
     sources: Sources
     syncer: Syncer
@@ -48,6 +54,7 @@ class Library:
     families: Families
     passages: MarkedPassages
     web: WebLibrary | None
+    pages: WebPages
     catalogue: LibraryCatalogue
     languages: SampledLanguages
 
@@ -80,11 +87,14 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             recorded = await recorded_embedding(connection)
         embedder = await open_embedder(settings, recorded)
         workspaces = Workspaces(database)
+        originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
         syncer = Syncer(database, workspaces, ingestor, settings, roots=settings.source_roots)
         syncs = BackgroundSyncs(syncer)
+        documents = Documents(database, workspaces, originals)
+        web_reader = WebReader(settings)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -94,7 +104,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     database=database,
                     embedder=embedder,
                     workspaces=workspaces,
-                    documents=Documents(database, workspaces),
+                    documents=documents,
+                    originals=originals,
+                    places=Places(reader, originals),
                     ingestor=ingestor,
                     sources=Sources(database, workspaces),
                     syncer=syncer,
@@ -105,9 +117,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
+                    pages=WebPages(web_reader, ingestor, documents, originals, settings.sites),
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                 )
         finally:
             await syncs.close()
+            await web_reader.close()
             await embedder.close()

@@ -6,8 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -17,7 +18,7 @@ from graph.evidence import Space
 from tools.library.likeness import sketch
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, parse
-from tools.parsers.canonical_text import storable
+from tools.parsers.canonical_text import Block, storable
 
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
@@ -31,7 +32,8 @@ class NewDocument:
     """A document to ingest: either ``text`` or the ``data`` of a file. Fields that are None may come from the file.
 
     ``text`` is plain text unless ``media_type`` or the suffix of ``name`` names another format. Only ``owner`` may read
-    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON.
+    the document; None means the whole workspace. ``metadata`` is stored and returned as is, at most 16 KB of JSON;
+    ``source`` joins it under that name, and says where the file was fetched.
     """
 
     text: str | None = None
@@ -46,6 +48,7 @@ class NewDocument:
     url: str | None = None
     source_type: str = "document"
     metadata: dict[str, Any] | None = None
+    source: dict[str, Any] | None = None
     expires_at: datetime | None = None
 
 
@@ -54,6 +57,7 @@ class DocumentFields:
     """A document's row without its id, hash and dates; compared as a whole to detect changes.
 
     ``left_out`` says in plain sentences what of the file is not in its text. ``likeness`` is the sketch of the text.
+    The original is the file that the text was read from; its fields are None where none is kept.
     """
 
     title: str
@@ -69,17 +73,30 @@ class DocumentFields:
     left_out: list[str]
     likeness: str | None
     expires_at: datetime | None
+    original_sha256: str | None = None
+    original_size: int | None = None
+    original_media_type: str | None = None
+    original_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewOriginal:
+    """The bytes of a file to keep, and their SHA-256 in hexadecimal."""
+
+    sha256: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated, but not yet segmented."""
+    """A document that is parsed and validated, but not yet segmented; ``original`` is the file to keep with it."""
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
     parsed: Parsed
+    original: NewOriginal | None = None
 
 
 def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
@@ -92,6 +109,8 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
     parsed = _read(new, max_bytes)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
+    if new.source is not None and isinstance(metadata, dict):
+        metadata = {**metadata, "source": new.source}
     space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),
@@ -191,13 +210,16 @@ def _checked_metadata(metadata: Any) -> dict[str, Any]:
     return restored
 
 
+_BLOCK_FIELDS = attrgetter(*(each.name for each in fields(Block)))
+
+
 def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
     """Hash all inputs of segmenting: text, blocks, segment size, and the title, which is indexed in every segment."""
     digest = hashlib.sha256()
     for part in (HASH_EPOCH, str(size).encode(), title.encode(), parsed.text.encode()):
         digest.update(b"%d:" % len(part) + part)
     for block in parsed.blocks:
-        digest.update(repr(astuple(block)).encode())
+        digest.update(repr(_BLOCK_FIELDS(block)).encode())
     return digest.hexdigest()
 
 
@@ -263,6 +285,7 @@ def _text(path: str) -> str:
 
 BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
+BATCH_BYTES = 32_000_000  # of originals
 
 DocumentReader = Callable[[], ReadyDocument]
 
@@ -284,11 +307,11 @@ class DocumentBatches:
         self._deferred: ReadSource | None = None
 
     def next(self) -> list[ReadSource]:
-        """Read the next 200 documents or half a million characters, no id twice; an empty list at the end."""
+        """Read the next 200 documents, half a million characters or 32 MB of files, no id twice; [] at the end."""
         batch: list[ReadSource] = []
         ids: set[str] = set()
-        characters = 0
-        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS:
+        characters = size = 0
+        while len(batch) < BATCH_DOCUMENTS and characters < BATCH_CHARACTERS and size < BATCH_BYTES:
             item = self._deferred or next(self._left, None)
             self._deferred = None
             if item is None:
@@ -299,6 +322,7 @@ class DocumentBatches:
                     break
                 ids.add(item.ready.document_id)
                 characters += len(item.ready.parsed.text)
+                size += len(item.ready.original.data) if item.ready.original else 0
             batch.append(item)
         return batch
 

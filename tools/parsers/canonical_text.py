@@ -99,6 +99,10 @@ class CanonicalText:
             self._highest = min(self._highest or (level, line), (level, line), key=lambda heading: heading[0])
             self.add("heading", line, anchor=anchor)
 
+    def leave_headings(self) -> None:
+        """Let later blocks belong to no heading before: a slide begins that has none of its own."""
+        self._path = []
+
     def add(
         self,
         kind: BlockKind,

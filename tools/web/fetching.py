@@ -8,13 +8,15 @@ import asyncio
 import codecs
 import re
 import zlib
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 
 import httpx2
 
 from graph.errors import UnreadableDocument, WebUnavailable
 from tools.parsers.plain import decode
 from tools.web.guard import Guard, Target
+from tools.web.retry_after import retry_after
 
 TOO_LARGE = "it is too large"
 _GZIP = 31  # zlib's window bits for a gzip header and the largest window
@@ -80,6 +82,28 @@ class FetchedPage:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class FetchedFile:
+    """The reply to a request for a file. ``url`` is the final one, ``data`` is None if it was not accepted or not 200.
+
+    ``data`` is as it was sent, but for text in another charset than UTF-8, which is converted. ``wait`` are the seconds
+    that the server asks for before another request.
+    """
+
+    url: str
+    status: int
+    media_type: str = ""
+    data: bytes | None = None
+    etag: str | None = None
+    modified: str | None = None
+    wait: float | None = None
+
+
+Before = Callable[[str], Awaitable[None]]
+Accepts = Callable[[str, str], bool]  # of a media type and an address
+_LONGEST_VALIDATOR = 200
+
+
 class PageFetcher:
     """A fetcher of pages. ``seconds`` limits each fetch, from name resolution to the last byte."""
 
@@ -104,7 +128,7 @@ class PageFetcher:
     async def _follow(self, url: str) -> FetchedPage:
         for _ in range(MOST_REDIRECTS + 1):
             target = await self._guard.check(url)
-            response = await self._send(target)
+            response = await self._send(target, _HEADERS)
             try:
                 if response.status_code not in _REDIRECTS:
                     return await self._page(target, response)
@@ -113,14 +137,52 @@ class PageFetcher:
                 await response.aclose()
         raise WebUnavailable("it redirects too often")
 
-    async def _send(self, target: Target) -> httpx2.Response:
+    async def fetch_file(self, url: str, before: Before, headers: Mapping[str, str], accepts: Accepts) -> FetchedFile:
+        """Fetch a file of any kind that ``accepts`` takes, with further request headers such as If-None-Match.
+
+        ``before`` is awaited before each request, those of redirects included, and may refuse it; that time is not
+        limited here. Raises WebUnavailable, whose message states the reason as the end of a sentence.
+        """
+        for _ in range(MOST_REDIRECTS + 1):
+            await before(url)
+            try:
+                async with asyncio.timeout(self._seconds):
+                    target = await self._guard.check(url)
+                    response = await self._send(target, {**_HEADERS, "Accept": "*/*", **headers})
+                    try:
+                        if response.status_code not in _REDIRECTS:
+                            return await self._file(target, response, accepts)
+                        url = _next(target, response)
+                    finally:
+                        await response.aclose()
+            except TimeoutError as error:
+                raise WebUnavailable("it took too long") from error
+        raise WebUnavailable("it redirects too often")
+
+    async def _file(self, target: Target, response: httpx2.Response, accepts: Accepts) -> FetchedFile:
+        url, headers = str(target.url), response.headers
+        fetched = FetchedFile(url, response.status_code, wait=retry_after(headers))
+        if response.status_code != 200:
+            return fetched
+        declared = headers.get("content-type", "")
+        media_type = declared.partition(";")[0].strip().lower()
+        if not accepts(media_type, url):
+            return replace(fetched, media_type=media_type)
+        data = await read_body(response, self._max_bytes)
+        charset = _CHARSET.search(declared)
+        if charset and _is_text(media_type):
+            data = _as_declared(data, charset[1])
+        etag, modified = (headers.get(name, "")[:_LONGEST_VALIDATOR] or None for name in ("etag", "last-modified"))
+        return replace(fetched, media_type=media_type, data=data, etag=etag, modified=modified)
+
+    async def _send(self, target: Target, headers: Mapping[str, str]) -> httpx2.Response:
         """Request the page from a checked IP address, verifying the certificate against the host's name."""
         cause: Exception | None = None
         for address in target.addresses[:MOST_ADDRESSES]:
             request = httpx2.Request(
                 "GET",
                 target.url.copy_with(host=address, fragment=None),
-                headers=[("Host", target.url.netloc.decode("ascii")), *_HEADERS.items()],
+                headers=[("Host", target.url.netloc.decode("ascii")), *headers.items()],
                 extensions={
                     "sni_hostname": target.url.raw_host.decode("ascii").rstrip("."),
                     "timeout": httpx2.Timeout(self._seconds, connect=CONNECT_SECONDS).as_dict(),
@@ -155,6 +217,19 @@ def _next(target: Target, response: httpx2.Response) -> str:
     if target.url.scheme == "https" and url.scheme == "http":
         raise WebUnavailable("it redirects from https to http")
     return str(url)
+
+
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type.endswith(("+xml", "/xml", "/json", "+json"))
+
+
+def _as_declared(data: bytes, charset: str) -> bytes:
+    """Convert text to UTF-8 from the charset of its header; what is UTF-8, and says nothing else, stays as it is."""
+    head = data[:2048].lower()
+    named_otherwise = b"charset" in head and b"utf-8" not in head
+    if charset.lower() in ("utf-8", "utf8", "us-ascii") and not named_otherwise:
+        return data
+    return _in_utf8(data, charset)
 
 
 def _in_utf8(data: bytes, charset: str) -> bytes:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 from typing_extensions import TypedDict
 
 from answers.citations import excerpt
+from api.dialects.quotes import BETWEEN_QUOTES, QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection
 from api.fields import CONTROL, AnswerFromField, Question
 from graph.evidence import Citation, Claim, Source
@@ -38,17 +39,18 @@ class ConversationQuestion(BaseModel):
         return value or None
 
 
-BETWEEN_QUOTES = " ... "
-
-
 class DocumentSource(TypedDict):
-    """A document in a client's list: ``pageNumber`` from 1, or null without pages; ``relevanceScore`` in [0, 1]."""
+    """A document in a client's list: ``pageNumber`` from 1, or null without pages; ``relevanceScore`` in [0, 1].
+
+    Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    """
 
     documentId: str
     documentName: str
     pageNumber: int | None
     relevanceScore: float
     excerpt: str
+    quotes: NotRequired[list[QuoteInContext]]
 
 
 class CitedDocuments:
@@ -84,8 +86,11 @@ class CitedDocuments:
     def _source(self, citations: list[Citation]) -> DocumentSource:
         best = most_relevant(self._known[citation["segment_id"]] for citation in citations)
         own = [citation for citation in citations if citation["segment_id"] == best["segment_id"]]
-        quotes = [on_one_line(citation["quote"]) for citation in sorted(own, key=lambda citation: citation["start"])]
-        return {**document_source(best), "excerpt": _showing(quotes, best["excerpt"])}
+        own.sort(key=lambda citation: citation["start"])
+        shown = document_source(best)
+        for quotes in quotes_in_context({**each, "source_index": 0} for each in own).values():
+            return {**shown, "excerpt": excerpt_of_quotes(quotes), "quotes": quotes}
+        return {**shown, "excerpt": _showing([on_one_line(each["quote"]) for each in own], best["excerpt"])}
 
 
 def document_source(source: Source) -> DocumentSource:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
+from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection
 from graph.events import (
     AnswerAssessed,
@@ -36,7 +37,10 @@ DONE = b"data: [DONE]\n\n"
 
 
 class RagSource(TypedDict):
-    """A source in the format of Docmost's client. Parts of a page's address that a document lacks are empty strings."""
+    """A source in the format of Docmost's client. Parts of a page's address that a document lacks are empty strings.
+
+    Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    """
 
     pageId: str
     title: str
@@ -47,6 +51,7 @@ class RagSource(TypedDict):
     chunkIndex: int
     url: NotRequired[str]
     freshness: NotRequired[Freshness]
+    quotes: NotRequired[list[QuoteInContext]]
 
 
 class CutPage(TypedDict):
@@ -80,6 +85,15 @@ def rag_source(source: Source) -> RagSource:
     return shown
 
 
+def quoted_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) -> RagSource:
+    """Convert a source of a finished answer, with what its quotes hang on."""
+    shown = rag_source(source)
+    if source["index"] in quotes:
+        shown["quotes"] = quotes[source["index"]]
+        shown["excerpt"] = excerpt_of_quotes(shown["quotes"])
+    return shown
+
+
 class DocmostEncoder:
     """An encoder for Docmost's AI page: sources before the text that cites them, and ``[DONE]`` at every end."""
 
@@ -94,7 +108,8 @@ class DocmostEncoder:
     def __init__(self) -> None:
         self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._sources: list[Source] = []
-        self._listed: list[Source] | None = None
+        self._listed: list[RagSource] | None = None
+        self._quotes: dict[int, list[QuoteInContext]] = {}  # by source, once they are all known
         self._pages: dict[str, list[CutPage] | list[str]] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
@@ -110,10 +125,11 @@ class DocmostEncoder:
 
     def _context(self) -> bytes:
         """Return a frame of the sources if they have changed; the client replaces its list with each new one."""
-        if self._listed == self._sources:
+        listed = [quoted_source(source, self._quotes) for source in self._sources]
+        if self._listed == listed:
             return b""
-        first, self._listed = self._listed is None, self._sources
-        sources = frame({"type": "sources", "data": [rag_source(source) for source in self._sources], **self._pages})
+        first, self._listed = self._listed is None, listed
+        sources = frame({"type": "sources", "data": listed, **self._pages})
         return sources + (frame({"type": "memory", "data": NO_MEMORY}) if first else b"")
 
     @singledispatchmethod
@@ -142,6 +158,7 @@ class DocmostEncoder:
     def _run_finished(self, event: RunFinished) -> bytes:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
+        self._quotes = quotes_in_context(event.message["citations"])
         return self._context() + DONE
 
     @_encode.register

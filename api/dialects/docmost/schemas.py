@@ -10,7 +10,8 @@ from pydantic.alias_generators import to_camel
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import by_position, footnote, marked_text
-from api.dialects.docmost.encoder import RagSource, rag_source
+from api.dialects.docmost.encoder import RagSource, quoted_source
+from api.dialects.quotes import quotes_in_context
 from api.fields import CONTROL, AnswerFromField, ModelName, PageIds, Timestamp, Title, knobs_with
 from api.problems import Problem
 from graph.context import Context
@@ -170,9 +171,10 @@ class AiMessage(CamelCaseModel):
 def _with_freshness(message: Message) -> list[RagSource]:
     """Return a message's sources, each with the worst freshness of its quotes in the answer."""
     shown = []
+    quotes = quotes_in_context(message["citations"])
     for source in message["sources"]:
         quoted = [each for each in message["citations"] if each["source_index"] == source["index"]]
-        shown.append(rag_source(source))
+        shown.append(quoted_source(source, quotes))
         if found := _freshness(quoted):
             shown[-1]["freshness"] = found
     return shown

@@ -4,8 +4,9 @@ Marks are ``[n]``, the n-th source; an answer has at most 10,000 characters, mar
 dialect-docs-chatbot.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatchmethod
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -13,6 +14,7 @@ from answers.citations import excerpt
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
+from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, final_sections
 from graph.events import (
     AnswerAssessed,
@@ -34,24 +36,32 @@ LONGEST_CONTENT = 10_000
 
 
 class DocsSource(TypedDict):
-    """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters."""
+    """A source in the format of the chatbot's page. ``excerpt`` has at most 500 characters.
+
+    Where a quote of it hangs on something, such as a table's header, ``quotes`` has both, and ``excerpt`` shows both.
+    """
 
     document_id: str
     title: str
     file_path: str
     relevance_score: float
     excerpt: str
+    quotes: NotRequired[list[QuoteInContext]]
 
 
-def docs_source(source: Source) -> DocsSource:
-    """Convert a source for the chatbot's page."""
-    return DocsSource(
+def docs_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) -> DocsSource:
+    """Convert a source for the chatbot's page, with what its quotes hang on; ``quotes`` are by source."""
+    shown = DocsSource(
         document_id=source["document_id"],
         title=source["title"],
         file_path=file_path(source),
         relevance_score=source["score"],
         excerpt=source["excerpt"],
     )
+    if source["index"] in quotes:
+        shown["quotes"] = quotes[source["index"]]
+        shown["excerpt"] = excerpt_of_quotes(shown["quotes"])
+    return shown
 
 
 def file_path(source: Source) -> str:
@@ -104,7 +114,8 @@ class DocsChatbotEncoder:
         self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._limit = ContentLimit()
         self._sources: list[Source] = []
-        self._listed: list[Source] | None = None
+        self._listed: list[DocsSource] | None = None
+        self._quotes: dict[int, list[QuoteInContext]] = {}  # by source, once they are all known
         self._ids: dict[str, str] = {}
 
     def encode(self, envelope: Envelope) -> bytes:
@@ -121,10 +132,11 @@ class DocsChatbotEncoder:
 
     def _context(self) -> bytes:
         """Return a frame of the sources if they have changed; each list replaces the one before."""
-        if self._listed == self._sources:
+        listed = [docs_source(source, self._quotes) for source in self._sources]
+        if self._listed == listed:
             return b""
-        self._listed = self._sources
-        return frame({"type": "sources", "sources": [docs_source(source) for source in self._sources]})
+        self._listed = listed
+        return frame({"type": "sources", "sources": listed})
 
     @singledispatchmethod
     def _encode(self, event: AnyEvent) -> bytes:
@@ -145,6 +157,7 @@ class DocsChatbotEncoder:
     def _run_finished(self, event: RunFinished) -> bytes:
         if not self._buffered.rests_on_sources(event):
             self._sources = []
+        self._quotes = quotes_in_context(event.message["citations"])
         done = {"type": "done", **self._ids, "outcome": event.outcome, "stop_reason": event.stop_reason}
         return self._context() + frame(done)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import UUID4, BaseModel, ConfigDict, Field
 
 from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
+from api.dialects.quotes import quotes_in_context
 from api.fields import AnswerFromField, Printable, SelectedText, Timestamp, knobs_with
 from graph.context import Context
 from graph.evidence import Identity, Message
@@ -72,7 +73,8 @@ class DocsMessage(DocsBody):
             text, used = stored.content, None
         else:
             message = cast(Message, stored.body)
-            chunks = [docs_source(source) for source in message["sources"]]
+            quotes = quotes_in_context(message["citations"])
+            chunks = [docs_source(source, quotes) for source in message["sources"]]
             text, used = content(message), ContextUsed(chunks=chunks, retrieval_timestamp=stored.created_at)
         return cls(
             message_id=stored.message_id,

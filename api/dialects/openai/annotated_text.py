@@ -6,6 +6,7 @@ from typing import Any
 
 from answers.citations import landing_url
 from api.dialects.citation_marks import MarkedSection, bracket
+from api.dialects.quotes import QuoteInContext
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Citation, Claim, Source
 
@@ -78,7 +79,7 @@ class AnnotatedText:
     """The text of an answer, written part by part, with the annotations of its cited claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
-    claim without the marks after it.
+    claim without the marks after it. ``citewell`` has the quote and what it hangs on, where it hangs on something.
     """
 
     def __init__(self, addresses: SourceAddresses, number: Numbering, *, links: bool) -> None:
@@ -115,7 +116,10 @@ class AnnotatedText:
             for citation in claim["citations"]:
                 url, title = self._cited[citation["source_index"], citation.get("anchor", "")]
                 span = {"start_index": self._length + start, "end_index": self._length + end}
-                self.annotations.append({"type": "url_citation", "url_citation": {"url": url, "title": title, **span}})
+                annotation = {"type": "url_citation", "url_citation": {"url": url, "title": title, **span}}
+                if "context" in citation:
+                    annotation["citewell"] = QuoteInContext(quote=citation["quote"], context=citation["context"])
+                self.annotations.append(annotation)
 
     def _mark(self, number: int) -> str:
         return f"[[{number}]]({self._linked[number].translate(_ESCAPED)})" if self._links else bracket(number)

@@ -16,6 +16,7 @@ from api.dialects.buffered import BufferedEncoding
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
 from api.dialects.openai.annotated_text import SourceAddresses
 from api.dialects.openai.schemas import ReplyOptions, completion_id, error, extension, finish_reason, token_usage
+from api.dialects.quotes import excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, Retracted
 from graph.events import (
     AnswerAssessed,
@@ -172,10 +173,21 @@ class OpenAIEncoder:
         # All annotations are in one chunk: clients merge lists of several chunks by an index that annotations lack.
         if self._text.annotations and not self._options.events:
             shown += self._delta({"annotations": self._text.annotations})
+        if self._options.events:
+            shown += self._quotes(event.message)
         ours = extension(self._envelope.run_id, self._envelope.session_id, event)
         finish = self._delta({}, finish_reason(event), citewell=ours)
         usage = self._chunk_without_choices(usage=token_usage(event.spent)) if self._options.usage else b""
         return shown + finish + usage + DONE
+
+    def _quotes(self, message: Message) -> bytes:
+        """Return what is quoted of the sources whose quotes hang on something, as more text of the same sources."""
+        quotes = quotes_in_context(message["citations"])
+        listed = [source for source in message["sources"] if source["index"] in quotes]
+        shown = [Source(**{**each, "excerpt": excerpt_of_quotes(quotes[each["index"]])}) for each in listed]
+        return b"".join(
+            self._chunk_without_choices(event=source_event(each, self._addresses.url(each))) for each in shown
+        )
 
     @_encode.register
     def _run_failed(self, event: RunFailed) -> bytes:

@@ -6,6 +6,7 @@ from functools import singledispatchmethod
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import marked_pieces, reference
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
+from api.dialects.quotes import QuoteInContext, quotes_in_context
 from api.dialects.section_buffer import FinalSection
 from api.dialects.self_rag.schemas import RetrievedSources
 from graph.events import (
@@ -22,6 +23,13 @@ from graph.events import (
     StepStarted,
     ThinkingDelta,
 )
+
+
+class QuoteOfSource(QuoteInContext):
+    """A quote that hangs on something, with the number of its source."""
+
+    index: int
+
 
 WRITING = ("generate_answer", "abstain")
 
@@ -99,7 +107,12 @@ class SelfRagEncoder:
 
     @_encode.register
     def _run_finished(self, event: RunFinished) -> bytes:
-        return frame({"message": "completed"}, event="done")
+        quotes = [
+            QuoteOfSource(index=self._retrieved.number(index), **quote)
+            for index, each in quotes_in_context(event.message["citations"]).items()
+            for quote in each
+        ]
+        return frame({"message": "completed", **({"quotes": quotes} if quotes else {})}, event="done")
 
     @_encode.register
     def _run_failed(self, event: RunFailed) -> bytes:

@@ -4,6 +4,8 @@ import { graphOf, messageOf } from "./completing.js";
 
 export const PASSING = new Set([408, 425, 429]); // refusals of now, not for good
 
+const WORKSPACE = "X-Citewell-Workspace";
+
 /** @typedef {import("./types.js").Ask} Ask */
 /** @typedef {import("./types.js").Document} Document */
 /** @typedef {import("./types.js").Session} Session */
@@ -37,6 +39,8 @@ export class Client {
     this.home = home;
     this.key = key;
     this.onRefused = onRefused;
+    /** The workspace that requests name; the server's own choice where it is empty. */
+    this.workspace = "";
   }
 
   /** @param {string} path */
@@ -47,19 +51,25 @@ export class Client {
   /** @returns {Record<string, string>} */
   credentials() {
     const key = this.key();
-    return key ? { Authorization: `Bearer ${key}` } : {};
+    return {
+      ...(key && { Authorization: `Bearer ${key}` }),
+      ...(this.workspace && { [WORKSPACE]: encodeURIComponent(this.workspace) }),
+    };
   }
 
   /**
    * Send a request and give its reply, once that is a success.
    * @param {string} path
-   * @param {{method?: string, json?: unknown, headers?: Record<string, string>, signal?: AbortSignal}} [request]
+   * @param {{method?: string, json?: unknown, headers?: Record<string, string>, signal?: AbortSignal, chosen?: boolean}}
+   *   [request] `chosen`: whether it names the chosen workspace.
    * @returns {Promise<Response>}
    * @throws {Problem}
    */
-  async send(path, { method = "GET", json, headers = {}, signal } = {}) {
+  async send(path, { method = "GET", json, headers = {}, signal, chosen = true } = {}) {
+    const credentials = this.credentials();
+    if (!chosen) delete credentials[WORKSPACE];
     /** @type {RequestInit} */
-    const init = { method, headers: { ...this.credentials(), ...headers }, cache: "no-store" };
+    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store" };
     if (signal) init.signal = signal;
     if (json !== undefined) {
       init.body = JSON.stringify(json);
@@ -85,6 +95,16 @@ export class Client {
    */
   async json(path, { list, ...request } = {}) {
     return await bodyOf(await this.send(path, request), list);
+  }
+
+  /**
+   * List the workspaces of whoever asks, whichever is chosen; `current` is the one without a choice.
+   * @returns {Promise<{names: string[], current: string}>}
+   */
+  async workspaces() {
+    const { workspaces, current } = await this.json("api/workspaces", { list: "workspaces", chosen: false });
+    const names = workspaces.map((/** @type {{name?: unknown} | null} */ each) => each?.name);
+    return { names: names.filter((/** @type {unknown} */ name) => typeof name === "string"), current: String(current) };
   }
 
   /** @param {string[]} [page_ids] @returns {Promise<Session>} */

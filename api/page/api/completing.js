@@ -112,7 +112,7 @@ const EVENTS = {
   section_finished: object({ section_index: number, text, source_ids: list(text), unknown_ids: number }),
   claim_checked: object({ section_index: number, claim }),
   section_checked: object({ section_index: number, claims, judging: flag, fallback }),
-  section_revised: object({ section_index: number, text, source_ids: list(text), claims }),
+  section_revised: object({ section_index: number, text, source_ids: list(text), claims, moved: flag }),
   correction: object({ section_index: number, claims, text }),
   content_removed: object({ section_index: number, kind: text, target: text }),
   answer_assessed: object({ ...assessment, fallback }),

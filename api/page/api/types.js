@@ -130,7 +130,8 @@
  *   | {type: "section_finished", section_index: number, text: string, source_ids: string[], unknown_ids: number}
  *   | {type: "claim_checked", section_index: number, claim: Claim}
  *   | {type: "section_checked", section_index: number, claims: Claim[], judging: boolean, fallback: Fallback | null}
- *   | {type: "section_revised", section_index: number, text: string, source_ids: string[], claims: Claim[]}
+ *   | {type: "section_revised", section_index: number, text: string, source_ids: string[], claims: Claim[],
+ *      moved: boolean}
  *   | {type: "correction", section_index: number, claims: Claim[], text: string}
  *   | {type: "content_removed", section_index: number, kind: string, target: string}
  *   | {type: "answer_assessed", supported: boolean, utility: number, claims: Partial<Record<Verdict, number>>,
@@ -201,6 +202,7 @@
  * @property {string} media_type
  * @property {number | null} page_count
  * @property {string[]} [left_out] What of its file is not in its text.
+ * @property {{sha256: string, size: number, media_type: string, name: string} | null} [original] Its file, where that is kept.
  * @property {number} segments
  * @property {string} updated_at
  * @property {string | null} expires_at

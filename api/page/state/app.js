@@ -8,6 +8,7 @@ import { Conversation } from "./conversation.js";
 import { Selection } from "./selection.js";
 import { SessionList } from "./session_list.js";
 import { Tabs } from "./tabs.js";
+import { Workspaces } from "./workspace.js";
 
 /**
  * A passage that the reader shows, with the other quotes of the same answer in that document.
@@ -33,6 +34,7 @@ export class App {
     /** Whether a key has to be entered before anything else. */
     this.locked = new Cell(false);
     this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
+    this.workspaces = new Workspaces(this.client);
     this.tabs = new Tabs();
     this.sessions = new SessionList(this.client);
     this.selection = new Selection(this.client);
@@ -87,7 +89,10 @@ export class App {
 
   /** Read what there is: the session that the address names, the others, and the models. */
   async begin() {
+    const known = this.workspaces.read();
+    if (this.client.workspace) await known; // it may be gone, and the session is in it
     await Promise.all([
+      known,
       this.openAddressed(),
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
@@ -134,7 +139,7 @@ export class App {
   async enter(key) {
     this.key.set(key);
     try {
-      await this.client.sessions();
+      await this.client.workspaces();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       this.key.set("");

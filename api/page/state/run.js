@@ -223,7 +223,8 @@ function finished(run, event) {
 export function answerOf(message, seen = []) {
   const sections = message.sections.map(({ text, source_ids: sourceIds, grounded = true }, index) => {
     const claims = (message.claims ?? []).filter((claim) => claim.section_index === index);
-    return { text, sourceIds, claims: claims.length ? claims : null, grounded, done: true, before: null, removed: [] };
+    const told = claims.length ? claims : null;
+    return { text, sourceIds, claims: told, grounded, done: true, before: null, moved: false, removed: [] };
   });
   return {
     sections: asSeen(sections, seen),

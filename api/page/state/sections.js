@@ -12,6 +12,7 @@ import { withNext } from "../text/runs.js";
  * @property {boolean} grounded False where the model wrote what it knows itself.
  * @property {boolean} done Whether its text is whole.
  * @property {string | null} before How it read before it was revised.
+ * @property {boolean} moved Whether it was revised because another section quotes it, with what contradicts it.
  * @property {{kind: string, target: string}[]} removed Links and images that no source holds.
  */
 
@@ -24,6 +25,7 @@ export function noSections(count = 0) {
     grounded: true,
     done: false,
     before: null,
+    moved: false,
     removed: [],
   }));
 }
@@ -54,7 +56,7 @@ export function foldSection(sections, event) {
     case "section_checked":
       return put(sections, event.section_index, (section) => ({ ...section, claims: event.claims }));
     case "section_revised": {
-      const { text, source_ids: sourceIds, claims } = event;
+      const { text, source_ids: sourceIds, claims, moved } = event;
       return put(sections, event.section_index, (section) => ({
         ...section,
         text,
@@ -62,6 +64,7 @@ export function foldSection(sections, event) {
         claims,
         done: true,
         before: section.before ?? section.text,
+        moved,
       }));
     }
     case "content_removed": {
@@ -98,7 +101,7 @@ export function asSeen(sections, seen) {
   const kept = seen.flatMap((known) => {
     if (isWithdrawn(known)) return [known];
     const section = rest.shift();
-    return section ? [{ ...section, before: known.before, removed: known.removed }] : [];
+    return section ? [{ ...section, before: known.before, moved: known.moved, removed: known.removed }] : [];
   });
   return [...kept, ...rest];
 }

@@ -59,6 +59,7 @@ export function counts(steps) {
         checked.set(event.section_index, event.claims);
         break;
       case "section_revised":
+        if (event.moved) break;
         if (event.text) sums.repaired += 1;
         else sums.withdrew += 1;
         break;

@@ -4,6 +4,7 @@ import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { withCode } from "./failure.js";
+import { libraryButton } from "./empty.js";
 import { icon } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 
@@ -39,7 +40,11 @@ function outcomeOf(app, turn, answering) {
   if (isLive(run)) return null;
   if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
   const why = reasonOf(answer.stopReason);
-  if (answer.outcome === "abstained") return panel("calm", "dash", words.answer.abstained, why);
+  if (answer.outcome === "abstained") {
+    const box = panel("calm", "dash", words.answer.abstained, why);
+    if (answer.stopReason === "library_empty") box.append(libraryButton(app));
+    return box;
+  }
   if (answer.outcome === "cancelled") {
     const kept = answer.sections.some((section) => section.text);
     const rest = kept ? words.answer.cancelledKept : words.answer.cancelledEmpty;

@@ -3,10 +3,21 @@
 import { fill, h } from "../dom.js";
 import { Problem } from "../api/client.js";
 import { words } from "../words/index.js";
+import { withCode } from "./failure.js";
 import { icon } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 
 const OFFERED = 3;
+
+/** Make the button that opens the library, where it has to be filled first. @param {import("../state/app.js").App} app */
+export function libraryButton(app) {
+  return h(
+    "button",
+    { type: "button", class: "primary", onclick: () => app.libraryOpen.set(true) },
+    icon("book"),
+    words.conversation.library,
+  );
+}
 
 /** Make what is shown before the first question. @param {import("../state/app.js").App} app */
 export function emptyView(app) {
@@ -36,16 +47,7 @@ export function emptyView(app) {
   /** @param {import("../api/types.js").Document[]} documents */
   function show(documents) {
     if (!documents.length) {
-      fill(
-        offers,
-        h("p", null, words.conversation.nothing),
-        h(
-          "button",
-          { type: "button", class: "primary", onclick: () => app.libraryOpen.set(true) },
-          icon("book"),
-          words.conversation.library,
-        ),
-      );
+      fill(offers, h("p", null, withCode(words.conversation.nothing)), libraryButton(app));
       return;
     }
     fill(

@@ -21,7 +21,7 @@ export function sectionNotes(app, section, checking) {
   return [
     checking ? h("p", { class: "checking" }, words.proof.checking) : null,
     section.claims && faultList(section.claims),
-    isWithdrawn(section) ? h("p", { class: "withdrawn" }, icon("dash"), words.proof.withdrawn) : null,
+    isWithdrawn(section) ? h("p", { class: "withdrawn" }, icon("dash"), words.proof[section.moved ? "moved" : "withdrawn"]) : null,
     revision(app, section),
     ...section.removed.map(({ kind, target }) => h(
       "p",

@@ -7,6 +7,7 @@ import { said } from "../words/problems.js";
 import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { sessionGroups } from "./session_groups.js";
+import { workspaceChooser } from "./workspaces.js";
 
 /** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
 export function sessionsView(app) {
@@ -31,6 +32,7 @@ export function sessionsView(app) {
     "div",
     { class: "sessions-top" },
     head,
+    workspaceChooser(app),
     begin,
     h("div", { class: "search" }, icon("search"), search),
     status,

@@ -4,7 +4,8 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-const TYPES = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.json";
+const TYPES = ".md,.markdown,.mdx,.rst,.txt,.text,.html,.htm,.xhtml,.pdf,.json,.csv,.tsv"
+  + ",.docx,.docm,.pptx,.pptm,.ppsx,.xlsx,.xlsm,.odt,.odp,.ods";
 
 /** Make the buttons, and the form that a text is pasted into. @param {import("../state/uploads.js").Uploads} uploads */
 export function uploadTools(uploads) {

@@ -31,6 +31,7 @@ export const proof = {
   checking: "Checking this against the sources…",
   revised: "Revised after checking",
   withdrawn: "Withdrawn after checking: nothing in it held up against the sources.",
+  moved: "Told below, together with the source that contradicts it.",
   said: "What it had said",
   removed: {
     image: "An image was left out, since no source has it:",

@@ -30,6 +30,7 @@ export const proof = {
   checking: "正在与来源核对…",
   revised: "核查后已修正",
   withdrawn: "核查后已撤回：其中没有一处与来源相符。",
+  moved: "见下文，与和它相矛盾的来源一并说明。",
   said: "原来的内容",
   removed: {
     image: "已去掉一张图片，因为没有来源包含它：",

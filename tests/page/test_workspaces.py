@@ -1,0 +1,85 @@
+"""The chooser of workspaces: sessions and library follow it, it is remembered, and it is used by keys alone."""
+
+from playwright.async_api import Page, expect
+
+from graph.evidence import Identity
+from tests.page.axe import WIDE, accessible
+from tests.page.browsing import Visits
+from tests.page.sites import Site
+from tools.library.new_documents import NewDocument
+from tools.settings import Settings
+
+OTHER = "Thư viện"
+
+
+async def choose(page: Page, current: str, name: str) -> None:
+    """Choose a workspace by keys, and wait until the page is loaded anew in it."""
+    await page.get_by_role("button", name=f"Workspace: {current}").focus()
+    await page.keyboard.press("ArrowDown")
+    entry = page.get_by_role("menuitemradio", name=name)
+    await expect(page.get_by_role("menuitemradio", name=current)).to_have_attribute("aria-checked", "true")
+    await entry.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name=f"Workspace: {name}")).to_be_visible()
+
+
+async def test_sessions_and_library_follow_the_chosen_workspace(
+    chromium_page: Visits, extractive_site: Site, module_settings: Settings
+) -> None:
+    library = extractive_site.citewell.library
+    page = await chromium_page(extractive_site.url)
+    await expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    await expect(page.get_by_role("button", name="Workspace")).to_have_count(0)  # one workspace is no choice
+
+    await library.workspaces.create(OTHER)
+    document = NewDocument(text="The ferry leaves at nine.", title="Ferry times")
+    await library.ingestor.ingest(Identity(OTHER, module_settings.user), document)
+    await page.reload()
+    await page.get_by_role("textbox", name="Your question").fill("When does unused leave lapse?")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
+    own = page.get_by_role("navigation").get_by_role("link")
+    await expect(own).to_have_count(1)
+
+    await choose(page, "default", OTHER)
+    await expect(own).to_have_count(0)
+    await expect(page.get_by_role("button", name="Answer again")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Ferry times")).to_be_visible()
+    await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("The ferry leaves at nine.").first).to_be_visible()
+
+    await page.reload()
+    await expect(page.get_by_role("button", name=f"Workspace: {OTHER}")).to_be_visible()
+    await expect(page.get_by_text("The ferry leaves at nine.").first).to_be_visible()
+    await choose(page, OTHER, "default")
+    await expect(own).to_have_count(1)
+    await expect(page.get_by_role("button", name="Ferry times")).to_have_count(0)
+
+
+async def test_a_question_to_an_empty_library_leads_to_the_library(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    await extractive_site.citewell.library.workspaces.create("Empty shelf")
+    page = await chromium_page(extractive_site.url)
+    await choose(page, "default", "Empty shelf")
+    await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
+    await accessible(page, "an empty workspace")
+    await page.get_by_role("button", name="Workspace: Empty shelf").click()
+    await accessible(page, "the list of workspaces", [WIDE])
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="Workspace: Empty shelf")).to_be_focused()
+    await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Your library holds no documents yet.").first).to_be_visible()
+    await page.get_by_role("button", name="Open the library").click()
+    await expect(page.get_by_role("dialog", name="Library")).to_be_visible()
+
+
+async def test_a_remembered_workspace_that_is_gone_is_forgotten(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url, faults=("status of 404",))
+    await page.evaluate("localStorage.setItem('citewell.workspace', sessionStorage['citewell.workspace'] = 'gone')")
+    await page.reload()
+    await expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+    await expect(page.get_by_role("button", name="Staff handbook")).to_be_visible()
+    await page.wait_for_function("localStorage.getItem('citewell.workspace') === null")

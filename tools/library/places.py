@@ -1,0 +1,121 @@
+"""Where in its original a segment, or a part of it, stands: page and boxes, anchor, sheet and cell, or slide."""
+
+import asyncio
+import re
+
+from typing_extensions import TypedDict
+
+from graph.errors import InvalidRequest, NotFound
+from graph.evidence import Identity, Segment
+from graph.ports import SegmentReader
+from tools.originals.originals import Originals
+from tools.parsers.pdf_places import find_boxes
+
+_CELL = re.compile(r"(?P<sheet>.+)!(?P<cell>\$?[A-Z]{1,3}\$?\d{1,7})(?::.*)?", re.DOTALL)
+_SHEETS = ("spreadsheet", "excel", "csv", "tab-separated")
+_SLIDES = ("presentation", "powerpoint")
+
+
+class PlaceBox(TypedDict):
+    """A rectangle on a page as it is shown, in points from the upper left corner.
+
+    ``width`` and ``height`` are those of the page.
+    """
+
+    page_idx: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+    width: float
+    height: float
+
+
+class Place(TypedDict):
+    """The place of canonical text from ``start`` to ``end`` in the original; what the format does not have is null.
+
+    ``boxes`` are of PDF alone, and empty where its original is not kept. ``anchor`` is the id to link to.
+    """
+
+    document_id: str
+    segment_index: int
+    start: int
+    end: int
+    page_idx: int | None
+    boxes: list[PlaceBox]
+    anchor: str | None
+    sheet: str | None
+    cell: str | None
+    slide: int | None
+
+
+class Places:
+    """A finder of places in originals."""
+
+    def __init__(self, reader: SegmentReader, originals: Originals) -> None:
+        self._reader = reader
+        self._originals = originals
+
+    async def find(
+        self, identity: Identity, document_id: str, segment_index: int, start: int | None = None, end: int | None = None
+    ) -> Place:
+        """Find where a segment stands, or its part from ``start`` to ``end`` in offsets of the canonical text.
+
+        Raises NotFound if the identity may not read the document or it has no such segment, InvalidRequest if the part
+        is not inside of the segment, DependencyFailed if the store of originals fails.
+        """
+        found = await self._reader.read_segments([f"{document_id}:{segment_index}"], identity)
+        if not found:
+            raise NotFound(f"There is no segment {document_id}:{segment_index}.")
+        [segment] = found
+        start, end = segment.start if start is None else start, segment.end if end is None else end
+        if not segment.start <= start < end <= segment.end:
+            raise InvalidRequest(
+                f"start and end: must be offsets inside of the segment, from {segment.start} to {segment.end}."
+            )
+        media_type = await self._originals.media_type(identity, document_id)
+        anchor = next((block.anchor for block in segment.blocks if block.end > start), "") or None
+        cell = _CELL.fullmatch(anchor) if anchor and _is(media_type, _SHEETS) else None
+        return Place(
+            document_id=segment.document_id,
+            segment_index=segment.segment_index,
+            start=start,
+            end=end,
+            page_idx=segment.page_idx,
+            boxes=await self._boxes(identity, segment, start, end, media_type),
+            anchor=anchor,
+            sheet=cell["sheet"] if cell else None,
+            cell=cell["cell"].replace("$", "") if cell else None,
+            slide=segment.page_idx if _is(media_type, _SLIDES) else None,
+        )
+
+    async def _boxes(
+        self, identity: Identity, segment: Segment, start: int, end: int, media_type: str
+    ) -> list[PlaceBox]:
+        if media_type != "application/pdf" or segment.page_idx is None:
+            return []
+        try:
+            data = await self._originals.read_whole(await self._originals.find(identity, segment.document_id))
+        except NotFound:
+            return []
+        before, quote = segment.text[: start - segment.start], segment.text[start - segment.start : end - segment.start]
+        page_idx = segment.page_idx
+        place = await asyncio.to_thread(find_boxes, data, page_idx, quote, before)
+        if place is None:
+            return []
+        return [
+            PlaceBox(
+                page_idx=page_idx,
+                left=box.left,
+                top=box.top,
+                right=box.right,
+                bottom=box.bottom,
+                width=place.width,
+                height=place.height,
+            )
+            for box in place.boxes
+        ]
+
+
+def _is(media_type: str, kinds: tuple[str, ...]) -> bool:
+    return any(kind in media_type for kind in kinds)

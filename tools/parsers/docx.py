@@ -1,0 +1,331 @@
+"""Parser of Word documents (docx): headings, lists with their numbers, definitions, tables, notes and text boxes.
+
+Deleted and hidden text, comments and macros are left out and said; so are running heads and feet, unsaid as in PDF. The
+XML is read as it is, and not through python-docx, which knows no tracked changes, notes, text boxes or shown numbers.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from lxml import etree
+
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
+from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, in_form, switch, whole_number
+from tools.parsers.html_frames import is_power
+from tools.parsers.office_flow import Flow, Paragraph, Table, TableCell, TableRow
+from tools.parsers.office_package import Package, comments_left_out, macros_left_out, open_package
+
+_MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))
+_GONE = frozenset(W + tag for tag in ("del", "moveFrom"))
+_CONTAINERS = frozenset(W + tag for tag in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"))
+_UNREAD = frozenset(
+    [_FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
+)
+_SIGNS = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "\u2011", f"{W}ptab": " "}
+_DEEPEST = 12  # tables and text boxes within each other
+_WIDEST = 100
+
+
+def read(data: bytes) -> Parsed:
+    """Parse a Word document.
+
+    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
+    """
+    package = open_package(data, f"{W}document", "a Word document")
+    return _Document(package).read()
+
+
+class _Words:
+    """What a paragraph says, and what hangs on it."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.notes: list[str] = []
+        self.boxes: list[Any] = []
+        self.anchor = ""
+        self.letters = self.bold = 0
+        self.was_gone = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+class _Document:
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._styles = Styles(package.part(package.main, "styles"))
+        self._numbering = Numbering(package.part(package.main, "numbering"), self._styles)
+        self._notes: dict[str, dict[str, Any]] = {}
+        for kind in ("footnote", "endnote"):
+            root = package.part(package.main, f"{kind}s")
+            found = root.iterchildren(W + kind) if root is not None else ()
+            self._notes[kind] = {each.get(f"{W}id") or "": each for each in found}
+        self._noted = {"footnote": 0, "endnote": 0}
+        self._forms = {"footnote": "decimal", "endnote": "lowerRoman"}
+        self._gone = 0
+        self._comments: set[str] = set()
+        self._anchor = ""
+        self._marked_ahead = False  # by a bookmark between paragraphs
+        self._carried: _Words | None = None  # of a paragraph whose end is deleted
+        self._flow = Flow(CanonicalText())
+
+    def read(self) -> Parsed:
+        root: Any = self._package.xml(self._package.main)
+        settings: Any = self._package.part(self._package.main, "settings")
+        for source in filter(lambda each: each is not None, (settings, root)):
+            for kind in self._forms:
+                for each in source.iter(f"{W}{kind}Pr"):
+                    self._forms[kind] = child_value(each, "numFmt") or self._forms[kind]
+        body = root.find(f"{W}body")
+        if body is not None:
+            self._read_blocks(body, 0)
+        self._flow.end()
+        title = self._flow.title or self._package.title()
+        left_out = (
+            *passages_left_out(self._gone),
+            *comments_left_out(len(self._comments)),
+            *macros_left_out(self._package),
+        )
+        return replace(self._flow.text.parsed(title=title), left_out=left_out)
+
+    def _blocks(self, container: Any) -> Iterator[Any]:
+        """Yield the paragraphs and tables of a container, through what only wraps them."""
+        open_ones = [iter(container)]
+        while open_ones:
+            child = next(open_ones[-1], None)
+            if child is None:
+                open_ones.pop()
+            elif child.tag in (_P, _TBL):
+                yield child
+            elif child.tag in _CONTAINERS:
+                if not _is_unfilled(child):
+                    open_ones.append(iter(child))
+            elif child.tag in _GONE:
+                self._gone += 1
+            elif child.tag == f"{W}bookmarkStart":
+                self._mark(child)
+                self._marked_ahead = True
+
+    def _mark(self, bookmark: Any) -> None:
+        name = bookmark.get(f"{W}name") or ""
+        if name and not name.startswith("_") and len(name) <= 200:
+            self._anchor = name
+
+    def _read_blocks(self, container: Any, depth: int) -> None:
+        for block in self._blocks(container):
+            if block.tag == _P:
+                self._read_paragraph(block, depth)
+            elif (boxed := _only_cells(block)) is not None:
+                for cell in boxed if depth < _DEEPEST else ():
+                    self._read_blocks(cell, depth + 1)
+            else:
+                self._flow.table(self._table(block, depth))
+
+    def _read_paragraph(self, element: Any, depth: int) -> None:
+        properties = element.find(f"{W}pPr")
+        style_id = child_value(properties, "pStyle") or ""
+        style = self._styles[style_id]
+        if _level(properties, style) and not self._marked_ahead:
+            self._anchor = ""
+        self._marked_ahead = False
+        words = self._words(element, style)
+        if switch(properties.find(f"{W}rPr") if properties is not None else None, "del"):
+            self._carried = words
+            return
+        self._flow.paragraph(self._paragraph(words, properties, style_id, style))
+        for box in words.boxes if depth < _DEEPEST else ():
+            self._read_blocks(box, depth + 1)
+
+    def _paragraph(self, words: _Words, properties: Any | None, style_id: str, style: Style) -> Paragraph:
+        text, level = words.text, _level(properties, style)
+        paragraph = Paragraph(text, style.role, anchor=self._anchor, notes=words.notes, of_table=style.of_table)
+        if not text.strip():
+            paragraph.text = text if style.role == "code" else ""
+            return paragraph
+        numbered = self._number(properties, style_id, style)
+        if level and style.role != "title":
+            paragraph.role, paragraph.level = "heading", level
+            paragraph.marker = "" if numbered is None or numbered[2] == "- " else numbered[2]
+        elif numbered is not None and style.role in ("paragraph", "quote", "definition"):
+            paragraph.list_id, paragraph.level, paragraph.marker = numbered
+            paragraph.role = "item" if paragraph.marker else style.role
+        if paragraph.role != "code":
+            paragraph.text = " ".join(text.split())
+        return paragraph
+
+    def _number(self, properties: Any | None, style_id: str, style: Style) -> tuple[str, int, str] | None:
+        """Return the list, the level and the number of a paragraph; None where it has none."""
+        own = properties.find(f"{W}numPr") if properties is not None else None
+        number_id, level = child_value(own, "numId"), child_value(own, "ilvl")
+        if number_id is None and style.numbering is not None:
+            number_id = style.numbering[0]
+            styled = style.numbering[1]
+            at = self._numbering.level_of(number_id, style_id) if styled is None else styled
+        else:
+            at = whole_number(level)
+        at = whole_number(level, at) if level is not None else at
+        marker = self._numbering.marker(number_id, at) if number_id else None
+        return None if marker is None or number_id is None else (number_id, at, marker)
+
+    def _words(self, paragraph: Any, style: Style) -> _Words:
+        """Read a paragraph in one walk: a hostile one may nest deeper than Python's stack."""
+        words, self._carried = self._carried or _Words(), None
+        walker = etree.iterwalk(paragraph, events=("start",))
+        for _, element in walker:
+            tag = element.tag
+            if tag in (_T, _MATH_TEXT):
+                words.parts.append(element.text or "")
+            elif tag == _R:
+                if self._is_gone(element, style, words) or not len(element):
+                    walker.skip_subtree()
+            elif tag in _SIGNS:
+                words.parts.append(_SIGNS[tag] if element.get(f"{W}type") != "page" else " ")
+            elif tag in _GONE:
+                self._gone += any(each.text for each in element.iter(_T, f"{W}delText"))
+                walker.skip_subtree()
+            elif tag == f"{W}txbxContent":
+                words.boxes.append(element)
+                walker.skip_subtree()
+            elif tag in _UNREAD or (tag == f"{W}sdt" and _is_unfilled(element)):
+                walker.skip_subtree()
+            else:
+                self._read_mark(element, words)
+        return words
+
+    def _read_mark(self, element: Any, words: _Words) -> None:
+        tag = element.tag
+        if tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
+            self._note(element, words)
+        elif tag == f"{W}commentReference":
+            self._comments.add(element.get(f"{W}id") or "")
+        elif tag == f"{W}bookmarkStart":
+            self._mark(element)
+
+    def _is_gone(self, run: Any, style: Style, words: _Words) -> bool:
+        """Return whether a run is hidden or struck out; count the passage, mark powers, and measure what is bold."""
+        properties = run.find(f"{W}rPr")
+        hidden, struck = style.hidden, style.struck
+        bold = style.bold
+        if properties is not None and len(properties):
+            own = self._styles[child_value(properties, "rStyle") or ""]
+            hidden = _first(switch(properties, "vanish"), own.hidden, hidden)
+            struck = _first(switch(properties, "strike", "dstrike"), own.struck, struck)
+            bold = _first(switch(properties, "b"), own.bold, bold)
+            raised = run.findtext(_T) if child_value(properties, "vertAlign") == "superscript" else None
+            if raised is not None and is_power(raised, words.parts):
+                words.parts.append("^")
+        gone = bool(hidden or struck)
+        said = sum(len(each.text or "") for each in run.iterchildren(_T))
+        if gone:
+            self._gone += said > 0 and not words.was_gone
+        words.was_gone = gone
+        words.letters += said
+        words.bold += said if bold else 0
+        return gone
+
+    def _note(self, reference: Any, words: _Words) -> None:
+        kind = "footnote" if reference.tag == f"{W}footnoteReference" else "endnote"
+        own_mark = reference.get(f"{W}customMarkFollows") in ("1", "true", "on")
+        self._noted[kind] += not own_mark
+        note = self._notes[kind].pop(reference.get(f"{W}id") or "", None)
+        if note is None:
+            return
+        anchor = self._anchor
+        said = [" ".join(self._words(each, self._styles[""]).text.split()) for each in note.iter(_P)]
+        self._anchor = anchor
+        text = " ".join(filter(None, said))
+        label = "" if own_mark else f"[{in_form(self._noted[kind], self._forms[kind])}] "
+        words.notes.append(label + text if text else "")
+
+    def _table(self, element: Any, depth: int) -> Table:
+        rows = []
+        for row in _through(element, _TR):
+            properties = row.find(f"{W}trPr")
+            if switch(properties, "del"):
+                self._gone += 1
+            elif not switch(properties, "hidden"):
+                rows.append(self._row(row, properties, depth))
+        given = child_value(element.find(f"{W}tblPr"), "tblCaption") or ""
+        return Table([row for row in rows if row.cells], " ".join(given.split()))
+
+    def _row(self, element: Any, properties: Any | None, depth: int) -> TableRow:
+        header = bool(switch(properties, "tblHeader")) or _is_first(properties)
+        row = TableRow([], header)
+        for skipped in (child_value(properties, "gridBefore"),):
+            row.cells.extend(TableCell() for _ in range(min(whole_number(skipped), _WIDEST)))
+        for cell in _through(element, _TC):
+            own = cell.find(f"{W}tcPr")
+            span = max(1, min(whole_number(child_value(own, "gridSpan"), 1), _WIDEST))
+            merged = child_value(own, "vMerge")
+            read = TableCell(span=span, covered=merged is not None and merged != "restart")
+            self._read_cell(cell, read, row, depth)
+            row.cells.append(read)
+        row.anchor = self._anchor
+        return row
+
+    def _read_cell(self, cell: Any, read: TableCell, row: TableRow, depth: int) -> None:
+        said: list[str] = []
+        letters = bold = 0
+        for block in self._blocks(cell):
+            if block.tag == _TBL:
+                if depth < _DEEPEST:
+                    read.inner.append(self._table(block, depth + 1))
+                continue
+            properties = block.find(f"{W}pPr")
+            style_id = child_value(properties, "pStyle") or ""
+            words = self._words(block, self._styles[style_id])
+            paragraph = self._paragraph(words, properties, style_id, self._styles[style_id])
+            said.append((paragraph.marker if paragraph.marker != "- " else "") + " ".join(paragraph.text.split()))
+            for box in words.boxes:
+                said.extend(" ".join(self._words(each, Style()).text.split()) for each in self._blocks(box))
+            row.notes.extend(filter(None, words.notes))
+            letters, bold = letters + words.letters, bold + words.bold
+        read.text, read.bold = " ".join(filter(None, said)), 0 < letters == bold
+
+
+def _level(properties: Any | None, style: Style) -> int:
+    """Return the level of a heading, 0 for body text."""
+    own = child_value(properties, "outlineLvl")
+    if own is not None:
+        return (whole_number(own, 9) + 1) % 10
+    return style.outline or 0
+
+
+def _is_unfilled(control: Any) -> bool:
+    """Whether a form still shows what its author asks for: "Click here to enter text"."""
+    return control.find(f"{W}sdtPr/{W}showingPlcHdr") is not None
+
+
+def _is_first(properties: Any | None) -> bool:
+    """Whether the table's style formats a row as the first one."""
+    first = properties.find(f"{W}cnfStyle") if properties is not None else None
+    if first is None:
+        return False
+    return first.get(f"{W}firstRow") in ("1", "true") or (first.get(f"{W}val") or "").startswith("1")
+
+
+def _only_cells(table: Any) -> list[Any] | None:
+    """Return the cells of a table of one column, which only draws a frame around text; None for other tables."""
+    rows = [list(_through(row, _TC)) for row in _through(table, _TR)]
+    return [row[0] for row in rows if row] if all(len(row) <= 1 for row in rows) else None
+
+
+def _through(element: Any, tag: str) -> Iterator[Any]:
+    """Yield the rows of a table or the cells of a row, through what only wraps them."""
+    open_ones = [iter(element)]
+    while open_ones:
+        child = next(open_ones[-1], None)
+        if child is None:
+            open_ones.pop()
+        elif child.tag == tag:
+            yield child
+        elif child.tag in _CONTAINERS:
+            open_ones.append(iter(child))
+
+
+def _first(*values: bool | None) -> bool | None:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,242 @@
+"""Styles and numbering of a Word document: what a paragraph is by its style, and the number that an item shows."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tools.parsers.office_flow import BULLET, Role
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_VAL = f"{W}val"
+_OFF = ("0", "false", "off", "none")
+_DEEPEST = 9  # levels of numbering in Word
+_LONGEST_MARKER = 60  # characters of a number's text
+_ROLES: tuple[tuple[re.Pattern[str], Role], ...] = (
+    (re.compile(r"title"), "title"),
+    (re.compile(r"definition term.*|list heading|term"), "term"),
+    (re.compile(r"definition(?: definition.*)?|list contents"), "definition"),
+    (re.compile(r"(?:.* )?caption|tablecaption|imagecaption|figurecaption|illustration|figure|drawing"), "caption"),
+    (re.compile(r"(?:intense )?quot(?:e|ations)|block ?text"), "quote"),
+    (re.compile(r"source ?code|preformatted ?text|html preformatted|code(?: block)?|macro text|macro"), "code"),
+    (
+        re.compile(r"(?:toc|contents|index|user index|figure index|table index) (?:\d+|heading)|table of figures"),
+        "contents",
+    ),
+)
+_HEADING = re.compile(r"heading (\d)")
+_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
+_CHINESE = "〇一二三四五六七八九"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a style says, with those that it is based on. ``outline`` is a heading's level from 1, 0 for body text."""
+
+    role: Role = "paragraph"
+    outline: int | None = None
+    numbering: tuple[str, int | None] | None = None
+    hidden: bool | None = None
+    struck: bool | None = None
+    bold: bool | None = None
+    of_table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of numbering: its format, its text such as ``%1.%2)``, and its first number."""
+
+    form: str
+    text: str
+    start: int = 1
+
+
+def child_value(element: Any | None, tag: str) -> str | None:
+    """Return the ``w:val`` of a child; "" where the child has none, None where there is no child."""
+    child = element.find(W + tag) if element is not None else None
+    return None if child is None else (child.get(_VAL) or "")
+
+
+def switch(properties: Any | None, *tags: str) -> bool | None:
+    """Return whether one of some switches is on; None where none of them is named."""
+    found = [value for tag in tags if (value := child_value(properties, tag)) is not None]
+    return any(value not in _OFF for value in found) if found else None
+
+
+def whole_number(digits: str | None, otherwise: int = 0) -> int:
+    """Return a number from an attribute; ``otherwise`` where it is none, or beyond any that a document has."""
+    found = re.fullmatch(r"\s*(-?\d{1,9})\s*", digits or "")
+    return int(found[1]) if found else otherwise
+
+
+def role_named(name: str) -> Role | None:
+    """Return what paragraphs of a style are by its name in lower case; None where the name does not say."""
+    return next((role for pattern, role in _ROLES if pattern.fullmatch(name)), None)
+
+
+class Styles:
+    """The styles of a document by their ids."""
+
+    def __init__(self, root: Any | None) -> None:
+        self._elements = {}
+        for each in root.iter(f"{W}style") if root is not None else ():
+            self._elements[each.get(f"{W}styleId") or ""] = each
+        self._known: dict[str, Style] = {}
+
+    def __getitem__(self, style_id: str) -> Style:
+        """Return a style; an unknown one says nothing."""
+        if style_id not in self._known:
+            self._known[style_id] = self._read(style_id)
+        return self._known[style_id]
+
+    def numbering_of(self, style_id: str) -> str | None:
+        """Return the numbering that a list style stands for."""
+        element = self._elements.get(style_id)
+        return child_value(element.find(f"{W}pPr/{W}numPr"), "numId") if element is not None else None
+
+    def _chain(self, style_id: str) -> Iterator[Any]:
+        seen = set()
+        while style_id in self._elements and style_id not in seen:
+            seen.add(style_id)
+            element = self._elements[style_id]
+            yield element
+            style_id = child_value(element, "basedOn") or ""
+
+    def _read(self, style_id: str) -> Style:
+        role, outline, numbering, hidden, struck, bold = None, None, None, None, None, None
+        list_id: str | None = None
+        level: int | None = None
+        of_table = False
+        for element in self._chain(style_id):
+            name = " ".join((child_value(element, "name") or "").lower().replace("_20_", " ").split())
+            heading = _HEADING.fullmatch(name)
+            paragraph, run = element.find(f"{W}pPr"), element.find(f"{W}rPr")
+            if outline is None and (given := child_value(paragraph, "outlineLvl")) is not None:
+                outline = (whole_number(given, 9) + 1) % (_DEEPEST + 1)
+            elif outline is None and heading:
+                outline = int(heading[1])
+            role = role or role_named(name)
+            of_table = of_table or name in ("table", "table caption", "tablecaption")
+            numbers = paragraph.find(f"{W}numPr") if paragraph is not None else None
+            list_id = child_value(numbers, "numId") if list_id is None else list_id
+            if level is None and (given := child_value(numbers, "ilvl")) is not None:
+                level = whole_number(given)
+            hidden = switch(run, "vanish") if hidden is None else hidden
+            struck = switch(run, "strike", "dstrike") if struck is None else struck
+            bold = switch(run, "b") if bold is None else bold
+        if list_id is not None:
+            numbering = (list_id, level)
+        return Style(role or "paragraph", outline, numbering, hidden, struck, bold, of_table)
+
+
+class Numbering:
+    """The numbering of a document. It counts: each item is asked for once, in order."""
+
+    def __init__(self, root: Any | None, styles: Styles) -> None:
+        self._styles = styles
+        self._lists: dict[str, Any] = {}
+        self._numbers: dict[str, Any] = {}
+        for each in root if root is not None else ():
+            if each.tag == f"{W}abstractNum":
+                self._lists[each.get(f"{W}abstractNumId") or ""] = each
+            elif each.tag == f"{W}num":
+                self._numbers[each.get(f"{W}numId") or ""] = each
+        self._levels: dict[str, tuple[str, dict[int, Level], dict[str, int]]] = {}
+        self._counts: dict[str, dict[int, int]] = {}
+        self._begun: set[str] = set()
+
+    def level_of(self, number_id: str, style_id: str) -> int:
+        """Return the level that a list ties to a paragraph style, 0 where it ties none."""
+        return self._list(number_id)[2].get(style_id, 0)
+
+    def marker(self, number_id: str, level: int) -> str | None:
+        """Count an item and return what stands before it, with a space; None where the list is none."""
+        list_id, levels, _ = self._list(number_id)
+        own = levels.get(level)
+        if own is None or number_id == "0":
+            return None
+        counts = self._counts.setdefault(list_id, {})
+        if number_id not in self._begun:
+            self._begun.add(number_id)
+            for at in self._restarted(number_id):
+                counts.pop(at, None)
+        counts[level] = counts.get(level, own.start - 1) + 1
+        for deeper in [at for at in counts if at > level]:
+            del counts[deeper]
+        if own.form == "bullet":
+            return BULLET
+        shown = re.sub(r"%(\d)", lambda found: self._shown(levels, counts, int(found[1]) - 1), own.text).strip()
+        return f"{shown} " if shown else ""
+
+    def _shown(self, levels: dict[int, Level], counts: dict[int, int], level: int) -> str:
+        own = levels.get(level)
+        return in_form(counts.get(level, own.start), own.form) if own else ""
+
+    def _restarted(self, number_id: str) -> Iterator[int]:
+        number = self._numbers.get(number_id)
+        for each in number.iter(f"{W}lvlOverride") if number is not None else ():
+            if each.find(f"{W}startOverride") is not None:
+                yield whole_number(each.get(f"{W}ilvl"))
+
+    def _list(self, number_id: str) -> tuple[str, dict[int, Level], dict[str, int]]:
+        if number_id not in self._levels:
+            self._levels[number_id] = self._read(number_id)
+        return self._levels[number_id]
+
+    def _read(self, number_id: str) -> tuple[str, dict[int, Level], dict[str, int]]:
+        number = self._numbers.get(number_id)
+        list_id = child_value(number, "abstractNumId") or ""
+        element = self._lists.get(list_id)
+        link = child_value(element, "numStyleLink") if element is not None else None
+        if link:
+            linked = self._numbers.get(self._styles.numbering_of(link) or "")
+            list_id = child_value(linked, "abstractNumId") or list_id
+            element = self._lists.get(list_id)
+        levels: dict[int, Level] = {}
+        tied: dict[str, int] = {}
+        for each in element.iterchildren(f"{W}lvl") if element is not None else ():
+            at = whole_number(each.get(f"{W}ilvl"))
+            if not 0 <= at < _DEEPEST:
+                continue
+            levels[at] = _level(each)
+            if style := child_value(each, "pStyle"):
+                tied[style] = at
+        for each in number.iterchildren(f"{W}lvlOverride") if number is not None else ():
+            at, own = whole_number(each.get(f"{W}ilvl")), each.find(f"{W}lvl")
+            if not 0 <= at < _DEEPEST:
+                continue
+            levels[at] = _level(own) if own is not None else levels.get(at, Level("decimal", f"%{at + 1}."))
+            if (start := child_value(each, "startOverride")) is not None:
+                levels[at] = Level(levels[at].form, levels[at].text, whole_number(start, 1))
+        return list_id, levels, tied
+
+
+def _level(element: Any) -> Level:
+    form = child_value(element, "numFmt") or "decimal"
+    text = child_value(element, "lvlText") or ""
+    return Level(form, text[:_LONGEST_MARKER] if form != "none" else "", whole_number(child_value(element, "start"), 1))
+
+
+def in_form(number: int, form: str) -> str:
+    """Return a number in a format of Word: ``lowerLetter``, ``upperRoman``, ``decimalZero`` and others."""
+    if form in ("lowerLetter", "upperLetter") and 0 < number <= 780:
+        letters = chr(97 + (number - 1) % 26) * (1 + (number - 1) // 26)
+        return letters if form == "lowerLetter" else letters.upper()
+    if form in ("lowerRoman", "upperRoman") and 0 < number < 4000:
+        return roman(number) if form == "lowerRoman" else roman(number).upper()
+    if form == "decimalZero":
+        return f"{number:02}"
+    if form in ("chineseCounting", "chineseCountingThousand", "japaneseCounting", "taiwaneseCounting") and number < 100:
+        tens, ones = divmod(number, 10)
+        return ("" if tens < 2 else _CHINESE[tens]) + ("十" if tens else "") + (_CHINESE[ones] if ones else "")
+    return str(number)
+
+
+def roman(number: int) -> str:
+    """Return a number below 4000 in small Roman digits."""
+    digits = ""
+    for value, letters in _ROMAN:
+        count, number = divmod(number, value)
+        digits += letters * count
+    return digits

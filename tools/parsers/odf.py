@@ -1,0 +1,296 @@
+"""Packages of OpenDocument, as LibreOffice writes them: content, styles and title, and the words of a paragraph."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from graph.errors import UnreadableDocument
+from tools.parsers.archives import SafeArchive, open_archive, xml_of
+from tools.parsers.docx_styles import in_form, role_named, whole_number
+from tools.parsers.html_frames import is_power
+from tools.parsers.office_flow import BULLET, Role
+from tools.parsers.office_package import given_title, refuse_compound
+
+_NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+OFFICE, TEXT, TABLE, DRAW, STYLE, META, PRESENTATION = (
+    _NAMESPACE % name for name in ("office", "text", "table", "drawing", "style", "meta", "presentation")
+)
+_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_ENCRYPTED = f"{_NAMESPACE % 'manifest'}encryption-data"
+_FORMS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_SPACE = re.compile(r"[ \t\r\n]+")
+_MOST_SPACES = 1_000
+_LONGEST_MARKER = 60  # characters before and after a number
+_SHAPES = frozenset(
+    DRAW + tag
+    for tag in ("frame", "custom-shape", "g", "rect", "ellipse", "text-box", "caption", "a", "line", "polygon")
+)
+_UNREAD = frozenset([f"{TEXT}ruby-text", f"{TEXT}hidden-text", f"{TEXT}note", f"{TEXT}page-number", f"{OFFICE}forms"])
+
+
+class OpenPackage:
+    """An open OpenDocument file."""
+
+    def __init__(self, data: bytes) -> None:
+        refuse_compound(data)
+        self._archive: SafeArchive = open_archive(data)
+        manifest = self.xml("META-INF/manifest.xml")
+        if manifest is not None and next(manifest.iter(_ENCRYPTED), None) is not None:
+            raise UnreadableDocument(
+                "The file is encrypted and needs a password.", suggestion="Save it without a password."
+            )
+
+    @property
+    def has_macros(self) -> bool:
+        """Return whether the file holds a program. It is never read."""
+        return any(name.startswith(("Basic/", "Scripts/")) and not name.endswith("-lc.xml") for name in self._archive)
+
+    def data(self, name: str) -> bytes:
+        """Return the bytes of a part. Raises UnreadableDocument if it is missing or broken."""
+        if name not in self._archive:
+            raise UnreadableDocument(f"The file is broken: its part {name} is missing.")
+        return self._archive.read(name)
+
+    def xml(self, name: str) -> Any | None:
+        """Return the root element of a part, None if there is no such part."""
+        return xml_of(self._archive.read(name), name=name) if name in self._archive else None
+
+    def body(self, kind: str, called: str) -> tuple[Any, Any]:
+        """Return the root of the content and the body in it of a kind, such as "text".
+
+        Raises UnreadableDocument if the file is about something else.
+        """
+        root = xml_of(self.data("content.xml"), name="content.xml")
+        body = root.find(f"{OFFICE}body/{OFFICE}{kind}")
+        if body is None:
+            raise UnreadableDocument(
+                f"The file is not {called}.", suggestion="Give it the suffix of its own format, or save it again."
+            )
+        return root, body
+
+    def title(self) -> str | None:
+        """Return the title that the author gave the file in its properties."""
+        root = self.xml("meta.xml")
+        return given_title(root.findtext(f"{OFFICE}meta/{_TITLE}")) if root is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a style makes of text, with those that it is based on."""
+
+    role: Role = "paragraph"
+    hidden: bool = False
+    struck: bool = False
+    raised: bool = False
+    bold: bool = False
+    of_table: bool = False
+    list_style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListLevel:
+    """A level of a list: a bullet, or a number in a form with what is around it."""
+
+    form: str = ""
+    before: str = ""
+    after: str = ""
+    start: int = 1
+    shown_levels: int = 1
+
+    def marker(self, levels: dict[int, "ListLevel"], counts: dict[int, int], level: int) -> str:
+        """Return what stands before an item, with a space; "" where nothing does."""
+        if self.form == "bullet":
+            return BULLET
+        if not self.form:
+            return ""
+        first = max(1, level - self.shown_levels + 1)
+        numbered = [at for at in range(first, level) if levels.get(at, self).form not in ("", "bullet")]
+        shown = [in_form(counts.get(at, levels[at].start if at in levels else 1), levels.get(at, self).form)
+                 for at in (*numbered, level)]  # fmt: skip
+        return f"{self.before}{'.'.join(shown)}{self.after}".strip() + " "
+
+
+class OpenStyles:
+    """The styles of a file by family and name: the common ones, and those that the content keeps for itself."""
+
+    def __init__(self, package: OpenPackage, content: Any) -> None:
+        common = package.xml("styles.xml")
+        self._elements: dict[tuple[str, str], Any] = {}
+        self.lists: dict[str, dict[int, ListLevel]] = {}
+        self.outline: dict[int, ListLevel] = {}
+        sources = [] if common is None else [common.find(f"{OFFICE}styles")]
+        for source in (*sources, content.find(f"{OFFICE}automatic-styles")):
+            self._read(source if source is not None else ())
+        self._known: dict[tuple[str, str], Look] = {}
+
+    def look(self, family: str, name: str | None) -> Look:
+        """Return what a style makes of text; an unknown one changes nothing."""
+        key = (family, name or "")
+        if key not in self._known:
+            self._known[key] = self._look(*key)
+        return self._known[key]
+
+    def is_hidden_slide(self, name: str | None) -> bool:
+        """Return whether a style hides the slides that have it."""
+        element = self._elements.get(("drawing-page", name or ""))
+        found = element.find(f"{STYLE}drawing-page-properties") if element is not None else None
+        return found is not None and found.get(f"{PRESENTATION}visibility") == "hidden"
+
+    def _read(self, source: Any) -> None:
+        for each in source:
+            if each.tag == f"{STYLE}style":
+                self._elements[each.get(f"{STYLE}family") or "", each.get(f"{STYLE}name") or ""] = each
+            elif each.tag == f"{TEXT}list-style":
+                self.lists[each.get(f"{STYLE}name") or ""] = _levels(each)
+            elif each.tag == f"{TEXT}outline-style":
+                self.outline = _levels(each)
+
+    def _look(self, family: str, name: str) -> Look:
+        role: Role | None = None
+        hidden = struck = raised = bold = None
+        of_table, list_style = False, ""
+        seen = set()
+        while name and name not in seen:
+            seen.add(name)
+            element = self._elements.get((family, name))
+            shown = element.get(f"{STYLE}display-name") if element is not None else None
+            plain = (shown or name).replace("_20_", " ").lower()
+            role = role or role_named(plain.removesuffix(" tight").strip())
+            of_table = of_table or plain in ("table", "table caption", "tablecaption")
+            if element is None:
+                break
+            list_style = list_style or element.get(f"{STYLE}list-style-name") or ""
+            own = element.find(f"{STYLE}text-properties")
+            if own is not None:
+                hidden = _given(hidden, own.get(f"{TEXT}display"), lambda value: value == "none")
+                struck = _given(struck, own.get(f"{STYLE}text-line-through-style"), lambda value: value != "none")
+                raised = _given(raised, own.get(f"{STYLE}text-position"), _is_raised)
+                bold = _given(bold, own.get(f"{_FO}font-weight"), lambda value: value in ("bold", "700", "800", "900"))
+            name = element.get(f"{STYLE}parent-style-name") or ""
+        role = "caption" if of_table else role
+        return Look(role or "paragraph", bool(hidden), bool(struck), bool(raised), bool(bold), of_table, list_style)
+
+
+def _given(known: bool | None, value: str | None, means: Any) -> bool | None:
+    return known if known is not None or value is None else bool(means(value))
+
+
+def _is_raised(position: str) -> bool:
+    return position.startswith("super") or bool(re.match(r"[1-9]\d*%", position))
+
+
+def _levels(element: Any) -> dict[int, ListLevel]:
+    levels = {}
+    for each in element:
+        level = whole_number(each.get(f"{TEXT}level"), 1)
+        form = _FORMS.get(each.get(f"{STYLE}num-format") or "", "")
+        if each.tag in (f"{TEXT}list-level-style-bullet", f"{TEXT}list-level-style-image"):
+            form = "bullet"
+        levels[level] = ListLevel(
+            form,
+            (each.get(f"{STYLE}num-prefix") or "")[:_LONGEST_MARKER],
+            (each.get(f"{STYLE}num-suffix") or "")[:_LONGEST_MARKER],
+            whole_number(each.get(f"{TEXT}start-value"), 1),
+            min(whole_number(each.get(f"{TEXT}display-levels"), 1), 10),
+        )
+    return levels
+
+
+@dataclass(slots=True)
+class Spoken:
+    """What a paragraph says, and what hangs on it."""
+
+    parts: list[str] = field(default_factory=list)
+    notes: list[Any] = field(default_factory=list)
+    boxes: list[Any] = field(default_factory=list)
+    anchor: str = ""
+    gone: int = 0
+    comments: int = 0
+    letters: int = 0
+    bold: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the words with their line breaks."""
+        return "".join(self.parts)
+
+
+def spoken(paragraph: Any, styles: OpenStyles, *, is_bold: bool = False) -> Spoken:
+    """Read a paragraph without hidden or struck-out text, in one walk: a hostile one nests deeper than stacks."""
+    said = Spoken()
+    walker = etree.iterwalk(paragraph, events=("start", "end"))
+    skipped = None
+    bold = [is_bold]
+    for event, element in walker:
+        if event == "end":
+            skipped = None if element is skipped else skipped
+            if element.tag == f"{TEXT}span":
+                bold.pop()
+            if element is not paragraph:
+                _say(said, element.tail, bold[-1])
+        elif skipped is None and element is not paragraph and _is_unread(element, styles, said):
+            skipped = element
+            walker.skip_subtree()
+            if element.tag == f"{TEXT}span":
+                bold.append(bold[-1])
+        else:
+            if element.tag == f"{TEXT}span":
+                look = styles.look("text", element.get(f"{TEXT}style-name"))
+                bold.append(bold[-1] or look.bold)
+                if look.raised and is_power("".join(element.itertext()), said.parts):
+                    said.parts.append("^")
+            _say(said, _sign(element, said) if element is not paragraph else element.text, bold[-1])
+    return said
+
+
+def _say(said: Spoken, words: str | None, bold: bool) -> None:
+    if words:
+        said.parts.append(_SPACE.sub(" ", words) if words.strip(" ") else words)
+        letters = len(words.strip())
+        said.letters += letters
+        said.bold += letters if bold else 0
+
+
+def _sign(element: Any, said: Spoken) -> str | None:
+    tag = element.tag
+    if tag == f"{TEXT}s":
+        return " " * min(whole_number(element.get(f"{TEXT}c"), 1), _MOST_SPACES)
+    if tag == f"{TEXT}tab":
+        return " "
+    if tag == f"{TEXT}line-break":
+        said.parts.append("\n")
+        return None
+    if tag in (f"{TEXT}bookmark", f"{TEXT}bookmark-start"):
+        name = element.get(f"{TEXT}name") or ""
+        said.anchor = said.anchor or (name if not name.startswith("_") and len(name) <= 200 else "")
+    return str(element.text or "")
+
+
+def _is_unread(element: Any, styles: OpenStyles, said: Spoken) -> bool:
+    """Return whether an element's words are none of the paragraph; keep or count what it is."""
+    tag = element.tag
+    if tag == f"{OFFICE}annotation":
+        said.comments += 1
+        return True
+    if tag in _SHAPES:
+        said.boxes.append(element)
+        return True
+    if tag == f"{TEXT}note":
+        said.notes.append(element)
+    if tag == f"{TEXT}hidden-text":
+        said.gone += 1
+    if tag == f"{TEXT}span":
+        look = styles.look("text", element.get(f"{TEXT}style-name"))
+        if look.hidden or look.struck:
+            said.gone += bool("".join(element.itertext()).strip())
+            return True
+    return tag in _UNREAD or not isinstance(tag, str)
+
+
+def one_line(words: Iterable[str]) -> str:
+    """Join the words of paragraphs as one line."""
+    return " ".join(filter(None, (" ".join(each.split()) for each in words)))

@@ -1,0 +1,217 @@
+"""Parser of OpenDocument spreadsheets (ods): each sheet a page, its cells as they are shown, dates in ISO 8601.
+
+Hidden sheets, rows and columns, comments and macros are left out and said. Rows and cells that repeat are written as
+often as they are shown, within the limits of ``sheets``.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from typing import Any
+
+from lxml import etree
+
+from graph.errors import UnreadableDocument
+from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.docx_styles import whole_number
+from tools.parsers.number_formats import plain
+from tools.parsers.odf import OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
+from tools.parsers.office_package import comments_left_out, macros_left_out
+from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, Allowed, Cell, Sheet, write_sheet
+from tools.parsers.xlsx import hidden_left_out
+
+_SPREADSHEET, _SHEET, _ROW = f"{OFFICE}spreadsheet", f"{TABLE}table", f"{TABLE}table-row"
+_COLUMN, _AUTOMATIC = f"{TABLE}table-column", f"{OFFICE}automatic-styles"
+_CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
+_GONE = ("collapse", "filter")
+_WIDEST = 16_384
+_TIME = re.compile(r"(-?)PT(\d{1,6})H(\d\d?)M(\d\d?)(?:[.,]\d+)?S")
+
+
+def read(data: bytes) -> Parsed:
+    """Parse a spreadsheet.
+
+    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives and of cells.
+    """
+    package = OpenPackage(data)
+    return _Workbook(package).read()
+
+
+@dataclass(slots=True)
+class _Open:
+    """The sheet that is being read: its number of rows so far, its hidden columns, and those that held something."""
+
+    sheet: Sheet
+    hidden: bool
+    row: int = 0
+    column: int = 0
+    gone: list[tuple[int, int]] = field(default_factory=list)
+    dropped: set[int] = field(default_factory=set)
+
+
+class _Workbook:
+    def __init__(self, package: OpenPackage) -> None:
+        self._package = package
+        self._styles: OpenStyles | None = None
+        self._hidden_sheets: set[str] = set()
+        self._allowed = Allowed()
+        self._dropped = {"sheet": 0, "row": 0, "column": 0}
+        self._comments = 0
+        self._text = CanonicalText()
+
+    def read(self) -> Parsed:
+        index, depth = 0, 0
+        found = False
+        here: _Open | None = None
+        for event, element in self._elements():
+            if element.tag == _SPREADSHEET:
+                found = True
+            elif element.tag == _AUTOMATIC and event == "end":
+                self._read_styles(element)
+            elif element.tag == _SHEET:
+                depth += 1 if event == "start" else -1
+                if event == "start" and depth == 1:
+                    here = _Open(
+                        Sheet((element.get(f"{TABLE}name") or "")[:LONGEST_NAME], index), self._is_hidden(element)
+                    )
+                    index += 1
+                elif event == "end" and depth == 0 and here is not None:
+                    self._write(here)
+                    here = None
+                    _forget(element)
+            elif event == "end" and depth == 1 and here is not None and element.tag == _COLUMN:
+                self._read_column(here, element)
+            elif event == "end" and depth == 1 and here is not None and element.tag == _ROW:
+                self._read_row(here, element)
+                _forget(element)
+        if not found:
+            raise UnreadableDocument(
+                "The file is not an OpenDocument spreadsheet.",
+                suggestion="Give it the suffix of its own format, or save it again.",
+            )
+        left_out = (
+            *hidden_left_out(self._dropped),
+            *comments_left_out(self._comments),
+            *macros_left_out(self._package),
+        )
+        return replace(self._text.parsed(), title=self._package.title(), left_out=left_out)
+
+    def _elements(self) -> Iterator[tuple[str, Any]]:
+        data = self._package.data("content.xml")
+        tags = (_SPREADSHEET, _SHEET, _ROW, _COLUMN, _AUTOMATIC)
+        events = etree.iterparse(
+            BytesIO(data), events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
+            huge_tree=False, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
+        first = True
+        try:
+            for event, element in events:
+                if first and element.getroottree().docinfo.internalDTD is not None:
+                    raise UnreadableDocument("content.xml declares a document type, which may hide entities.")
+                first = False
+                yield event, element
+        except (etree.LxmlError, ValueError, LookupError) as error:
+            raise UnreadableDocument("content.xml is broken XML.") from error
+
+    def _read_styles(self, element: Any) -> None:
+        self._styles = OpenStyles(self._package, element.getparent())
+        for each in element.iterchildren(f"{STYLE}style"):
+            own = each.find(f"{STYLE}table-properties")
+            if own is not None and own.get(f"{TABLE}display") == "false":
+                self._hidden_sheets.add(each.get(f"{STYLE}name") or "")
+
+    def _is_hidden(self, element: Any) -> bool:
+        return element.get(f"{TABLE}style-name") in self._hidden_sheets or element.get(f"{TABLE}display") == "false"
+
+    def _write(self, here: _Open) -> None:
+        if here.hidden:
+            self._dropped["sheet"] += 1
+            return
+        self._dropped["column"] += len(here.dropped)
+        write_sheet(self._text, here.sheet, self._allowed)
+
+    def _read_column(self, here: _Open, element: Any) -> None:
+        count = max(1, whole_number(element.get(f"{TABLE}number-columns-repeated"), 1))
+        if element.get(f"{TABLE}visibility") in _GONE:
+            here.gone.append((here.column, here.column + count - 1))
+        here.column += count
+
+    def _read_row(self, here: _Open, element: Any) -> None:
+        first = here.row
+        count = max(1, whole_number(element.get(f"{TABLE}number-rows-repeated"), 1))
+        here.row += count
+        if here.hidden:
+            return
+        cells = self._cells(here, element, first)
+        if not cells:
+            return
+        if element.get(f"{TABLE}visibility") in _GONE:
+            self._dropped["row"] += count
+            return
+        letters = sum(len(cell.text) for cell in cells.values())
+        self._allowed.take(len(cells) * min(count, MOST_CELLS + 1), letters * min(count, MOST_CELLS + 1))
+        here.sheet.rows.extend((number, dict(cells)) for number in range(first, first + count))
+
+    def _cells(self, here: _Open, element: Any, row: int) -> dict[int, Cell]:
+        cells: dict[int, Cell] = {}
+        column = 0
+        for each in element.iterchildren(*_CELLS):
+            if column >= _WIDEST:
+                break
+            count = max(1, whole_number(each.get(f"{TABLE}number-columns-repeated"), 1))
+            cell = self._cell(each) if len(each) or each.get(f"{OFFICE}value-type") else None
+            if cell is not None and each.tag == _CELLS[0]:
+                for at in range(column, min(column + count, _WIDEST)):
+                    gone = bisect_right(here.gone, (at, _WIDEST + at)) - 1
+                    if gone >= 0 and here.gone[gone][1] >= at:
+                        here.dropped.add(at)
+                    else:
+                        cells[at] = cell
+                spans = [whole_number(each.get(f"{TABLE}number-{what}-spanned"), 1) for what in ("rows", "columns")]
+                if max(spans) > 1:
+                    here.sheet.merged.append((row, column, row + spans[0] - 1, column + spans[1] - 1))
+            column += count
+        return cells
+
+    def _cell(self, element: Any) -> Cell | None:
+        kind = element.get(f"{OFFICE}value-type") or "string"
+        self._comments += sum(1 for _ in element.iterchildren(f"{OFFICE}annotation"))
+        look = self._styles.look("table-cell", element.get(f"{TABLE}style-name")) if self._styles else None
+        bold = look is not None and look.bold
+        text = self._moment(element, kind)
+        if text is None and self._styles is not None:
+            styles = self._styles
+            text = one_line(spoken(each, styles).text for each in element.iterchildren(f"{TEXT}p"))
+        text = text or _value(element, kind)
+        return Cell(text, kind != "string", bold) if text else None
+
+    def _moment(self, element: Any, kind: str) -> str | None:
+        if kind == "date":
+            moment = (element.get(f"{OFFICE}date-value") or "").replace("T", " ").removesuffix(" 00:00:00")
+            return (moment.removesuffix(":00") if moment.count(":") == 2 else moment) or None
+        found = _TIME.fullmatch(element.get(f"{OFFICE}time-value") or "") if kind == "time" else None
+        if found is None:
+            return None
+        sign, hours, minutes, seconds = found[1], int(found[2]), int(found[3]), int(found[4])
+        return f"{sign}{hours:02}:{minutes:02}" + (f":{seconds:02}" if seconds else "")
+
+
+def _value(element: Any, kind: str) -> str:
+    """Return what a cell holds where it says nothing of how that is shown."""
+    if kind == "boolean":
+        return (element.get(f"{OFFICE}boolean-value") or "").upper()
+    if kind == "string":
+        return one_line([element.get(f"{OFFICE}string-value") or ""])
+    try:
+        return plain(float(element.get(f"{OFFICE}value") or ""))
+    except ValueError:
+        return ""
+
+
+def _forget(element: Any) -> None:
+    """Drop an element that has been read, and those before it: a sheet may be larger than its tree should be."""
+    element.clear()
+    while element.getprevious() is not None:
+        del element.getparent()[0]

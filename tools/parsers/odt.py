@@ -1,0 +1,377 @@
+"""Parser of OpenDocument texts and presentations (odt, odp): as Word documents and PowerPoint presentations are read.
+
+Deleted, hidden and struck-out text, comments, hidden slides and macros are left out and said.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
+from tools.parsers.docx_styles import whole_number
+from tools.parsers.odf import (
+    DRAW,
+    OFFICE,
+    PRESENTATION,
+    TABLE,
+    TEXT,
+    ListLevel,
+    Look,
+    OpenPackage,
+    OpenStyles,
+    Spoken,
+    one_line,
+    spoken,
+)
+from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
+from tools.parsers.office_package import comments_left_out, macros_left_out
+from tools.parsers.pptx import NOTES
+from tools.parsers.xlsx import hidden_left_out
+
+_P, _H, _LIST, _TABLE = f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{TABLE}table"
+_ITEMS = (f"{TEXT}list-item", f"{TEXT}list-header")
+_INDEXES = frozenset(
+    f"{TEXT}{kind}"
+    for kind in (
+        "table-of-content",
+        "illustration-index",
+        "table-index",
+        "object-index",
+        "user-index",
+        "alphabetical-index",
+    )
+)
+_WRAPPERS = frozenset(
+    [
+        *(TEXT + tag for tag in ("section", "index-body", "index-title", "bibliography", "numbered-paragraph")),
+        *(DRAW + tag for tag in ("frame", "text-box", "custom-shape", "g", "rect", "ellipse", "caption", "a")),
+    ]
+)
+_ROWS = frozenset(TABLE + tag for tag in ("table-header-rows", "table-rows", "table-row-group"))
+_DEEPEST = 12  # tables and text boxes within each other
+_WIDEST = 100
+_TRUE = "true"
+
+
+def read(data: bytes) -> Parsed:
+    """Parse a text document.
+
+    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
+    """
+    package = OpenPackage(data)
+    root, body = package.body("text", "an OpenDocument text")
+    reader = _Reader(package, root)
+    reader.read_blocks(body)
+    reader.flow.end()
+    return reader.parsed(reader.flow.title or package.title())
+
+
+def read_slides(data: bytes) -> Parsed:
+    """Parse a presentation. Raises as ``read``."""
+    package = OpenPackage(data)
+    root, body = package.body("presentation", "an OpenDocument presentation")
+    reader = _Reader(package, root)
+    title = None
+    for index, slide in enumerate(body.iterchildren(f"{DRAW}page")):
+        own = reader.read_slide(index, slide)
+        title = own if index == 0 else title
+    return reader.parsed(package.title() or title)
+
+
+@dataclass(slots=True)
+class _List:
+    """An open list: its levels, how far they have counted, and how deep it is, from 1."""
+
+    levels: dict[int, ListLevel]
+    counts: dict[int, int]
+    depth: int
+    list_id: str
+    in_item: bool = False
+    begun: bool = False  # whether the open item has words
+    start: int | None = None
+    named: bool = True  # whether a style of its own says its levels
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element whose children are being read."""
+
+    children: Iterator[Any]
+    list: _List | None = None
+    contents: bool = False
+
+
+class _Reader:
+    """A reader of the body of a text, or of slides."""
+
+    def __init__(self, package: OpenPackage, root: Any) -> None:
+        self.flow = Flow(CanonicalText())
+        self._package = package
+        self._styles = OpenStyles(package, root)
+        self._gone = self._comments = self._hidden_slides = 0
+        self._anchor = ""
+        self._outline: dict[int, int] = {}
+        self._counts: dict[str, dict[int, int]] = {}  # of lists by their ids and styles, which later ones go on with
+
+    def parsed(self, title: str | None) -> Parsed:
+        """Return what was read, with what was left out."""
+        left_out = (
+            *hidden_left_out({"slide": self._hidden_slides}),
+            *passages_left_out(self._gone),
+            *comments_left_out(self._comments),
+            *macros_left_out(self._package),
+        )
+        return replace(self.flow.text.parsed(title=title), left_out=left_out)
+
+    def read_slide(self, index: int, slide: Any) -> str | None:
+        """Write a slide, its title first wherever it stands among the shapes; return its title."""
+        if self._styles.is_hidden_slide(slide.get(f"{DRAW}style-name")):
+            self._hidden_slides += 1
+            return None
+        self.flow.text.page_idx = index
+        self.flow.text.leave_headings()
+        shapes = [each for each in slide if each.get(f"{PRESENTATION}placeholder") != _TRUE]
+        titles = [each for each in shapes if each.get(f"{PRESENTATION}class") == "title"]
+        title = one_line(self._words(each).text for shape in titles for each in shape.iter(_P))
+        if title:
+            self.flow.paragraph(Paragraph(title, "heading", 1))
+        for shape in shapes:
+            kind = shape.get(f"{PRESENTATION}class") or ""
+            if shape.tag == f"{OFFICE}annotation":
+                self._comments += 1
+            elif kind not in ("title", "date-time", "footer", "page-number", "header"):
+                self.read_blocks((shape,))
+        self.flow.end()
+        for notes in slide.iterchildren(f"{PRESENTATION}notes"):
+            self._read_notes(notes)
+        return title or None
+
+    def _read_notes(self, notes: Any) -> None:
+        frames = [each for each in notes if each.get(f"{PRESENTATION}class") == "notes"]
+        if any("".join(frame.itertext()).strip() for frame in frames):
+            label = self.flow.paragraph(Paragraph(NOTES, "label"))
+            self.flow.end()
+            self.flow.within = () if label is None else (label,)
+            self.read_blocks(frames)
+            self.flow.end()
+            self.flow.within = ()
+
+    def read_blocks(self, container: Any, depth: int = 0, *, contents: bool = False) -> None:
+        """Write the blocks of an element, lists in lists without recursion."""
+        opened = [_Open(iter(container), contents=contents)]
+        while opened:
+            here = opened[-1]
+            child = next(here.children, None)
+            if child is None:
+                opened.pop()
+                continue
+            tag = child.tag
+            if tag in (_P, _H):
+                self._read_paragraph(child, here, depth)
+            elif tag == _LIST:
+                opened.append(_Open(iter(child), self._list(child, here.list), here.contents))
+            elif tag in _ITEMS and here.list is not None:
+                here.list.in_item, here.list.begun = tag == _ITEMS[0], False
+                start = child.get(f"{TEXT}start-value")
+                here.list.start = whole_number(start, 1) if start is not None else None
+                opened.append(_Open(iter(child), here.list, here.contents))
+            elif tag == _TABLE:
+                self._read_table(child, depth)
+            elif tag in _INDEXES:
+                opened.append(_Open(iter(child), contents=True))
+            elif tag in _WRAPPERS:
+                if child.get(f"{TEXT}display") == "none":
+                    self._gone += 1
+                else:
+                    opened.append(_Open(iter(child), here.list, here.contents))
+            else:
+                self._read_other(child)
+
+    def _read_other(self, child: Any) -> None:
+        if child.tag == f"{TEXT}tracked-changes":
+            self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
+        elif child.tag == f"{OFFICE}annotation":
+            self._comments += 1
+
+    def _list(self, element: Any, around: _List | None) -> _List:
+        name = element.get(f"{TEXT}style-name") or ""
+        levels = self._styles.lists.get(name)
+        if around is not None:
+            own = around.levels if levels is None else levels
+            return _List(
+                own, around.counts, min(around.depth + 1, 100), around.list_id, named=around.named or bool(levels)
+            )
+        goes_on = element.get(f"{TEXT}continue-list") or ""
+        counts: dict[int, int] = {}
+        if element.get(f"{TEXT}continue-numbering") == _TRUE:
+            goes_on = name
+        if goes_on:
+            counts = self._counts.get(goes_on, counts)
+        identity = element.get("{http://www.w3.org/XML/1998/namespace}id") or ""
+        self._counts[identity] = self._counts[name] = counts
+        return _List(levels or {}, counts, 1, name if goes_on else "", named=levels is not None)
+
+    def _words(self, paragraph: Any, *, is_bold: bool = False) -> Spoken:
+        said = spoken(paragraph, self._styles, is_bold=is_bold)
+        self._gone += said.gone
+        self._comments += said.comments
+        return said
+
+    def _read_paragraph(self, element: Any, here: _Open, depth: int) -> None:
+        look = self._styles.look("paragraph", element.get(f"{TEXT}style-name"))
+        words = self._words(element)
+        if element.tag == _H:
+            self._anchor = ""
+        self._anchor = words.anchor or self._anchor
+        if look.hidden or look.struck:
+            self._gone += bool(words.text.strip())
+        else:
+            self.flow.paragraph(self._paragraph(element, words, look, here))
+        for box in words.boxes if depth < _DEEPEST else ():
+            self.read_blocks((box,), depth + 1)
+
+    def _paragraph(self, element: Any, words: Spoken, look: Look, here: _Open) -> Paragraph:
+        role: Role = "contents" if here.contents else look.role
+        text = words.text if role == "code" else " ".join(words.text.split())
+        paragraph = Paragraph(text, role, anchor=self._anchor, notes=self._notes(words), of_table=look.of_table)
+        inside = here.list
+        if not text.strip():
+            return paragraph
+        if element.tag == _H and role not in ("title", "contents"):
+            paragraph.role = "heading"
+            paragraph.level = min(max(whole_number(element.get(f"{TEXT}outline-level"), 1), 1), 10)
+            paragraph.marker = self._heading_number(element, paragraph.level, inside)
+        elif inside is not None and role in ("paragraph", "quote", "definition"):
+            self._set_item(paragraph, inside, look)
+        return paragraph
+
+    def _set_item(self, paragraph: Paragraph, inside: _List, look: Look) -> None:
+        paragraph.role, paragraph.list_id = "item", inside.list_id
+        paragraph.level = inside.depth - 1
+        if not inside.in_item or inside.begun:
+            paragraph.level += 1  # goes on with the item
+            return
+        inside.begun = True
+        if not inside.named and look.list_style in self._styles.lists:
+            inside.levels = self._styles.lists[look.list_style]
+        paragraph.marker = _counted(inside.levels, inside.counts, inside.depth, inside.start)
+        if not paragraph.marker:
+            paragraph.role = "paragraph"
+
+    def _heading_number(self, element: Any, level: int, inside: _List | None) -> str:
+        if element.get(f"{TEXT}is-list-header") == _TRUE:
+            return ""
+        if inside is not None and inside.in_item and not inside.begun and inside.levels:
+            inside.begun = True
+            shown = _counted(inside.levels, inside.counts, inside.depth, inside.start)
+        else:
+            shown = _counted(self._styles.outline, self._outline, level, None)
+        return shown if shown != "- " else ""
+
+    def _notes(self, words: Spoken) -> list[str]:
+        said = []
+        for note in words.notes:
+            label = one_line(note.findtext(f"{TEXT}note-citation") or "" for _ in range(1))
+            body = note.find(f"{TEXT}note-body")
+            text = one_line(self._words(each).text for each in (body.iter(_P) if body is not None else ()))
+            if text:
+                said.append(f"[{label}] {text}" if label else text)
+        return said
+
+    def _read_table(self, element: Any, depth: int) -> None:
+        rows = list(_rows(element))
+        if all(sum(1 for _ in _cells(row)) <= 1 for row, _ in rows):
+            for row, _ in rows if depth < _DEEPEST else ():
+                for cell in _cells(row):
+                    self.read_blocks(cell, depth + 1)
+        else:
+            self.flow.table(self._table(element, rows, depth))
+
+    def _table(self, element: Any, rows: list[tuple[Any, bool]], depth: int) -> Table:
+        named = element.get(f"{TABLE}use-first-row-styles") == _TRUE
+        read = []
+        for at, (row, header) in enumerate(rows):
+            if row.get(f"{TABLE}visibility") in ("collapse", "filter"):
+                self._gone += 1
+                continue
+            read.append(self._row(row, header or (named and at == 0), depth))
+        return Table([row for row in read if row.cells])
+
+    def _row(self, element: Any, header: bool, depth: int) -> TableRow:
+        row = TableRow([], header)
+        skipped = 0
+        for cell in element:
+            if cell.tag == f"{TABLE}covered-table-cell":
+                for _ in range(min(whole_number(cell.get(f"{TABLE}number-columns-repeated"), 1), _WIDEST)):
+                    if skipped:
+                        skipped -= 1
+                    else:
+                        row.cells.append(TableCell(covered=True))
+            elif cell.tag == f"{TABLE}table-cell":
+                span = max(1, min(whole_number(cell.get(f"{TABLE}number-columns-spanned"), 1), _WIDEST))
+                skipped = span - 1
+                read = TableCell(span=span)
+                self._read_cell(cell, read, row, depth)
+                row.cells.append(read)
+                for _ in range(min(whole_number(cell.get(f"{TABLE}number-columns-repeated"), 1), _WIDEST) - 1):
+                    row.cells.append(TableCell(read.text, read.bold))
+        row.anchor = self._anchor
+        return row
+
+    def _read_cell(self, cell: Any, read: TableCell, row: TableRow, depth: int) -> None:
+        said: list[str] = []
+        letters = bold = 0
+        opened = [_Open(iter(cell))]
+        while opened:
+            here = opened[-1]
+            child = next(here.children, None)
+            if child is None:
+                opened.pop()
+            elif child.tag in (_P, _H):
+                look = self._styles.look("paragraph", child.get(f"{TEXT}style-name"))
+                words = self._words(child, is_bold=look.bold)
+                paragraph = self._paragraph(child, words, look, here)
+                said.append((paragraph.marker if paragraph.marker != "- " else "") + paragraph.text)
+                row.notes.extend(paragraph.notes)
+                letters, bold = letters + words.letters, bold + words.bold
+                opened.extend(_Open(iter((box,))) for box in reversed(words.boxes))
+            elif child.tag == _LIST:
+                opened.append(_Open(iter(child), self._list(child, here.list)))
+            elif child.tag in _ITEMS and here.list is not None:
+                here.list.in_item, here.list.begun, here.list.start = child.tag == _ITEMS[0], False, None
+                opened.append(_Open(iter(child), here.list))
+            elif child.tag == _TABLE:
+                if depth < _DEEPEST:
+                    read.inner.append(self._table(child, list(_rows(child)), depth + 1))
+            elif child.tag in _WRAPPERS:
+                opened.append(_Open(iter(child), here.list))
+        read.text, read.bold = one_line(said), 0 < letters == bold
+
+
+def _counted(levels: dict[int, ListLevel], counts: dict[int, int], level: int, start: int | None) -> str:
+    """Count an item and return its mark."""
+    own = levels.get(level)
+    if own is None:
+        return ""
+    for deeper in [at for at in counts if at > level]:
+        del counts[deeper]
+    counts[level] = start if start is not None else counts.get(level, own.start - 1) + 1
+    return own.marker(levels, counts, level)
+
+
+def _rows(table: Any) -> Iterator[tuple[Any, bool]]:
+    """Yield the rows of a table, and whether they are of its header."""
+    opened = [(iter(table), False)]
+    while opened:
+        children, header = opened[-1]
+        child = next(children, None)
+        if child is None:
+            opened.pop()
+        elif child.tag == f"{TABLE}table-row":
+            yield child, header
+        elif child.tag in _ROWS:
+            opened.append((iter(child), header or child.tag == f"{TABLE}table-header-rows"))
+
+
+def _cells(row: Any) -> Iterator[Any]:
+    yield from row.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell")

@@ -1,0 +1,150 @@
+"""Packages of Office Open XML: their parts and relationships, and why some office files are refused.
+
+A part is read only when it is asked for: embedded files, pictures, macros and whatever is outside of the package are
+never opened.
+"""
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from graph.errors import UnreadableDocument
+from tools.parsers.archives import OLE, SafeArchive, open_archive, xml_of
+
+REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE_REL = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_CORE_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_MADE_UP = re.compile(
+    r"untitled.*|(?:document|book|presentation|workbook)\d*|(?:powerpoint )?presentation|slide \d+|no title|\W*"
+    r"|microsoft (?:word|powerpoint|excel) -.*|.*\.(?:docx?|pptx?|xlsx?|od[tsp]|rtf)",
+    re.IGNORECASE,
+)
+_OLD = ((".doc", "WordDocument", ".docx"), (".xls", "Workbook", ".xlsx"), (".xls", "Book", ".xlsx"),
+        (".ppt", "PowerPoint Document", ".pptx"))  # fmt: skip
+
+
+class HasMacros(Protocol):
+    """A package that knows whether it holds a program."""
+
+    @property
+    def has_macros(self) -> bool:
+        """Return whether it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """Where a part points to within the package: the last word of the type's address, and the part's name."""
+
+    kind: str
+    target: str
+
+
+class Package:
+    """An open package. ``main`` is the part that the package is about."""
+
+    def __init__(self, archive: SafeArchive) -> None:
+        self._archive = archive
+        self.main = next((each.target for each in self.related("").values() if each.kind == "officeDocument"), "")
+
+    @property
+    def has_macros(self) -> bool:
+        """Return whether the package holds a program. It is never read."""
+        return any(name.endswith("vbaProject.bin") for name in self._archive)
+
+    def xml(self, name: str) -> Any | None:
+        """Return the root element of a part, None if there is no such part. The strict dialect is read as the other.
+
+        Raises UnreadableDocument if it is broken.
+        """
+        if name not in self._archive:
+            return None
+        return xml_of(self.data(name), name=name)
+
+    def data(self, name: str) -> bytes:
+        """Return the bytes of a part. Raises UnreadableDocument if it is missing or broken."""
+        if name not in self._archive:
+            raise UnreadableDocument(f"The file is broken: its part {name} is missing.")
+        data = self._archive.read(name)
+        return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data) if _STRICT.search(data) else data
+
+    def related(self, part: str) -> dict[str, Relationship]:
+        """Return the relationships of a part by their ids, without those that lead out of the package."""
+        folder, name = posixpath.split(part)
+        root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
+        found = {}
+        for each in root.iter(_PACKAGE_REL) if root is not None else ():
+            if each.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, each.get("Target") or "")).lstrip("/")
+                found[each.get("Id") or ""] = Relationship((each.get("Type") or "").rpartition("/")[2], target)
+        return found
+
+    def part(self, of: str, kind: str) -> Any | None:
+        """Return the root element of the first part that another points to by a kind, None if there is none."""
+        target = next((each.target for each in self.related(of).values() if each.kind == kind), None)
+        return None if target is None else self.xml(target)
+
+    def title(self) -> str | None:
+        """Return the title that the author gave the file in its properties."""
+        root = self.part("", "core-properties")
+        found = root.findtext(_CORE_TITLE) if root is not None else None
+        return given_title(found)
+
+
+def open_package(data: bytes, main: str, name: str) -> Package:
+    """Open a package whose main part has a root element of that tag; ``name`` is what people call the format.
+
+    Raises UnreadableDocument if it is encrypted, of an older format, broken, or about something else.
+    """
+    refuse_compound(data)
+    package = Package(open_archive(data))
+    root = package.xml(package.main) if package.main else None
+    if root is None or root.tag != main:
+        raise UnreadableDocument(
+            f"The file is not {name}: its main part is missing or of another kind.",
+            suggestion="Give it the suffix of its own format, or save it again.",
+        )
+    return package
+
+
+def given_title(words: str | None) -> str | None:
+    """Return a title from a file's properties, None if a program made it up."""
+    title = " ".join((words or "").split())
+    return title if title and not _MADE_UP.fullmatch(title) else None
+
+
+def refuse_compound(data: bytes) -> None:
+    """Raise UnreadableDocument, with what would help, for files that are no archives: encrypted and older ones."""
+    if not data.startswith(OLE):
+        return
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        raise UnreadableDocument(
+            "The file is encrypted and needs a password.", suggestion="Save it without a password."
+        )
+    for suffix, stream, better in _OLD:
+        if stream.encode("utf-16-le") in data:
+            raise UnreadableDocument(
+                f"The file is in the old format {suffix} of Office 97 to 2003.",
+                suggestion=f"Open it in Word, Excel, PowerPoint or LibreOffice and save it as {better}.",
+            )
+    raise UnreadableDocument("The file is a compound file of an unknown program.")
+
+
+def read_old(data: bytes) -> Any:
+    """Refuse a file with the suffix of an older format, with what would help. Raises UnreadableDocument always."""
+    refuse_compound(data)
+    raise UnreadableDocument(
+        "The file has the suffix of an old Office format, but is none.",
+        suggestion="Open it in Word, Excel, PowerPoint or LibreOffice and save it as .docx, .xlsx or .pptx.",
+    )
+
+
+def macros_left_out(package: HasMacros) -> tuple[str, ...]:
+    """Return what is said of macros."""
+    return ("Macros were left out.",) if package.has_macros else ()
+
+
+def comments_left_out(count: int) -> tuple[str, ...]:
+    """Return what is said of comments."""
+    return (f"{count} comment{'s were' if count != 1 else ' was'} left out.",) if count else ()

@@ -1,0 +1,212 @@
+"""Parser of PowerPoint presentations (pptx): each slide a page, with its title, lists, tables and speaker notes.
+
+Hidden slides, comments and macros are left out and said. Shapes are read in the order in which the slide keeps them;
+running elements (date, footer, slide number), pictures, charts and media hold no text of the slide.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from lxml import etree
+
+from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out
+from tools.parsers.docx_styles import in_form, whole_number
+from tools.parsers.html_frames import is_power
+from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
+from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.xlsx import hidden_left_out
+
+NOTES = "Speaker notes"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_TITLES = ("title", "ctrTitle")
+_RUNNING = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+_BULLETED = ("body", "obj", "")
+_MONOSPACED = re.compile(r"courier.*|consolas|menlo|monaco|.*\bmono\b.*|lucida console|source code pro", re.IGNORECASE)
+_NUMBERING = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(Period|ParenR|ParenBoth|Plain)")
+_FORMS = {"arabic": "decimal", "alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman",
+          "romanUc": "upperRoman"}  # fmt: skip
+_AROUND = {"Period": "{}. ", "ParenR": "{}) ", "ParenBoth": "({}) ", "Plain": "{} "}
+_WIDEST = 100
+
+
+def read(data: bytes) -> Parsed:
+    """Parse a presentation.
+
+    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
+    """
+    package = open_package(data, f"{_P}presentation", "a PowerPoint presentation")
+    return _Presentation(package).read()
+
+
+class _Presentation:
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._gone = self._comments = 0
+        self._flow = Flow(CanonicalText())
+
+    def read(self) -> Parsed:
+        root: Any = self._package.xml(self._package.main)
+        related = self._package.related(self._package.main)
+        text, hidden = self._flow.text, 0
+        title = None
+        for index, each in enumerate(root.iterfind(f"{_P}sldIdLst/{_P}sldId")):
+            target = related.get(each.get(f"{{{REL}}}id") or "")
+            slide = self._package.xml(target.target) if target is not None else None
+            if slide is None or target is None:
+                continue
+            if slide.get("show") in ("0", "false"):
+                hidden += 1
+                continue
+            text.page_idx = index
+            text.leave_headings()
+            own = self._read_slide(slide, target.target)
+            title = own if index == 0 else title
+        left_out = (
+            *hidden_left_out({"slide": hidden}),
+            *passages_left_out(self._gone),
+            *comments_left_out(self._comments),
+            *macros_left_out(self._package),
+        )
+        return replace(text.parsed(title=self._package.title() or title), left_out=left_out)
+
+    def _read_slide(self, slide: Any, part: str) -> str | None:
+        """Write a slide, its title first wherever it stands among the shapes; return its title."""
+        shapes = list(_shapes(slide))
+        titles = [shape for shape in shapes if _placeholder(shape) in _TITLES]
+        said = [paragraph.text for shape in titles for paragraph in self._paragraphs(shape, "")]
+        title = " ".join(" ".join(said).split())
+        if title:
+            self._flow.paragraph(Paragraph(title, "heading", 1))
+        for shape in shapes:
+            if shape.tag == f"{_P}graphicFrame":
+                for table in shape.iter(f"{_A}tbl"):
+                    self._flow.table(self._table(table))
+            elif _placeholder(shape) not in _TITLES:
+                self._read_shape(shape)
+        self._flow.end()
+        for each in self._package.related(part).values():
+            root = self._package.xml(each.target) if each.kind in ("notesSlide", "comments") else None
+            if root is not None and each.kind == "notesSlide":
+                self._read_notes(root)
+            elif root is not None:
+                self._comments += sum(1 for child in root if child.tag.endswith("}cm"))
+        return title or None
+
+    def _read_shape(self, shape: Any) -> None:
+        kind = _placeholder(shape)
+        if kind in _RUNNING:
+            return
+        for paragraph in self._paragraphs(shape, kind):
+            self._flow.paragraph(paragraph)
+
+    def _read_notes(self, notes: Any) -> None:
+        bodies = [shape for shape in _shapes(notes) if _placeholder(shape) == "body"]
+        said = [paragraph for shape in bodies for paragraph in self._paragraphs(shape, None)]
+        if any(paragraph.text.strip() for paragraph in said):
+            label = self._flow.paragraph(Paragraph(NOTES, "label"))
+            self._flow.end()
+            self._flow.within = () if label is None else (label,)
+            for paragraph in said:
+                self._flow.paragraph(paragraph)
+            self._flow.end()
+            self._flow.within = ()
+
+    def _paragraphs(self, shape: Any, placeholder: str | None) -> Iterator[Paragraph]:
+        """Yield the paragraphs of a shape; those of a placeholder for lists are items unless they say otherwise."""
+        body = next((child for child in shape if child.tag in (f"{_P}txBody", f"{_A}txBody")), None)
+        counts: dict[int, tuple[str, int]] = {}
+        for element in body.iterchildren(f"{_A}p") if body is not None else ():
+            text, is_code = self._words(element)
+            if not text.strip():
+                continue
+            properties = element.find(f"{_A}pPr")
+            level = whole_number(properties.get("lvl") if properties is not None else None)
+            marker = _marker(properties, level, counts, placeholder in _BULLETED)
+            role: Role = "code" if is_code else "item" if marker else "paragraph"
+            said = text if is_code else " ".join(text.split())
+            yield Paragraph(said, role, level, marker)
+
+    def _words(self, paragraph: Any) -> tuple[str, bool]:
+        """Return the words of a paragraph, and whether all of them are in a typeface of code."""
+        parts: list[str] = []
+        is_code = True
+        walker = etree.iterwalk(paragraph, events=("start",))
+        for _, element in walker:
+            tag = element.tag
+            if tag in (f"{_A}r", f"{_A}fld"):
+                said = element.findtext(f"{_A}t") or ""
+                own = element.find(f"{_A}rPr")
+                if own is not None and own.get("strike") in ("sngStrike", "dblStrike"):
+                    self._gone += bool(said.strip())
+                    continue
+                raised = whole_number(own.get("baseline")) if own is not None else 0
+                latin = own.find(f"{_A}latin") if own is not None else None
+                is_code = is_code and latin is not None and bool(_MONOSPACED.fullmatch(latin.get("typeface") or ""))
+                parts.append("^" if raised > 0 and is_power(said, parts) else "")
+                parts.append(said)
+            elif tag == _MATH:
+                parts.append(element.text or "")
+            elif tag == f"{_A}br":
+                parts.append("\n")
+            elif tag == _FALLBACK:
+                walker.skip_subtree()
+        return "".join(parts), is_code
+
+    def _table(self, element: Any) -> Table:
+        properties = element.find(f"{_A}tblPr")
+        named = properties is not None and properties.get("firstRow") in ("1", "true")
+        rows: list[TableRow] = []
+        for row in element.iterchildren(f"{_A}tr"):
+            cells = [
+                self._cell(cell) for cell in row.iterchildren(f"{_A}tc") if cell.get("hMerge") not in ("1", "true")
+            ]
+            rows.append(TableRow(cells, header=named and not rows))
+        return Table([row for row in rows if row.cells])
+
+    def _cell(self, element: Any) -> TableCell:
+        said = [" ".join(self._words(each)[0].split()) for each in element.iterfind(f"{_A}txBody/{_A}p")]
+        span = max(1, min(whole_number(element.get("gridSpan"), 1), _WIDEST))
+        return TableCell(" ".join(filter(None, said)), span=span, covered=element.get("vMerge") in ("1", "true"))
+
+
+def _shapes(slide: Any) -> Iterator[Any]:
+    """Yield the shapes and tables of a slide, through groups."""
+    walker = etree.iterwalk(slide, events=("start",))
+    for _, element in walker:
+        if element.tag == _FALLBACK:
+            walker.skip_subtree()
+        elif element.tag in (f"{_P}sp", f"{_P}graphicFrame"):
+            walker.skip_subtree()
+            properties = next((each for child in element for each in child.iterchildren(f"{_P}cNvPr")), None)
+            if properties is None or properties.get("hidden") not in ("1", "true"):
+                yield element
+
+
+def _placeholder(shape: Any) -> str | None:
+    """Return what a shape is the place for: "title", "body", "" for any content; None if it is a shape of its own."""
+    found = next((each for child in shape for each in child.iterfind(f"{_P}nvPr/{_P}ph")), None)
+    return None if found is None else (found.get("type") or "")
+
+
+def _marker(properties: Any | None, level: int, counts: dict[int, tuple[str, int]], bulleted: bool) -> str:
+    """Count an item and return its mark; "" for a paragraph that is none."""
+    for deeper in [at for at in counts if at > level]:
+        del counts[deeper]
+    numbered = properties.find(f"{_A}buAutoNum") if properties is not None else None
+    if numbered is None:
+        counts.pop(level, None)
+        if properties is not None and properties.find(f"{_A}buNone") is not None:
+            return ""
+        drawn = properties is not None and any(properties.find(_A + tag) is not None for tag in ("buChar", "buBlip"))
+        return BULLET if bulleted or drawn else ""
+    kind, start = numbered.get("type") or "", whole_number(numbered.get("startAt"), 1)
+    before = counts.get(level)
+    count = before[1] + 1 if before is not None and before[0] == kind else start
+    counts[level] = (kind, count)
+    form = _NUMBERING.fullmatch(kind)
+    return _AROUND[form[2]].format(in_form(count, _FORMS[form[1]])) if form else f"{count}. "

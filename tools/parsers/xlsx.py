@@ -1,0 +1,245 @@
+"""Parser of Excel workbooks (xlsx): each sheet a page, its cells as they are shown, its tables with their headers.
+
+Formulas are read as their stored results and never computed. Hidden sheets, rows and columns are left out and said.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+
+from graph.errors import UnreadableDocument
+from tools.parsers.canonical_text import CanonicalText, Parsed
+from tools.parsers.number_formats import BUILT_IN, shown
+from tools.parsers.office_package import REL, Package, comments_left_out, macros_left_out, open_package
+from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
+
+_NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_V, _IS, _F, _T, _R, _RPH = (_NS + tag for tag in ("v", "is", "f", "t", "r", "rPh"))
+_REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+_MOST_COLUMNS = 16_384
+_TRUE = ("1", "true")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+
+
+def read(data: bytes) -> Parsed:
+    """Parse a workbook.
+
+    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives and of cells.
+    """
+    package = open_package(data, f"{_NS}workbook", "an Excel workbook")
+    return _Workbook(package).read()
+
+
+class _Workbook:
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        book: Any = package.xml(package.main)
+        self._book = book
+        self._related = package.related(package.main)
+        self._allowed = Allowed()
+        properties = book.find(f"{_NS}workbookPr")
+        self._since_1904 = properties is not None and properties.get("date1904") in _TRUE
+        self._strings = self._shared()
+        self._formats, self._bold = self._styles()
+        self._dropped = {"sheet": 0, "row": 0, "column": 0}
+        self._without_result = self._comments = 0
+
+    def read(self) -> Parsed:
+        text = CanonicalText()
+        for index, sheet in enumerate(self._book.iter(f"{_NS}sheet")):
+            target = self._related.get(sheet.get(f"{{{REL}}}id") or "")
+            if target is None or target.kind != "worksheet":
+                continue
+            if (sheet.get("state") or "visible") != "visible":
+                self._dropped["sheet"] += 1
+                continue
+            write_sheet(
+                text, self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target), self._allowed
+            )
+        left_out = (*self._said(), *macros_left_out(self._package))
+        return replace(text.parsed(), title=self._package.title(), left_out=left_out)
+
+    def _said(self) -> Iterator[str]:
+        yield from hidden_left_out(self._dropped)
+        yield from comments_left_out(self._comments)
+        if self._without_result:
+            count = self._without_result
+            yield f"{count} formula{'s have' if count != 1 else ' has'} no stored result."
+
+    def _shared(self) -> list[str]:
+        allowed = Allowed()
+        found = []
+        target = next((each.target for each in self._related.values() if each.kind == "sharedStrings"), None)
+        for item in self._elements(target, (f"{_NS}si",)) if target else ():
+            found.append(_words(item))
+            allowed.take(1, len(found[-1]))
+        return found
+
+    def _elements(self, part: str, tags: tuple[str, ...]) -> Iterator[Any]:
+        """Yield elements of a part one by one, and forget them: a sheet may be larger than its tree should be."""
+        events = etree.iterparse(
+            BytesIO(self._package.data(part)), events=("end",), tag=tags, resolve_entities=False, no_network=True,
+            load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
+        try:
+            for _, element in events:
+                if element.getroottree().docinfo.internalDTD is not None:
+                    raise UnreadableDocument(f"{part} declares a document type, which may hide entities.")
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        except (etree.LxmlError, ValueError, LookupError) as error:
+            raise UnreadableDocument(f"{part} is broken XML.") from error
+
+    def _styles(self) -> tuple[list[str], list[bool]]:
+        """Return the number format of each cell style, and whether it is bold."""
+        root = self._package.part(self._package.main, "styles")
+        if root is None:
+            return [], []
+        codes = dict(BUILT_IN)
+        for each in root.iter(f"{_NS}numFmt"):
+            codes[_number(each.get("numFmtId"))] = each.get("formatCode") or "General"
+        bold = [
+            any(mark.get("val", "1") in _TRUE for mark in font.iterchildren(f"{_NS}b"))
+            for font in root.iterfind(f"{_NS}fonts/{_NS}font")
+        ]
+        styles = list(root.iterfind(f"{_NS}cellXfs/{_NS}xf"))
+        fonts = [_number(each.get("fontId")) for each in styles]
+        return (
+            [codes.get(_number(each.get("numFmtId")), "General") for each in styles],
+            [0 <= font < len(bold) and bold[font] for font in fonts],
+        )
+
+    def _sheet(self, name: str, index: int, part: str) -> Sheet:
+        sheet = Sheet(name, index)
+        hidden: list[tuple[int, int]] = []
+        dropped: set[int] = set()
+        row_tag, column_tag, merged_tag = f"{_NS}row", f"{_NS}col", f"{_NS}mergeCell"
+        number = -1
+        for element in self._elements(part, (row_tag, column_tag, merged_tag)):
+            if element.tag == row_tag:
+                number = max(number + 1, _number(element.get("r")) - 1)
+                if element.get("hidden") in _TRUE:
+                    self._dropped["row"] += len(element) > 0
+                    continue
+                cells = self._row(element, sorted(hidden), dropped)
+                if cells:
+                    sheet.rows.append((number, cells))
+            elif element.tag == column_tag:
+                if element.get("hidden") in _TRUE:
+                    hidden.append((_number(element.get("min")) - 1, _number(element.get("max")) - 1))
+            else:
+                sheet.merged.extend(_area(element.get("ref") or ""))
+        self._dropped["column"] += len(dropped)
+        self._count_comments(part)
+        return sheet
+
+    def _row(self, element: Any, hidden: list[tuple[int, int]], dropped: set[int]) -> dict[int, Cell]:
+        cells: dict[int, Cell] = {}
+        column = -1
+        for each in element:
+            reference = _REFERENCE.fullmatch(each.get("r") or "")
+            column = _column(reference[1]) if reference else column + 1
+            if column >= _MOST_COLUMNS:
+                break
+            cell = self._cell(each)
+            if cell is None:
+                continue
+            at = bisect_right(hidden, (column, _MOST_COLUMNS)) - 1
+            if at >= 0 and hidden[at][0] <= column <= hidden[at][1]:
+                dropped.add(column)
+                continue
+            self._allowed.take(1, len(cell.text))
+            cells[column] = cell
+        return cells
+
+    def _cell(self, element: Any) -> Cell | None:
+        kind, style = element.get("t") or "n", _number(element.get("s") or "0")
+        bold = 0 <= style < len(self._bold) and self._bold[style]
+        if kind == "inlineStr":
+            inline = element.find(_IS)
+            return _text_cell(_words(inline), bold) if inline is not None else None
+        value = element.findtext(_V)
+        if value is None or not value.strip():
+            self._without_result += element.find(_F) is not None and kind != "str"
+            return None
+        if kind == "s":
+            at = _number(value)
+            return _text_cell(self._strings[at], bold) if 0 <= at < len(self._strings) else None
+        if kind == "b":
+            return Cell("TRUE" if value.strip() in _TRUE else "FALSE", True, bold)
+        if kind == "d":
+            return Cell(value.strip().replace("T", " "), True, bold)
+        if kind == "n":
+            return self._number_cell(value, style, bold)
+        return _text_cell(_unescaped(value), bold)  # a formula's words, or its error such as #DIV/0!
+
+    def _number_cell(self, value: str, style: int, bold: bool) -> Cell | None:
+        try:
+            number = float(value)
+        except ValueError:
+            return _text_cell(value, bold)
+        code = self._formats[style] if 0 <= style < len(self._formats) else "General"
+        said = shown(number, code, since_1904=self._since_1904)
+        return Cell(said, True, bold) if said else None
+
+    def _count_comments(self, part: str) -> None:
+        for each in self._package.related(part).values():
+            if each.kind == "comments":
+                root = self._package.xml(each.target)
+                self._comments += 0 if root is None else sum(1 for _ in root.iter(f"{_NS}comment"))
+
+
+def hidden_left_out(counts: dict[str, int]) -> Iterator[str]:
+    """Yield what is said of hidden sheets, rows and columns that hold something."""
+    for what, count in counts.items():
+        if count:
+            yield f"{count} hidden {what}{'s were' if count != 1 else ' was'} left out."
+
+
+def _text_cell(words: str, bold: bool) -> Cell | None:
+    said = " ".join(words.split())
+    return Cell(said, False, bold) if said else None
+
+
+def _words(item: Any) -> str:
+    """Return the words of a string: its runs, without how they are pronounced."""
+    parts = [
+        each.text or ""
+        for child in item
+        if child.tag != _RPH
+        for each in ((child,) if child.tag == _T else child.iterchildren(_T))
+    ]
+    return _unescaped("".join(parts))
+
+
+def _unescaped(words: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), words) if "_x" in words else words
+
+
+def _number(digits: str | None) -> int:
+    try:
+        return int((digits or "").strip()[:10])
+    except ValueError:
+        return -1
+
+
+def _column(letters: str) -> int:
+    column = 0
+    for letter in letters:
+        column = 26 * column + ord(letter) - 64
+    return column - 1
+
+
+def _area(reference: str) -> Iterator[tuple[int, int, int, int]]:
+    corners = [_REFERENCE.fullmatch(each) for each in islice(reference.split(":"), 2)]
+    first, last = corners if len(corners) == 2 else (None, None)
+    if first is not None and last is not None:
+        yield int(first[2]) - 1, _column(first[1]), int(last[2]) - 1, _column(last[1])
