@@ -1,4 +1,4 @@
-"""citewell sync: bring the library in step with a folder or a repository. citewell sources: list and delete these."""
+"""citewell sync: bring the library in step with a source. citewell sources: list and delete these."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -9,6 +9,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
+from cli.ingest import opened_pages
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
 if TYPE_CHECKING:
@@ -19,13 +20,19 @@ if TYPE_CHECKING:
 
 Location = Annotated[
     str,
-    typer.Argument(metavar="PATH|URL", help="A folder, or a git repository by path or address.", show_default=False),
+    typer.Argument(
+        metavar="PATH|URL",
+        help="A folder, a site, a git repository (ends in .git, or --git), or s3://bucket/prefix.",
+        show_default=False,
+    ),
 ]
 Watch = Annotated[bool, typer.Option("--watch", help="Go on, and sync whenever something changes.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and do nothing.")]
 Git = Annotated[bool, typer.Option("--git", help="Read the commits of a repository, not the files of a folder.")]
 Folder = Annotated[str | None, typer.Option(help="The folder of the repository to read.", show_default=False)]
 Ref = Annotated[str | None, typer.Option(help="The branch or tag; default: the repository's own.", show_default=False)]
+FromSitemap = Annotated[bool, typer.Option("--sitemap", help="Read the pages that a site's sitemap lists.")]
+OnePage = Annotated[bool, typer.Option("--page", help="Read one page of a site.")]
 Link = Annotated[
     str | None, typer.Option(help="The address of a document, with {path} for its path.", show_default=False)
 ]
@@ -44,6 +51,8 @@ def sync(
     git: Git = False,
     folder: Folder = None,
     ref: Ref = None,
+    sitemap: FromSitemap = False,
+    page: OnePage = False,
     link: Link = None,
     owner: Owner = None,
     space: SpaceSlug = None,
@@ -54,17 +63,26 @@ def sync(
     user: UserName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the library in step with a folder or a git repository.
+    """Bring the library in step with a folder, a site, a git repository or a bucket.
 
     What is new is ingested, what changed replaced, what moved keeps its document, what is gone is deleted. Files that
     can't be read are reported, and the exit code is 6.
     """
     if watch and (dry_run or as_json):
         raise typer.BadParameter("--watch excludes --dry-run and --json.")
-    kind: Kind = "git" if git or folder or ref or location.endswith(".git") or "://" in location else "folder"
-    wanted = {"space": space, "link": link, "ref": ref, "folder": folder}
+    extent = "sitemap" if sitemap else "page" if page else None
+    wanted = {"space": space, "link": link, "ref": ref, "folder": folder, "extent": extent}
+    kind = _kind(location, git=bool(git or folder or ref))
     how = _How(location, kind, wanted, owner, 1.0 if yes else most_deleted, dry_run, watch, every)
     run(how.run(settings_for(workspace, user), as_json), as_json=as_json)
+
+
+def _kind(location: str, *, git: bool) -> "Kind":
+    if git or location.endswith(".git"):
+        return "git"
+    if location.startswith("s3://"):
+        return "s3"
+    return "site" if location.startswith(("http://", "https://")) else "folder"
 
 
 class _How:
@@ -74,7 +92,7 @@ class _How:
         self,
         location: str,
         kind: "Kind",
-        options: dict[str, str | None],
+        options: dict[str, Any],
         owner: str | None,
         most_deleted: float,
         dry_run: bool,
@@ -99,17 +117,18 @@ class _How:
         async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
             await storage.workspaces.ensure(settings.workspace)
             ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
-            syncer = Syncer(storage.database, storage.workspaces, ingestor, settings, roots=None)
             sources = Sources(storage.database, storage.workspaces)
             identity = identity_of(settings)
-            source = await self._source(sources, identity)
-            report = await self._sync(syncer, identity, source)
-            if as_json:
-                print_json(asdict(report))
-            else:
-                _show(report)
-            if self.watch:
-                await self._follow(syncer, identity, source)
+            async with opened_pages(settings, storage, ingestor) as pages:
+                syncer = Syncer(storage.database, storage.workspaces, ingestor, settings, roots=None, pages=pages)
+                source = await self._source(sources, identity)
+                report = await self._sync(syncer, identity, source)
+                if as_json:
+                    print_json(asdict(report))
+                else:
+                    _show(report)
+                if self.watch:
+                    await self._follow(syncer, identity, source)
         return Exit.REFUSED if report.counts["unreadable"] else Exit.OK
 
     async def _source(self, sources: "Sources", identity: "Identity") -> "Source":

@@ -296,7 +296,7 @@ class Settings(BaseSettings):
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
     page_tokens: Annotated[int | None, Field(ge=256)] = None
-    source_roots: list[Path] = []  # folders below which the API may read sources on this machine
+    source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
     effort: Effort = "balanced"
     answer_from: AnswerFrom | None = None

@@ -21,7 +21,7 @@ Text = Annotated[str, Field(min_length=1, max_length=500), Printable]
 
 
 class NewSource(Body):
-    """A source to add: a folder of the server's machine, or a git repository by its path or address."""
+    """A source to add: a folder of the server's machine, a site, a git repository, or an S3 bucket and prefix."""
 
     kind: Kind
     location: Annotated[str, Field(min_length=1, max_length=2000), Printable]
@@ -29,6 +29,9 @@ class NewSource(Body):
     space: Name | None = Field(default=None, description="The slug of the documents' space.")
     link: Text | None = Field(default=None, description="The address of a document, with `{path}` for its path.")
     ref: Text | None = Field(default=None, description="The branch or tag of a repository; null for its own.")
+    extent: Literal["page", "sitemap", "site"] | None = Field(
+        default=None, description="How much of a site: a page, what its sitemap lists, or all below the address."
+    )
     folder: Text | None = Field(default=None, description="The folder of a repository to read; null for all of it.")
 
 
@@ -66,7 +69,7 @@ async def add_source(new: NewSource, me: Me, library: OpenLibrary, settings: App
     if new.owner not in (None, me.user):
         raise InvalidRequest("owner: must be you, or null.")
     location = await asyncio.to_thread(checked_location, new.kind, new.location, settings.source_roots)
-    options = SourceOptions(new.space, new.link, new.ref, new.folder)
+    options = SourceOptions(new.space, new.link, new.ref, new.folder, new.extent)
     source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner)
     if not is_new:
         response.status_code = status.HTTP_200_OK

@@ -27,7 +27,7 @@ def docs(tmp_path: Path) -> Path:
 @pytest.fixture
 async def rooted(settings: Settings, docs: Path) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a deployment that may read folders below one root."""
-    configured = settings.model_copy(update={"source_roots": [docs.parent]})
+    configured = settings.model_copy(update={"source_roots": [str(docs.parent)]})
     async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
         yield client
 

@@ -61,7 +61,7 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
     folder = tmp_path / "diary"
     folder.mkdir()
     (folder / "zebra.md").write_text(DIARY, encoding="utf-8")
-    return settings.model_copy(update={"source_roots": [folder]})
+    return settings.model_copy(update={"source_roots": [str(folder)]})
 
 
 @pytest.fixture(params=STRANGERS, ids=NAMED)
@@ -73,7 +73,7 @@ async def belongings(
     document_id = str(uuid4())
     diary = NewDocument(document_id=document_id, data=DIARY.encode(), title=TITLE, owner="local")
     await citewell.library.ingestor.ingest(Identity(), diary)
-    folder = str(settings.source_roots[0])
+    folder = settings.source_roots[0]
     source, _ = await citewell.library.sources.add(Identity(), "folder", folder, SourceOptions(), owner="local")
     theirs = settings.model_copy(update={"workspace": workspace, "user": user})
     async with (

@@ -368,11 +368,11 @@ def test_the_api_reads_folders_below_its_roots_alone(tmp_path: Path) -> None:
     inside.mkdir()
     (tmp_path / "outside").mkdir()
     (inside / "link").symlink_to(tmp_path / "outside")
-    assert checked_location("folder", str(inside), [inside]) == str(inside)
+    assert checked_location("folder", str(inside), [str(inside)]) == str(inside)
     for location in (inside / ".." / "outside", inside / "link", tmp_path):
         for kind in ("folder", "git"):
             with pytest.raises(InvalidRequest):
-                checked_location(kind, str(location), [inside])
+                checked_location(kind, str(location), [str(inside)])
     with pytest.raises(InvalidRequest):
         checked_location("folder", str(inside), [])
 
@@ -380,3 +380,29 @@ def test_the_api_reads_folders_below_its_roots_alone(tmp_path: Path) -> None:
 async def _rows(harbour: Harbour, statement: str) -> Sequence[tuple[Any, ...]]:
     async with harbour.database.connection() as connection:
         return await (await connection.execute(statement)).fetchall()
+
+
+async def test_a_library_follows_a_bucket(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = pytest.importorskip("obstore.store")
+    import obstore
+
+    bucket = stores.MemoryStore()
+    monkeypatch.setattr("tools.library.syncing.open_bucket", lambda location: bucket)
+    await obstore.put_async(bucket, "guides/lamp.md", LAMP.encode())
+    await obstore.put_async(bucket, "horn.md", HORN.encode())
+    await obstore.put_async(bucket, ".hidden/boat.md", BOAT.encode())
+    source = await harbour.source(kind="s3", location="s3://harbour/docs/")
+    assert source.location == "s3://harbour/docs"
+    assert counted(await harbour.syncer.sync(ME, source)) == {"new": 2}
+    first = await harbour.ids()
+    await obstore.rename_async(bucket, "horn.md", "guides/fog.md")
+    await obstore.put_async(bucket, "guides/lamp.md", BOAT.encode())
+    assert counted(await harbour.syncer.sync(ME, source)) == {"changed": 1, "moved": 1}
+    assert await harbour.ids() == {"guides/fog.md": first["horn.md"], "guides/lamp.md": first["guides/lamp.md"]}
+    assert counted(await harbour.syncer.sync(ME, source)) == {"unchanged": 2}
+    for location in ("s3://", "s3:///", "https://harbour/docs"):
+        with pytest.raises(InvalidRequest):
+            checked_location("s3", location, None)
+    assert checked_location("s3", "s3://harbour/docs", ["s3://harbour/docs/"]) == "s3://harbour/docs"
+    with pytest.raises(InvalidRequest):
+        checked_location("s3", "s3://harbour/docs-of-others", ["s3://harbour/docs"])

@@ -91,10 +91,11 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         ingestor = Ingestor(database, workspaces, embedder, settings)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
-        syncer = Syncer(database, workspaces, ingestor, settings, roots=settings.source_roots)
-        syncs = BackgroundSyncs(syncer)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
+        pages = WebPages(web_reader, ingestor, documents, originals, settings.sites)
+        syncer = Syncer(database, workspaces, ingestor, settings, roots=settings.source_roots, pages=pages)
+        syncs = BackgroundSyncs(syncer)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
@@ -117,7 +118,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     families=families,
                     passages=MarkedPassages(reader, ingestor, keep_days=settings.web.keep_days),
                     web=web,
-                    pages=WebPages(web_reader, ingestor, documents, originals, settings.sites),
+                    pages=pages,
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                 )

@@ -17,10 +17,14 @@ LONGEST_PATH = 2000  # bytes, which an index of PostgreSQL can hold
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files that a source has now, and in plain sentences what of it was passed over."""
+    """The files that a source has now, and in plain sentences what of it was passed over.
+
+    Nothing is taken for gone by a list that is not ``whole``.
+    """
 
     files: list[Listed]
     notes: list[str] = field(default_factory=list)
+    whole: bool = True
 
 
 ReadFile = NewDocument | CitewellError
@@ -30,7 +34,7 @@ class SourceReader(Protocol):
     """A reader of one source. A sync calls ``listing`` once, and then ``read`` for some of what was listed."""
 
     async def listing(self) -> Listing:
-        """List all files. Raises CitewellError where the list would not be whole: nothing may be deleted by it."""
+        """List all files. Raises CitewellError."""
         ...
 
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:

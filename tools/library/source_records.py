@@ -14,8 +14,7 @@ from graph.evidence import Identity
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
-Kind = Literal["folder", "git"]
-KINDS: tuple[Kind, ...] = ("folder", "git")
+Kind = Literal["folder", "git", "site", "s3"]
 LOCK = 0x73796E63  # "sync", the first key of the advisory lock of a source that is being synced
 LONGEST_OPTION = 500
 
@@ -25,13 +24,15 @@ class SourceOptions:
     """How a source is read and its documents are described.
 
     ``space`` is the slug of the documents' space. ``link`` is the address of a document, with ``{path}`` for its path.
-    ``ref`` and ``folder`` are the branch and the folder of a git repository.
+    ``ref`` and ``folder`` are the branch and the folder of a git repository. ``extent`` is how much of a site is read:
+    one page, the pages of a sitemap, or those below its path, which is the default.
     """
 
     space: str | None = None
     link: str | None = None
     ref: str | None = None
     folder: str | None = None
+    extent: Literal["page", "sitemap", "site"] | None = None
 
     def stored(self) -> dict[str, str]:
         """Return the options that are set. Raises InvalidRequest."""

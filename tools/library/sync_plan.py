@@ -14,7 +14,7 @@ Verb = Literal["new", "changed", "moved", "copied", "touched", "unreadable"]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file that a source has now. ``fingerprint`` differs wherever the file may have changed.
+    """A file that a source has now. ``fingerprint`` differs wherever the file may have changed, "" is never the same.
 
     ``content_hash`` is that of its bytes where the source knows it without reading. ``size`` is in bytes.
     """
@@ -58,7 +58,7 @@ def compare(listed: Iterable[Listed], known: Mapping[str, Known], recipe: str) -
     for file in listed:
         seen.add(file.path)
         place = known.get(file.path)
-        if place is not None and place.fingerprint == file.fingerprint and place.recipe == recipe:
+        if place is not None and place.fingerprint == file.fingerprint != "" and place.recipe == recipe:
             unchanged.append(place)
         else:
             to_read.append(file)

@@ -22,21 +22,26 @@ from psycopg import errors
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import Identity, Space
+from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.git_reader import GitReader, as_git_url
 from tools.library.ingestion import Ingested, Ingestor
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument
+from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, Source, record_sync
 from tools.library.sync_plan import Known, Listed, Plan, Step, compare, plan
+from tools.library.web_pages import WebPages
 from tools.parsers import formats
 from tools.retrieval.scope import NOT_EXPIRED
 from tools.runs.tasks import finish_then_cancel
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
+from tools.web.addresses import canonical_address
 from tools.web.guard import Guard
 
+S3 = "s3://"
 MOST_DELETED = 0.3  # of the documents of a source, before a sync asks
 FEW_DELETED = 10  # documents that never need asking
 READ_AT_ONCE = 100
@@ -45,6 +50,7 @@ FILES_REPORTED = 200  # in the report that is stored
 
 Change = Literal["new", "adopted", "changed", "moved", "copied", "unreadable", "gone"]
 Progress = Callable[[int, int, str], None]
+OpenReader = Callable[[Source, Identity, Mapping[str, str]], SourceReader]
 
 
 class TooManyDeletions(InvalidRequest):
@@ -100,10 +106,11 @@ class SyncReport:
         return {**fields, "at": self.at.isoformat(), "files": fields["files"][:FILES_REPORTED], "notes": notes}
 
 
-def checked_location(kind: str, location: str, roots: Sequence[Path] | None) -> str:
-    """Return a location in one spelling. ``roots`` are the folders below which sources may be read; None is anywhere.
+def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> str:
+    """Return a location in one spelling.
 
-    Blocks. Raises InvalidRequest.
+    ``roots`` are the folders and buckets below which sources may be read; None is anywhere. What is fetched from the
+    web needs none. Blocks. Raises InvalidRequest.
     """
     if "\0" in location or not location.strip():
         raise InvalidRequest("location: must be a folder or an address.")
@@ -113,6 +120,18 @@ def checked_location(kind: str, location: str, roots: Sequence[Path] | None) -> 
             return url
         _check_below(_resolved(unquote(urlsplit(url).path)), roots)
         return url
+    if kind == "site":
+        address = canonical_address(location)
+        if address is None:
+            raise InvalidRequest("location: must be an address of http:// or https://.")
+        return address
+    if kind == "s3":
+        if not location.startswith(S3) or not location.removeprefix(S3).strip("/"):
+            raise InvalidRequest("location: must be s3://bucket or s3://bucket/prefix.")
+        bucket = location.rstrip("/")
+        if roots is not None and not any(f"{bucket}/".startswith(f"{root.rstrip('/')}/") for root in roots):
+            raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
+        return bucket
     folder = _resolved(location)
     _check_below(folder, roots)
     if not folder.is_dir():
@@ -127,12 +146,14 @@ def _resolved(location: str) -> Path:
         raise InvalidRequest("location: is no path.") from error
 
 
-def _check_below(folder: Path, roots: Sequence[Path] | None) -> None:
-    if roots is not None and not any(folder.is_relative_to(root.resolve()) for root in roots):
-        raise InvalidRequest(
-            "location: folders of the server's machine may only be read below CITEWELL_SOURCE_ROOTS.",
-            suggestion="Sync the folder with `citewell sync`, or let the setting name a folder above it.",
-        )
+_NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_SOURCE_ROOTS alone."
+_NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
+
+
+def _check_below(folder: Path, roots: Sequence[str] | None) -> None:
+    folders = [Path(root).resolve() for root in roots or () if not root.startswith(S3)]
+    if roots is not None and not any(folder.is_relative_to(root) for root in folders):
+        raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
 
 
 class Syncer:
@@ -145,13 +166,15 @@ class Syncer:
         ingestor: Ingestor,
         settings: Settings,
         *,
-        roots: Sequence[Path] | None,
+        roots: Sequence[str] | None,
+        pages: WebPages | None = None,
     ) -> None:
         self._database = database
         self._workspaces = workspaces
         self._ingestor = ingestor
         self._settings = settings
         self._roots = roots
+        self._pages = pages
 
     async def sync(
         self,
@@ -172,12 +195,10 @@ class Syncer:
         workspace = await self._workspaces.number(identity.workspace)
         one = _Sync(self._database, workspace, self._ingestor, self._settings, source, identity)
         if dry_run:
-            reader = await asyncio.to_thread(self._open, source)
-            return await one.run(reader, dry_run=True, most_deleted=1.0)
+            return await one.run(self._open, dry_run=True, most_deleted=1.0)
         async with self._locked(source.source_id):
             try:
-                reader = await asyncio.to_thread(self._open, source)
-                return await one.run(reader, dry_run=False, most_deleted=most_deleted, progress=progress)
+                return await one.run(self._open, dry_run=False, most_deleted=most_deleted, progress=progress)
             except errors.ForeignKeyViolation as error:
                 raise NotFound(f"The source {source.source_id} was deleted meanwhile.") from error
             except CitewellError as error:
@@ -185,12 +206,18 @@ class Syncer:
                     await record_sync(connection, workspace, source.source_id, one.failed(error), followed=False)
                 raise
 
-    def _open(self, source: Source) -> SourceReader:
+    def _open(self, source: Source, identity: Identity, known: Mapping[str, str]) -> SourceReader:
+        """Open the reader of a source; ``known`` are the fingerprints of its places. Blocks."""
         location = checked_location(source.kind, source.location, self._roots)
         most = self._settings.max_document_bytes
         if source.kind == "folder":
             return FolderReader(Path(location), max_bytes=most)
         option = source.option()
+        if source.kind == "s3":
+            return BucketSource(open_bucket(location), max_bytes=most)
+        if source.kind == "site":
+            assert self._pages is not None
+            return SiteSource(self._pages, identity, location, option.extent or "site", known)
         return GitReader(
             location,
             cache=self._settings.data_dir.resolve() / "git",
@@ -248,15 +275,18 @@ class _Sync:
         self._dry_run = False
 
     async def run(
-        self, reader: SourceReader, *, dry_run: bool, most_deleted: float, progress: Progress | None = None
+        self, open_reader: OpenReader, *, dry_run: bool, most_deleted: float, progress: Progress | None = None
     ) -> SyncReport:
         """Sync. See ``Syncer.sync``."""
-        self._reader = reader
         self._dry_run = dry_run
+        self._known = await self._read_places()
+        fingerprints = {path: place.fingerprint for path, place in self._known.items()}
+        self._reader = await asyncio.to_thread(open_reader, self._source, self._identity, fingerprints)
         listing = await self._reader.listing()
         self._notes = listing.notes
-        self._known = await self._read_places()
         compared = compare(listing.files, self._known, self._recipe)
+        if not listing.whole:
+            compared = replace(compared, gone=[])
         self._counts["still_unreadable"] = sum(1 for place in compared.unchanged if place.trouble is not None)
         self._counts["unchanged"] = len(compared.unchanged) - self._counts["still_unreadable"]
         if not compared.to_read and not compared.gone:
