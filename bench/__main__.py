@@ -21,7 +21,20 @@ from rich.table import Table
 from bench.figures import PAGE, Figure, NotAvailable, bar_of, meets, stacks, with_result_tables
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = ("retrieval", "ingestion", "reader", "stream", "durable", "load", "model", "flow", "check", "sessions", "page")
+PARTS = (
+    "retrieval",
+    "ingestion",
+    "sync",
+    "reader",
+    "stream",
+    "durable",
+    "load",
+    "model",
+    "flow",
+    "check",
+    "sessions",
+    "page",
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -16,6 +16,7 @@ from cli.options import AsJson, UserName, WorkspaceName
 if TYPE_CHECKING:
     from graph.evidence import Identity, Space
     from tools.library.ingestion import Ingestor, Report
+    from tools.library.likeness import SimilarDocument
     from tools.library.web_pages import Extent, WebPages
     from tools.settings import Settings
 
@@ -204,6 +205,11 @@ def as_document(reports: "list[Report]") -> dict[str, object]:
     }
 
 
+def similar(other: "SimilarDocument") -> str:
+    """Say how much of a text another document shares."""
+    return f"{other['share']:.0%} as “{other['title']}”, {other['document_id']}"
+
+
 def _show(reports: "list[Report]") -> None:
     from rich.text import Text
 
@@ -222,6 +228,8 @@ def _show(reports: "list[Report]") -> None:
             console.print(line, soft_wrap=True)
             if report.left_out:
                 show_indented(console, one_line(" ".join(report.left_out)), 11)
+            for other in report.similar_to:
+                show_indented(console, one_line(similar(other)), 11)
     counts = as_document(reports)["counts"]
     assert isinstance(counts, dict)
     summary = ", ".join(f"{number} {status}" for status, number in counts.items() if number)

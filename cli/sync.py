@@ -9,7 +9,7 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
-from cli.ingest import opened_pages
+from cli.ingest import opened_pages, similar
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
 if TYPE_CHECKING:
@@ -208,8 +208,7 @@ def _show(report: "SyncReport") -> None:
         if file.reason:
             show_indented(told, one_line(file.reason), 11)
         for other in file.similar_to:
-            said = f"{other['share']:.0%} as “{one_line(other['title'])}”, {other['document_id']}"
-            show_indented(told, said, 11)
+            show_indented(told, one_line(similar(other)), 11)
     for note in report.notes:
         console.print(note, soft_wrap=True)
     console.print(_summary(report), soft_wrap=True)

@@ -84,13 +84,15 @@ _DIFFERING = int((1 - SIMILAR) * BITS / 2)
 _SIMILAR = f"""
 SELECT n.document_id::text, near.document_id, near.title, near.differing
 FROM documents AS n, LATERAL (
-    SELECT d.document_id::text, d.title, bit_count(d.likeness # n.likeness) AS differing
+    SELECT d.document_id::text, d.title,
+           CASE WHEN d.original_sha256 = n.original_sha256 THEN 0
+                ELSE bit_count(d.likeness # n.likeness) END AS differing
     FROM documents AS d
     WHERE d.workspace = %(workspace)s AND d.document_id <> n.document_id AND {VISIBLE} AND {LASTING}
-      AND bit_count(d.likeness # n.likeness) <= {_DIFFERING}
+      AND (bit_count(d.likeness # n.likeness) <= {_DIFFERING} OR d.original_sha256 = n.original_sha256)
     ORDER BY differing, d.document_id LIMIT {MOST_TOLD}
 ) AS near
-WHERE n.workspace = %(workspace)s AND n.document_id = ANY(%(ids)s::uuid[]) AND n.likeness IS NOT NULL
+WHERE n.workspace = %(workspace)s AND n.document_id = ANY(%(ids)s::uuid[])
 ORDER BY near.differing, near.document_id
 """
 
@@ -98,7 +100,7 @@ ORDER BY near.differing, near.document_id
 async def find_similar(
     connection: Connection, workspace: int, user: str, document_ids: Sequence[str]
 ) -> dict[str, list[SimilarDocument]]:
-    """Find for each document up to three others that share most of their text with it and that the user may read."""
+    """Find for each document up to three others that share its file or most of its text and that the user may read."""
     found: dict[str, list[SimilarDocument]] = {}
     row = {"workspace": workspace, "user": user, "ids": list(document_ids)}
     for document_id, other, title, differing in await (await connection.execute(_SIMILAR, row)).fetchall():
