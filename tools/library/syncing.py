@@ -30,7 +30,7 @@ from tools.library.new_documents import HASH_EPOCH, NewDocument
 from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, Source, record_sync
-from tools.library.sync_plan import Known, Listed, Plan, Step, compare, plan
+from tools.library.sync_plan import Compared, Known, Listed, Plan, Step, compare, plan
 from tools.library.web_pages import WebPages
 from tools.parsers import formats
 from tools.retrieval.scope import NOT_EXPIRED
@@ -285,10 +285,10 @@ class _Sync:
         listing = await self._reader.listing()
         self._notes = listing.notes
         compared = compare(listing.files, self._known, self._recipe)
-        if not listing.whole:
-            compared = replace(compared, gone=[])
         self._counts["still_unreadable"] = sum(1 for place in compared.unchanged if place.trouble is not None)
         self._counts["unchanged"] = len(compared.unchanged) - self._counts["still_unreadable"]
+        if not listing.whole:
+            compared = Compared([*compared.unchanged, *compared.gone], compared.to_read, [])
         if not compared.to_read and not compared.gone:
             if not dry_run:
                 await self._finish([], Plan([], [], []))

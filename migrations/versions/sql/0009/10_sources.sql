@@ -20,7 +20,7 @@ CREATE UNIQUE INDEX sources_by_location ON sources
     (workspace, kind, location, (options ->> 'folder'), (options ->> 'ref'), owner) NULLS NOT DISTINCT;
 
 CREATE TABLE places (
-    workspace    integer NOT NULL,
+    workspace    integer NOT NULL REFERENCES workspaces ON DELETE CASCADE,
     source_id    uuid NOT NULL,
     path         text NOT NULL,
     document_id  uuid,
