@@ -76,7 +76,7 @@ async def run(folder: Path) -> list[Figure]:
     chance = random.Random(SEED)
     root = folder / "docs"
     await asyncio.to_thread(write_files, root, chance)
-    settings = Settings(_env_file=None, data_dir=folder / "data")
+    settings = Settings(data_dir=folder / "data")
     identity = Identity()
     async with open_database(settings) as database:
         workspaces = Workspaces(database)
