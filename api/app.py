@@ -18,6 +18,7 @@ from api.middleware import (
 )
 from api.openapi import describe
 from api.problems import install_error_handlers
+from api.routes.job_routes import router as jobs_router_
 from api.routes.library_routes import documents_router as documents_router_
 from api.routes.library_routes import search_router as search_router_
 from api.routes.page_routes import router as page_router_
@@ -54,7 +55,10 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None) -> FastA
             await opened.library.workspaces.ensure(settings.workspace)
             app.state.citewell = opened
             opened.runner.take_over_abandoned()
-            expiring = asyncio.create_task(expire_hourly(opened.library.database, days=settings.session_days))
+            opened.library.job_worker.start()
+            expiring = asyncio.create_task(
+                expire_hourly(opened.library.database, days=settings.session_days, job_days=settings.jobs.keep_days)
+            )
             try:
                 yield
             finally:
@@ -85,6 +89,7 @@ def mount_routes(app: FastAPI) -> None:
     for router in (
         NATIVE.router,
         documents_router_,
+        jobs_router_,
         source_router_,
         search_router_,
         verify_router_,

@@ -54,7 +54,8 @@ class DocumentForm(DocumentFields):
     file: bytes | None = Field(default=None, json_schema_extra={"format": "binary"})
 
 
-def _schema(body: type[Body]) -> dict[str, Any]:
+def schema_of(body: type[Body]) -> dict[str, Any]:
+    """Return the schema of a form or a body, for the description of a route."""
     schema = body.model_json_schema(ref_template=REFERENCE)
     schema.pop("$defs")  # they are already among the event schemas
     return schema
@@ -64,8 +65,8 @@ UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {"schema": _schema(DocumentText)},
-            "multipart/form-data": {"schema": _schema(DocumentForm)},
+            "application/json": {"schema": schema_of(DocumentText)},
+            "multipart/form-data": {"schema": schema_of(DocumentForm)},
         },
     }
 }
@@ -103,8 +104,13 @@ async def _from_form(form: FormData) -> NewDocument:
         fields = DocumentForm.model_validate(_with_json(texts))
         named = {**_fields(fields), "name": fields.name or file.filename or ""}
         return NewDocument(**named, text=fields.text, data=await file.read())
+    return _readable(document_of_form(form))
+
+
+def document_of_form(form: Mapping[str, Any]) -> NewDocument:
+    """Return the document of a form without its file. Raises RequestValidationError and ValidationError."""
     fields = DocumentForm.model_validate(_with_json(form))
-    return _readable(NewDocument(**_fields(fields), text=fields.text))
+    return NewDocument(**_fields(fields), text=fields.text)
 
 
 def _readable(document: NewDocument) -> NewDocument:

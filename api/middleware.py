@@ -161,6 +161,8 @@ def _challenge(headers: Headers) -> str:
 
 BODY_BYTES = 1_000_000
 DOCUMENTS_PATH = "/api/documents"
+JOBS_PATH = "/api/jobs"
+DOCUMENTS_OF_JOB = 10  # that the bytes of one upload of several files may add up to
 FORM_BYTES = 1_000_000  # that a form or JSON may add to the document's own bytes
 
 
@@ -176,7 +178,7 @@ class BodyLimitMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = self._document_bytes if scope["path"].startswith(DOCUMENTS_PATH) else BODY_BYTES
+        limit = self._limit(scope["path"])
         declared = Headers(scope=scope).get("content-length", "0")
         if declared.isdigit() and int(declared) > limit:
             response = problem_of(_too_large(limit))
@@ -194,6 +196,11 @@ class BodyLimitMiddleware:
             return message
 
         await self._app(scope, counted, send)
+
+    def _limit(self, path: str) -> int:
+        if path == JOBS_PATH:
+            return DOCUMENTS_OF_JOB * self._document_bytes
+        return self._document_bytes if path.startswith(DOCUMENTS_PATH) else BODY_BYTES
 
 
 def _too_large(limit: int) -> RequestTooLarge:
@@ -242,7 +249,14 @@ def _names_loopback(url: str) -> bool:
 
 ANY_ORIGIN = "*"
 CORS_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-EXPOSED_HEADERS = ("Retry-After", "WWW-Authenticate", "X-Request-ID", "x-vercel-ai-ui-message-stream")
+EXPOSED_HEADERS = (
+    "Location",
+    "Preference-Applied",
+    "Retry-After",
+    "WWW-Authenticate",
+    "X-Request-ID",
+    "x-vercel-ai-ui-message-stream",
+)
 PREFLIGHT_SECONDS = 600
 
 

@@ -68,6 +68,11 @@ ERROR_TABLE = (
     ErrorKind(RequestTooLarge, 413, "The body is larger than the route accepts; names the limit."),
     ErrorKind(errors.BudgetExhausted, 422, "The run has reached a cap of its budget; names the cap."),
     ErrorKind(
+        errors.DocumentTooExpensive,
+        422,
+        "Reading the file takes more time or memory than allowed, its text is too large, or it ended its reader.",
+    ),
+    ErrorKind(
         errors.InvalidRequest,
         422,
         "The request is not valid for the route; names the field and what is wrong with it.",
@@ -78,6 +83,7 @@ ERROR_TABLE = (
         422,
         "The file is empty, broken, too large, or in an unsupported format; names the reason.",
     ),
+    ErrorKind(errors.QueueFull, 429, "As many of your files wait as a user may have."),
     ErrorKind(errors.ConfigurationError, 500, "The deployment's settings can't work; names the setting."),
     ErrorKind(CitewellError, 500, "An unexpected error. The log has the details; the reply has none."),
     ErrorKind(errors.ModelReplyInvalid, 502, "The model's reply can't be read."),
@@ -126,6 +132,7 @@ def error_table_markdown() -> str:
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
+QUEUE_RETRY_AFTER_SECONDS = 10
 MOST_FAULTS = 10  # listed in one problem
 LONGEST_NAME = 100  # of a field, echoed in a problem
 LONGEST_DETAIL = 1000
@@ -182,6 +189,8 @@ def problem(
     extra = dict(headers or {})
     if retryable and status == HTTPStatus.SERVICE_UNAVAILABLE:
         extra["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    elif retryable and status == HTTPStatus.TOO_MANY_REQUESTS:
+        extra["Retry-After"] = str(QUEUE_RETRY_AFTER_SECONDS)
     return Response(to_json(body.model_dump(exclude_none=True)), status, extra, MEDIA_TYPE)
 
 

@@ -161,7 +161,7 @@ def _failure(run: RunReader, seq: int, error: CitewellError) -> Envelope:
 async def wait_for_end(run: RunReader, request: Request, on_disconnect: OnDisconnect) -> RunFinished | RunFailed:
     """Return the end of a run for a client that reads no stream; cancel the run if the client disconnects first."""
     ending = asyncio.create_task(_terminal_event(run))
-    leaving = asyncio.create_task(_disconnected(request))
+    leaving = asyncio.create_task(client_left(request))
     try:
         await asyncio.wait({ending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not ending.done() and on_disconnect == "cancel":
@@ -179,6 +179,7 @@ async def _terminal_event(run: RunReader) -> RunFinished | RunFailed:
     raise AssertionError("a log ends with its terminal event")
 
 
-async def _disconnected(request: Request) -> None:
+async def client_left(request: Request) -> None:
+    """Wait until the client of a request whose body is read has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

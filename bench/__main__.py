@@ -32,6 +32,7 @@ PARTS = (
     "model",
     "flow",
     "check",
+    "ingest",
     "sessions",
     "page",
 )

@@ -65,6 +65,8 @@ BY_CODE = {
     "reranker_refused": Exit.UNAVAILABLE,
     "web_unavailable": Exit.UNAVAILABLE,
     "unreadable_document": Exit.REFUSED,
+    "document_too_expensive": Exit.REFUSED,
+    "queue_full": Exit.UNAVAILABLE,
     "budget_exhausted": Exit.BUDGET,
 }
 

@@ -104,7 +104,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be
 def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Delete sessions that have been idle too long, in all workspaces.
 
-    Also deletes ephemeral sessions and the logs of finished runs after 24 hours. A server does the same every hour.
+    Also deletes ephemeral sessions, the logs of finished runs after 24 hours, and jobs that ended. A server does so
+    every hour.
     """
     run(_expire(days, dry_run, as_json), as_json=as_json)
 
@@ -115,12 +116,12 @@ async def _expire(days: int | None, dry_run: bool, as_json: bool) -> None:
     settings = settings_for()
     days = days or settings.session_days
     async with opened_database(settings) as storage:
-        gone = await sweep(storage.database, days=days, dry_run=dry_run)
+        gone = await sweep(storage.database, days=days, job_days=settings.jobs.keep_days, dry_run=dry_run)
     if as_json:
         print_json({"days": days, "dry_run": dry_run, **asdict(gone)})
         return
     done = "Would delete" if dry_run else "Deleted"
     print(
-        f"{done} {gone.sessions} sessions idle for {days} days or more, {gone.ephemeral_sessions} ephemeral ones, and "
-        f"{gone.run_events} events of finished runs."
+        f"{done} {gone.sessions} sessions idle for {days} days or more, {gone.ephemeral_sessions} ephemeral ones, "
+        f"{gone.run_events} events of finished runs, and {gone.jobs} jobs that ended long ago."
     )

@@ -1,11 +1,10 @@
 """citewell ingest: add files, folders and web pages to the library."""
 
-import gc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from tools.library.web_pages import Extent, WebPages
     from tools.settings import Settings
 
-NEW_OBJECTS = 10_000  # between two collections of garbage
+PROCESSES = 2  # that read files
+LONGEST_NAME = 40  # of a file in the progress bar
 
 Paths = Annotated[
     list[str],
@@ -96,18 +96,22 @@ async def _ingest(
     as_json: bool,
 ) -> Exit:
     from tools.library.ingestion import Ingestor
+    from tools.library.sandbox import opened_sandbox
     from tools.web.addresses import is_address
 
     settings = settings_for(workspace, user)
     addresses = [path for path in paths if is_address(path)]
     files = [Path(path) for path in paths if not is_address(path)]
-    async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+    async with (
+        opened_database(settings) as storage,
+        opened_embedder(settings) as embedder,
+        opened_sandbox(settings.jobs, PROCESSES) as sandbox,
+    ):
         await storage.workspaces.ensure(settings.workspace)
-        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
-        with _collecting_less():
-            reports = (
-                await ingest_shown(ingestor, identity_of(settings), files, owner=owner, space=space) if files else []
-            )
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
+        reports: list[Report] = []
+        if files:
+            reports = await ingest_shown(ingestor, identity_of(settings), files, owner=owner, space=space)
         if addresses:
             async with opened_pages(settings, storage, ingestor) as pages:
                 for address in addresses:
@@ -119,35 +123,66 @@ async def _ingest(
     return Exit.REFUSED if any(report.status == "refused" for report in reports) else Exit.OK
 
 
-@contextmanager
-def _collecting_less() -> Iterator[None]:
-    """Collect garbage less often: reading makes many small objects that live until their batch is stored."""
-    before = gc.get_threshold()
-    gc.set_threshold(NEW_OBJECTS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 async def ingest_shown(
     ingestor: "Ingestor", identity: "Identity", paths: list[Path], *, owner: str | None = None, space: str | None = None
 ) -> "list[Report]":
-    """Ingest paths, with a progress bar if stderr is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    """Ingest paths, with a progress bar if stderr is a terminal: files, segments, rate, time left and file name."""
+    from cli.tables import one_line
 
-    console = progress_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Ingesting", total=None)
-        reports = ingestor.ingest_paths(
+    reports: list[Report] = []
+    with file_progress("Ingesting") as show:
+        stored = ingestor.ingest_paths(
             identity,
             paths,
             owner=owner,
             space={"id": None, "slug": space} if space else None,
-            progress=lambda done, of: bar.update(task, completed=done, total=of),
+            progress=lambda done, of: show(done, of),
+            reading=lambda name: show(name=one_line(name)),
         )
-        return [report async for report in reports]
+        async for report in stored:
+            reports.append(report)
+            show(segments=getattr(report, "segments", 0))
+    return reports
+
+
+class ShowProgress(Protocol):
+    """Show how far an ingestion is: ``segments`` are added to those shown so far, ``name`` is the file being read."""
+
+    def __call__(
+        self, done: int | None = None, of: int | None = None, *, segments: int = 0, name: str | None = None
+    ) -> None:
+        """Change what is given."""
+        ...
+
+
+@contextmanager
+def file_progress(what: str) -> Iterator[ShowProgress]:
+    """Show a progress bar of files on stderr while the block runs, if stderr is a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = progress_console()
+    columns = (
+        TextColumn(what),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[segments]} segments"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[name]}", style="dim", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None, segments=0, rate="", name="")
+
+        def show(done: int | None = None, of: int | None = None, *, segments: int = 0, name: str | None = None) -> None:
+            shown = bar.tasks[0]
+            given: dict[str, Any] = {"segments": shown.fields["segments"] + segments}
+            if name is not None:
+                given["name"] = name[-LONGEST_NAME:]
+            if done is not None and shown.elapsed:
+                given["rate"] = f"{done / shown.elapsed:.1f}/s"
+            bar.update(task, completed=done, total=of, **given)
+
+        yield show
 
 
 @asynccontextmanager
@@ -228,6 +263,8 @@ def _show(reports: "list[Report]") -> None:
             console.print(line, soft_wrap=True)
             if report.left_out:
                 show_indented(console, one_line(" ".join(report.left_out)), 11)
+            for warning in report.warnings:
+                show_indented(console, one_line(f"Warning: {warning}"), 11)
             for other in report.similar_to:
                 show_indented(console, one_line(similar(other)), 11)
     counts = as_document(reports)["counts"]

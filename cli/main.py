@@ -13,6 +13,7 @@ from cli.doctor import doctor
 from cli.documents import documents
 from cli.eval import evaluate
 from cli.ingest import ingest
+from cli.jobs import jobs, worker
 from cli.judge import judge
 from cli.keys import keys
 from cli.search import search
@@ -40,12 +41,14 @@ app.command()(ask)
 app.command()(search)
 app.command()(verify)
 app.add_typer(documents, name="documents")
+app.add_typer(jobs, name="jobs")
 app.add_typer(sources_, name="sources")
 app.add_typer(sessions, name="sessions")
 app.add_typer(workspaces, name="workspaces")
 app.add_typer(keys, name="keys")
 app.add_typer(judge, name="judge")
 app.command()(serve)
+app.command()(worker)
 app.command()(doctor)
 app.command()(migrate)
 app.command()(reindex)

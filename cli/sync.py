@@ -9,11 +9,12 @@ import typer
 
 from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
 from cli.console import print_json, progress_console, result_console
-from cli.ingest import opened_pages, similar
+from cli.ingest import PROCESSES, opened_pages, similar
 from cli.options import AsJson, UserName, WorkspaceName, Yes, as_id, confirmed
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
+    from tools.library.sandbox import Sandbox
     from tools.library.source_records import Kind, Source, Sources
     from tools.library.syncing import Syncer, SyncReport
     from tools.settings import Settings
@@ -111,12 +112,17 @@ class _How:
     async def run(self, settings: "Settings", as_json: bool) -> Exit:
         """Sync once, or again and again."""
         from tools.library.ingestion import Ingestor
+        from tools.library.sandbox import opened_sandbox
         from tools.library.source_records import Sources
         from tools.library.syncing import Syncer
 
-        async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
+        async with (
+            opened_database(settings) as storage,
+            opened_embedder(settings) as embedder,
+            opened_sandbox(settings.jobs, PROCESSES) as sandbox,
+        ):
             await storage.workspaces.ensure(settings.workspace)
-            ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings)
+            ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
             sources = Sources(storage.database, storage.workspaces)
             identity = identity_of(settings)
             async with opened_pages(settings, storage, ingestor) as pages:
@@ -128,7 +134,7 @@ class _How:
                 else:
                     _show(report)
                 if self.watch:
-                    await self._follow(syncer, identity, source)
+                    await self._follow(syncer, sandbox, identity, source)
         return Exit.REFUSED if report.counts["unreadable"] else Exit.OK
 
     async def _source(self, sources: "Sources", identity: "Identity") -> "Source":
@@ -173,19 +179,25 @@ class _How:
                     raise
         return await syncer.sync(identity, source, most_deleted=1.0)
 
-    async def _follow(self, syncer: "Syncer", identity: "Identity", source: "Source") -> None:
-        """Sync whenever the source changes, until interrupted; what goes wrong is told and tried again."""
+    async def _follow(self, syncer: "Syncer", sandbox: "Sandbox", identity: "Identity", source: "Source") -> None:
+        """Sync whenever the source changes, until interrupted; what goes wrong is told and tried again.
+
+        No process of the sandbox is kept in between.
+        """
         from cli.command import report as tell
         from graph.errors import CitewellError
         from tools.library.watching import changes
 
         progress_console().print(f"Watching {source.location}. Ctrl-C ends it.", soft_wrap=True)
+        await sandbox.rest()
         async for _ in changes(source, every=self.every):
             try:
                 report = await syncer.sync(identity, source, most_deleted=self.most_deleted)
             except CitewellError as error:
                 tell(error.code, error.message, error.advice, as_json=False)
                 continue
+            finally:
+                await sandbox.rest()
             if report.files:
                 _show(report)
 
@@ -207,6 +219,8 @@ def _show(report: "SyncReport") -> None:
         told.print(line, soft_wrap=True)
         if file.reason:
             show_indented(told, one_line(file.reason), 11)
+        for warning in file.warnings:
+            show_indented(told, one_line(f"Warning: {warning}"), 11)
         for other in file.similar_to:
             show_indented(told, one_line(similar(other)), 11)
     for note in report.notes:

@@ -54,6 +54,7 @@ async def open_runner(
         durability=durability,
         titling=titling,
     )
+    library.job_worker.give_way_to(lambda: runner.is_answering)
     try:
         yield Citewell(library, runner, graph)
     finally:

@@ -85,6 +85,21 @@ class UnreadableDocument(CitewellError):
     suggestion = "Convert the file to Markdown, text, HTML or PDF with text, and ingest it again."
 
 
+class DocumentTooExpensive(UnreadableDocument):
+    """A file whose reading takes more time or memory than the deployment allows, or ends the process that reads it."""
+
+    code = "document_too_expensive"
+    suggestion = "Split the file, or raise the limits under CITEWELL_JOBS__."
+
+
+class QueueFull(CitewellError):
+    """As many files waiting to be ingested as a user may have."""
+
+    code = "queue_full"
+    retryable = True
+    suggestion = "Wait until some of your files are ingested, or cancel a job."
+
+
 class BudgetExhausted(CitewellError):
     """A run's cap on calls, tokens or seconds that is used up."""
 
@@ -173,6 +188,25 @@ class WebUnavailable(DependencyFailed):
 
     code = "web_unavailable"
     suggestion = "Check SERPER_API_KEY with `citewell doctor`; until then, answers use the library only."
+
+
+_RESTORED: tuple[type[CitewellError], ...] = (
+    InvalidRequest,
+    NotFound,
+    UnreadableDocument,
+    DocumentTooExpensive,
+    EmbeddingMismatch,
+    ConfigurationError,
+    DependencyFailed,
+    DatabaseUnavailable,
+    EmbeddingUnavailable,
+)
+
+
+def restored_error(code: str, message: str, suggestion: str) -> CitewellError:
+    """Return the error of a document again from what was stored or sent of it; an unknown code is an internal error."""
+    kind = next((each for each in _RESTORED if each.code == code), CitewellError)
+    return kind(message, suggestion=suggestion)
 
 
 def fallback_failure(error: CitewellError, instead: str) -> Failure:

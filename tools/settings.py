@@ -247,6 +247,27 @@ class RunSettings(BaseModel, extra="forbid"):
     durability: Literal["sync", "async"] = "sync"
 
 
+class JobSettings(BaseModel, extra="forbid"):
+    """How files are read and stored: by how many processes, within which limits, and how many may wait.
+
+    A server reads ``workers`` files at once, each in a process of its own; with 0 it leaves them to `citewell worker`.
+    A file is refused if reading takes longer than ``file_seconds`` or more memory than ``file_megabytes``, or if it is
+    larger than ``max_pages`` or ``max_characters``. The upload of one document waits ``wait_seconds`` for its end. A
+    user may have ``max_waiting`` files and ``max_waiting_bytes`` waiting. Jobs that ended are kept for ``keep_days``.
+    """
+
+    workers: Annotated[int, Field(ge=0, le=64)] = 2
+    file_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    file_megabytes: Annotated[int, Field(ge=256, le=1_000_000)] = 1024
+    max_pages: Annotated[int, Field(ge=1)] = 10_000
+    max_characters: Annotated[int, Field(ge=1000)] = 20_000_000
+    wait_seconds: Annotated[float, Field(ge=0, le=60)] = 10.0
+    max_waiting: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    max_waiting_bytes: Annotated[int, Field(ge=1_000_000)] = 2_000_000_000
+    lease_seconds: Annotated[float, Field(ge=1, le=600)] = 30.0
+    keep_days: Annotated[int, Field(ge=1, le=3650)] = 7
+
+
 class AuthSettings(BaseModel, extra="forbid"):
     """How requests are authenticated: not at all, by an API key, or by a JSON Web Token of a trusted issuer.
 
@@ -295,6 +316,9 @@ class Settings(BaseSettings):
     segment_size: Annotated[str, Field(pattern=r"^[1-9]\d{1,3} (tokens|words)$")] = "300 tokens"
     max_document_bytes: Annotated[int, Field(ge=1024)] = 20_000_000
     originals: str = "postgresql"  # off, a folder, or s3://bucket/prefix
+    ocr: Literal["auto", "off"] = "auto"  # auto: scanned pages are read where tesseract is installed
+    ocr_languages: Annotated[str, Field(pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")] = "eng"
+    ocr_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0  # for all pages of a file
     page_tokens: Annotated[int | None, Field(ge=256)] = None
     source_roots: list[str] = []  # folders and s3:// addresses below which the API may read sources
 
@@ -308,6 +332,7 @@ class Settings(BaseSettings):
     sites: SiteSettings = SiteSettings()
 
     runs: RunSettings = RunSettings()
+    jobs: JobSettings = JobSettings()
     session_days: Annotated[int, Field(ge=1, le=3650)] = 7
     auto_title: bool = True
 

@@ -16,48 +16,77 @@ from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Cursor, Limit, Name, Printable, optional
 from api.original_files import send_original
 from api.problems import problems
+from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
 from graph.errors import NotFound
 from graph.evidence import Identity, Source
 from graph.ports import SearchQuery
 from graph.state import SourceRow
 from tools.library.catalogue import DocumentDetails, DocumentPage, RawText
-from tools.library.ingestion import Ingested
+from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.library import Library
 from tools.library.new_documents import NewDocument
 from tools.library.places import Place
 
 documents_router = APIRouter(tags=["documents"])
-WRITING = problems(400, 404, 413, 415, 422, 503)
+WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
 Filter = Annotated[Name | None, Query()]
 PathPart = Annotated[str, Field(min_length=1, max_length=2000), Printable]
 
 
 @documents_router.post(
-    "/api/documents", status_code=status.HTTP_201_CREATED, openapi_extra=UPLOAD_BODY, responses=WRITING
+    "/api/documents",
+    status_code=status.HTTP_201_CREATED,
+    response_model=Ingested | IngestedArchive,
+    openapi_extra=UPLOAD_BODY,
+    responses=WRITING,
 )
-async def add_document(document: UploadedDocument, me: Me, library: OpenLibrary, response: Response) -> Ingested:
-    """Add a document under a new id, or fetch a page under that of its address."""
-    ingested = await _ingest(library, me, document)
-    if ingested.status != "created":
+async def add_document(
+    document: UploadedDocument, me: Me, library: OpenLibrary, prefer: Prefer, request: Request, response: Response
+) -> Ingested | IngestedArchive | Response:
+    """Add a document under a new id, or fetch a page under that of its address.
+
+    Each file of a zip archive becomes a document under an id of its own. What takes longer than `Prefer: wait=N`
+    seconds becomes a job.
+    """
+    ingested = await _ingest(request, response, me, library, document, prefer)
+    if isinstance(ingested, Ingested) and ingested.status != "created":
         response.status_code = status.HTTP_200_OK  # the page was fetched before
     return ingested
 
 
-@documents_router.put("/api/documents/{document_id}", openapi_extra=UPLOAD_BODY, responses=WRITING)
+@documents_router.put(
+    "/api/documents/{document_id}",
+    response_model=Ingested | IngestedArchive,
+    openapi_extra=UPLOAD_BODY,
+    responses=WRITING,
+)
 async def put_document(
-    document_id: UUID, document: UploadedDocument, me: Me, library: OpenLibrary, response: Response
-) -> Ingested:
-    """Add or replace a document under your own id; an unchanged one writes nothing."""
-    ingested = await _ingest(library, me, replace(document, document_id=str(document_id)))
-    if ingested.status == "created":
+    document_id: UUID,
+    document: UploadedDocument,
+    me: Me,
+    library: OpenLibrary,
+    prefer: Prefer,
+    request: Request,
+    response: Response,
+) -> Ingested | IngestedArchive | Response:
+    """Add or replace a document under your own id; an unchanged one writes nothing.
+
+    The files of a zip archive get ids that are derived from yours and from their paths. What takes longer than
+    `Prefer: wait=N` seconds becomes a job.
+    """
+    named = replace(document, document_id=str(document_id))
+    ingested = await _ingest(request, response, me, library, named, prefer)
+    if isinstance(ingested, Ingested) and ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested
 
 
-async def _ingest(library: Library, me: Identity, document: NewDocument) -> Ingested:
+async def _ingest(
+    request: Request, response: Response, me: Identity, library: Library, document: NewDocument, prefer: Preference
+) -> Ingested | IngestedArchive | Response:
     if document.text is None and document.data is None:
         return await library.pages.ingest_page(me, document)
-    return await library.ingestor.ingest(me, document)
+    return await store_or_accept(request, response, me, library, document, prefer)
 
 
 @documents_router.get("/api/documents", responses=problems(422, 503))

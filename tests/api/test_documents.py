@@ -1,6 +1,8 @@
 """Documents over HTTP: brought in both ways, replaced, listed, read back exactly, shown safely, deleted."""
 
+import io
 import json
+import zipfile
 from dataclasses import replace
 from html.parser import HTMLParser
 from uuid import uuid4
@@ -191,3 +193,44 @@ async def test_a_page_is_fetched_once_under_its_own_id(citewell: Citewell, setti
             assert original.headers["content-type"] == "text/html"
             assert b"The lamp turns." in original.content
         await reader.close()
+
+
+def archive(*files: tuple[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as written:
+        for name, data in files:
+            written.writestr(name, data)
+    return packed.getvalue()
+
+
+async def test_an_archive_is_a_document_for_each_file_in_it(client: httpx.AsyncClient) -> None:
+    files = {
+        "file": ("drills.zip", archive(("fire.md", b"# Fire\n\nLeave."), ("a.png", b"\x89PNG\0")), "application/zip")
+    }
+    made = await client.post("/api/documents", files=files, data={"space": '{"id": "s9", "slug": null}'})
+    assert made.status_code == 201, made.text
+    reply = made.json()
+    assert (reply["name"], reply["status"]) == ("drills.zip", "unpacked")
+    assert [(each["name"], each["title"], each["status"]) for each in reply["documents"]] == [
+        ("drills.zip/fire.md", "Fire", "created")
+    ]
+    assert [(each["name"], each["reason"]) for each in reply["refused"]] == [
+        ("drills.zip/a.png", "The file is binary, not text.")
+    ]
+    document = (await client.get(f"/api/documents/{reply['documents'][0]['document_id']}")).json()
+    assert document["space"] == {"id": "s9", "slug": None}
+    path = f"/api/documents/{uuid4()}"
+    first, same = [await client.put(path, files=files) for _ in range(2)]
+    assert [each.json()["documents"][0]["status"] for each in (first, same)] == ["created", "unchanged"]
+    titled = await client.post("/api/documents", files=files, data={"title": "Drills"})
+    assert titled.status_code == 422
+    assert "title" in titled.json()["detail"]
+
+
+async def test_a_guessed_encoding_is_told(client: httpx.AsyncClient) -> None:
+    file = {"file": ("notes.txt", "Die Straße ist für Fußgänger gesperrt.".encode("cp1252"), "text/plain")}
+    made = (await client.post("/api/documents", files=file)).json()
+    [warning] = made["warnings"]
+    assert "windows-1252" in warning
+    document = (await client.get(f"/api/documents/{made['document_id']}")).json()
+    assert document["metadata"] == {"file_path": "notes.txt", "encoding": "windows-1252"}

@@ -27,7 +27,16 @@ from tools.settings import Settings
 SECRET = "Zelda"
 DIARY = "Dear diary, the zebra is called Zelda."
 TITLE = "Diary"
-UNTOLD = ("session_id", "docmost_id", "docs_chatbot_id", "run_id", "workspace_run_id", "message_id", "source_id")
+UNTOLD = (
+    "job_id",
+    "session_id",
+    "docmost_id",
+    "docs_chatbot_id",
+    "run_id",
+    "workspace_run_id",
+    "message_id",
+    "source_id",
+)
 DESTRUCTIVE = {"PUT": 1, "DELETE": 2}  # after all the others, in this order
 FOUND = {200, 201, 202, 204}
 
@@ -89,6 +98,8 @@ async def belongings(
         messages = "/api/workspaces/default/messages"
         frames = (await owner.post(messages, json={"content": QUESTION}, headers=FRAMES)).text
         assert SECRET in frames
+        broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
+        job = (await owner.post("/api/jobs", files=broken)).json()
         ids = {
             "session_id": session_id,
             "own_session_id": own_session_id,
@@ -103,6 +114,8 @@ async def belongings(
             "folder": folder,
             "segment_index": "0",
             "workspace_id": "default",
+            "job_id": job["job_id"],
+            "action": "pause",
             "shared": SHARED,
             "model": "extractive",
             "version": "any",

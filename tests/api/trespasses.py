@@ -112,6 +112,13 @@ SOURCES = [
     gone("POST", "/api/sources/{source_id}/sync", json={"dry_run": True}),
     gone("DELETE", "/api/sources/{source_id}", params={"documents": "delete"}),
 ]
+JOBS = [
+    apart("POST", "/api/jobs", files={"file": ("mine.md", b"Mine.")}, silent=True),
+    apart("GET", "/api/jobs"),
+    gone("GET", "/api/jobs/{job_id}"),
+    gone("GET", "/api/jobs/{job_id}/events"),
+    gone("POST", "/api/jobs/{job_id}/{action}"),
+]
 DOCMOST_QUESTION = {"messages": [CHAT], "isSemanticSearchEnabled": True}
 DOCMOST = [
     apart("POST", "/api/ai/sessions", json={}, silent=True),
@@ -173,6 +180,7 @@ OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{ver
 ATTEMPTS = [
     *NATIVE,
     *DOCUMENTS,
+    *JOBS,
     *SOURCES,
     *DOCMOST,
     *DOCS_CHATBOT,

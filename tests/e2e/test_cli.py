@@ -120,6 +120,18 @@ def test_addresses_inside_of_the_network_are_refused(home: Home) -> None:
     assert home.citewell("ingest", "http://127.0.0.1/", "--site", "--sitemap").code == Exit.USAGE
 
 
+def test_what_may_be_wrong_in_a_file_is_said_below_it(home: Home) -> None:
+    (home.folder / "guessed").mkdir()
+    text = "Die Flut kommt früh, die Ebbe spät. Schließt die Tür."
+    (home.folder / "guessed" / "tides.txt").write_bytes(text.encode("cp1252"))
+    done = home.citewell("ingest", "guessed", "-w", "guessed")
+    assert done.code == Exit.OK
+    below = " ".join(line.strip() for line in done.out.splitlines()[1:-1])
+    assert below.startswith("Warning: The file does not say how its text is encoded. It was read as windows-1252")
+    [again] = home.citewell("ingest", "guessed", "-w", "guessed", "--json").json["documents"]
+    assert (again["status"], len(again["warnings"])) == ("unchanged", 1)
+
+
 def test_one_file_under_two_names_is_one_source_and_two_documents(home: Home, write: Writer) -> None:
     text = "# Tides\n\nHigh tide at the mole is at noon.\n"
     write("twice/tides.md", text)

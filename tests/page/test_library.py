@@ -1,7 +1,9 @@
 """The library and the selection: pages found and picked, documents brought in and deleted, and asked of."""
 
+import io
 import json
 import re
+import zipfile
 from typing import Any
 
 from playwright.async_api import Locator, Page, Request, Route, expect
@@ -319,6 +321,15 @@ async def test_files_are_brought_in_and_a_refusal_says_why(chromium_page: Visits
     await expect(library.get_by_role("checkbox", name="Kitchen")).to_be_visible()
 
 
+async def test_a_file_that_takes_long_is_waited_for_as_a_job(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    await page.set_extra_http_headers({"Prefer": "respond-async"})
+    await open_library(page)
+    await bring(page, file("harbour.md", "# Harbour\n\nThe harbour has a bell."), file("torn.pdf", "%PDF-1.4 nothing"))
+    await expect(upload(page, "harbour.md")).to_contain_text("Added")
+    await expect(upload(page, "torn.pdf")).to_contain_text("The PDF is broken")
+
+
 async def test_two_files_are_sent_at_a_time_and_each_can_be_cancelled(
     chromium_page: Visits, extractive_site: Site
 ) -> None:
@@ -493,3 +504,19 @@ async def test_the_library_is_paged_invites_when_empty_and_is_read_again_after_a
     await page.unroute_all()
     await library.get_by_role("button", name="Try again").click()
     await expect(library.get_by_role("checkbox", name="Staff handbook")).to_be_visible()
+
+
+async def test_an_archive_says_what_became_of_its_files(chromium_page: Visits, extractive_site: Site) -> None:
+    page = await chromium_page(extractive_site.url)
+    await open_library(page)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("ferries.md", "# Ferries\n\nThe ferry leaves at one.")
+        archive.writestr("map.png", b"\x89PNG\0")
+    street = "Die Straße ist für Fußgänger gesperrt.".encode("cp1252")
+    await bring(page, file("island.zip", packed.getvalue()), file("street.txt", street))
+    await expect(upload(page, "island.zip")).to_contain_text("Unpacked, 1 document, 1 refused")
+    await expect(upload(page, "island.zip")).to_contain_text("island.zip/map.png: The file is binary, not text.")
+    await expect(upload(page, "island.zip").get_by_role("button", name="Select island.zip")).to_be_hidden()
+    await expect(upload(page, "street.txt")).to_contain_text("It was read as windows-1252, which is a guess")
+    await expect(shelf(page).get_by_role("checkbox", name="Ferries")).to_be_visible()

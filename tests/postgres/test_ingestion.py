@@ -21,6 +21,7 @@ from tools.embeddings.embedder import Embedder, open_embedder
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingested, Ingestor, NewDocument, Refused, Report
 from tools.library.new_documents import BATCH_DOCUMENTS
+from tools.library.sandbox import Sandbox
 from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -34,9 +35,19 @@ async def embedder(settings: Settings) -> Embedder:
     return await open_embedder(settings)
 
 
-@pytest.fixture
-def ingestor(database: Database, embedder: Embedder, settings: Settings) -> Ingestor:
-    return Ingestor(database, Workspaces(database), embedder, settings)
+@pytest.fixture(scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    opened = Sandbox(2, 60, 1024)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(params=["in_threads", "in_processes"])
+def ingestor(
+    request: pytest.FixtureRequest, database: Database, embedder: Embedder, settings: Settings, sandbox: Sandbox
+) -> Ingestor:
+    shared = sandbox if request.param == "in_processes" else None
+    return Ingestor(database, Workspaces(database), embedder, settings, shared)
 
 
 @pytest.fixture
@@ -364,6 +375,24 @@ async def test_a_name_that_is_no_text_is_escaped(ingestor: Ingestor, tmp_path: P
     assert report.name.endswith("caf\\xe9.txt")
 
 
+async def test_a_link_out_of_the_folder_is_not_followed(ingestor: Ingestor, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("A secret lamp.")
+    (folder / "a.txt").write_text("A lamp.")
+    (folder / "out.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "within.txt").symlink_to(folder / "a.txt")
+    reports = await gathered(ingestor.ingest_paths(ME, [folder]))
+    assert [(Path(report.name).name, report.status) for report in reports] == [
+        ("a.txt", "created"),
+        ("out.txt", "refused"),
+    ]
+    assert isinstance(reports[1], Refused)
+    assert "leads out of the folder" in reports[1].reason
+    [named] = await gathered(ingestor.ingest_paths(ME, [folder / "out.txt"]))
+    assert named.status == "created", "a file that is named is meant"
+
+
 async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     [report] = await gathered(ingestor.ingest_paths(ME, [tmp_path]))
@@ -374,3 +403,61 @@ async def test_a_pipe_is_not_waited_for(ingestor: Ingestor, tmp_path: Path) -> N
 async def test_an_unknown_workspace_takes_nothing_in(ingestor: Ingestor) -> None:
     with pytest.raises(NotFound):
         await ingestor.ingest(Identity(workspace="nowhere"), NewDocument(text="Lost."))
+
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "documents"
+
+
+async def test_each_file_of_an_archive_is_a_document(
+    ingestor: Ingestor, documents: Documents, tmp_path: Path, database: Database
+) -> None:
+    (tmp_path / "docs").mkdir()
+    archive = tmp_path / "docs" / "bundle.zip"
+    archive.write_bytes((FIXTURES / "bundle.zip").read_bytes())
+    (tmp_path / "docs" / "z.md").write_text("# Last\n\nword", encoding="utf-8")
+    told: list[tuple[int, int]] = []
+    reports = await gathered(
+        ingestor.ingest_paths(ME, [tmp_path / "docs"], progress=lambda done, of: told.append((done, of)))
+    )
+    names = [Path(report.name).relative_to(tmp_path).as_posix() for report in reports]
+    assert names == [
+        "docs/bundle.zip/docs/lamps.py",
+        "docs/bundle.zip/docs/french.txt",
+        "docs/bundle.zip/docs/lamps.epub",
+        "docs/bundle.zip/inner.zip/deep/values.yaml",
+        "docs/bundle.zip/docs/lamp.png",
+        "docs/z.md",
+    ]
+    assert [report.status for report in reports] == ["created"] * 4 + ["refused", "created"]
+    assert told == [(1, 2)] * 5 + [(2, 2)]
+    code, french, book, *_ = reports
+    assert isinstance(code, Ingested)
+    assert isinstance(french, Ingested)
+    assert isinstance(book, Ingested)
+    assert (code.warnings, book.title) == ([], "The lamp book")
+    assert ["windows-1252" in warning for warning in french.warnings] == [True]
+    stored = await documents.get(ME, french.document_id)
+    assert stored.metadata == {"file_path": "docs/bundle.zip/docs/french.txt", "encoding": "windows-1252"}
+    before = await versions(database)
+    again = await gathered(ingestor.ingest_paths(ME, [tmp_path / "docs"]))
+    assert [report.status for report in again] == ["unchanged"] * 4 + ["refused", "unchanged"]
+    assert isinstance(again[1], Ingested)
+    assert again[1].warnings == french.warnings
+    assert await versions(database) == before
+
+
+async def test_an_archive_goes_in_by_itself(ingestor: Ingestor, documents: Documents) -> None:
+    data = (FIXTURES / "bundle.zip").read_bytes()
+    given = NewDocument(data=data, name="bundle.zip", document_id=str(uuid4()), owner=ME.user)
+    report = await ingestor.ingest_archive(ME, given)
+    again = await ingestor.ingest_archive(ME, given)
+    assert [each.name for each in report.documents][-1] == "bundle.zip/inner.zip/deep/values.yaml"
+    assert [each.document_id for each in report.documents] == [each.document_id for each in again.documents]
+    assert [each.name for each in report.refused] == ["bundle.zip/docs/lamp.png"]
+    assert (await documents.get(ME, report.documents[0].document_id)).owner == ME.user
+    with pytest.raises(UnreadableDocument, match="several documents"):
+        await ingestor.ingest(ME, given)
+    with pytest.raises(InvalidRequest, match="title"):
+        await ingestor.ingest_archive(ME, replace(given, title="Lamps"))
+    with pytest.raises(UnreadableDocument, match="broken"):
+        await ingestor.ingest_archive(ME, replace(given, data=b"PK\x03\x04"))

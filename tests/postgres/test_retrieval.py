@@ -19,9 +19,10 @@ from text.terms import weigh_question, weigh_segment
 from tools.library.segmenting import SegmentSpan
 from tools.retrieval import indexing
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, HybridSearcher
-from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, index_segments
+from tools.retrieval.indexing import drop_segments, index_documents, index_segments
 from tools.retrieval.partitions import create_partition, drop_partition
 from tools.retrieval.search_sql import CONTEXT, CONTEXT_NORM, IDF_POWER, INTERCEPT, LEXICAL, OPENING
+from tools.retrieval.segment_rows import IndexedDocument
 from tools.retrieval.segment_store import SegmentStore
 from tools.retrieval.title_hop import MOST_NAMED, NAMESAKES
 from tools.storage.database import Database

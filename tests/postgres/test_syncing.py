@@ -3,7 +3,8 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+import zipfile
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from graph.errors import InvalidRequest, NotFound, SourceBusy
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.catalogue import Document, Documents
-from tools.library.ingestion import Ingestor
+from tools.library.ingestion import Ingestor, NewDocument
+from tools.library.sandbox import Sandbox
 from tools.library.source_records import Kind, Source, SourceOptions, Sources
 from tools.library.syncing import Syncer, SyncReport, TooManyDeletions, checked_location
 from tools.settings import Settings
@@ -62,12 +64,19 @@ class Harbour:
         return "".join(each["text"] for each in (await self.documents.raw_text(ME, document_id))["segments"])
 
 
+@pytest.fixture(scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    opened = Sandbox(1, 60, 1024)
+    yield opened
+    await opened.close()
+
+
 @pytest.fixture
-async def harbour(database: Database, settings: Settings, tmp_path: Path) -> Harbour:
+async def harbour(database: Database, settings: Settings, sandbox: Sandbox, tmp_path: Path) -> Harbour:
     root = tmp_path / "harbour"
     root.mkdir()
     embedder = await open_embedder(settings)
-    return Harbour(root, database, Ingestor(database, Workspaces(database), embedder, settings), settings)
+    return Harbour(root, database, Ingestor(database, Workspaces(database), embedder, settings, sandbox), settings)
 
 
 def counted(report: SyncReport) -> dict[str, int]:
@@ -174,6 +183,30 @@ async def test_what_cannot_be_read_is_told_and_keeps_its_document(harbour: Harbo
     harbour.write("lamp.md", HORN)
     assert counted(await harbour.sync()) == {"changed": 1, "still_unreadable": 3}
     assert (await harbour.ids())["lamp.md"] == before
+
+
+async def test_an_archive_is_refused_by_name_and_the_others_go_in(harbour: Harbour) -> None:
+    harbour.write("a.md", LAMP)
+    with zipfile.ZipFile(harbour.root / "b.zip", "w") as archive:
+        archive.writestr("horn.md", HORN)
+        archive.writestr("boat.md", BOAT)
+    harbour.write("c.md", HORN)
+    report = await harbour.sync()
+    assert counted(report) == {"new": 2, "unreadable": 1}
+    [told] = [file for file in report.files if file.change == "unreadable"]
+    assert told.path == "b.zip"
+    assert told.reason is not None
+    assert "citewell ingest" in told.reason
+    ids = await harbour.ids()
+    assert [await harbour.text(ids[path]) for path in ("a.md", "c.md")] == [LAMP, HORN]
+    assert counted(await harbour.sync()) == {"unchanged": 2, "still_unreadable": 1}
+
+
+async def test_a_guess_is_told(harbour: Harbour) -> None:
+    text = "Фонарь маяка горит всю ночь. Ключи лежат у смотрителя."
+    (harbour.root / "lamp.txt").write_bytes(text.encode("cp1251"))
+    [file] = (await harbour.sync()).files
+    assert (file.change, len(file.warnings)) == ("new", 1)
 
 
 async def test_the_same_bytes_are_tried_under_each_suffix(harbour: Harbour) -> None:
@@ -317,6 +350,17 @@ async def test_near_duplicates_are_told(harbour: Harbour) -> None:
     assert (similar["document_id"], similar["title"]) == (ids["a.md"], "a")
     assert 0.85 <= similar["share"] <= 1.0
     assert [each["document_id"] for each in (await harbour.documents.get(ME, ids["a.md"])).similar_to] == [ids["b.md"]]
+
+
+async def test_a_shared_report_names_no_private_document(harbour: Harbour) -> None:
+    text = "\n".join(f"Step {number} of the stair is worn by {number * 7} years of boots." for number in range(40))
+    await harbour.ingestor.ingest(ME, NewDocument(data=text.encode(), name="diary.md", owner=ME.user))
+    harbour.write("stair.md", f"{text}\nThe last step is new.")
+    [shared] = (await harbour.sync()).files
+    assert (shared.change, shared.similar_to) == ("new", [])
+    own, _ = await harbour.sources.add(ME, "folder", str(harbour.root), SourceOptions(), owner=ME.user)
+    [mine] = (await harbour.syncer.sync(ME, own)).files
+    assert {each["title"] for each in mine.similar_to} == {"diary", "stair"}
 
 
 GIT = ["git", "-c", "user.name=Keeper", "-c", "user.email=keeper@example.org", "-c", "init.defaultBranch=main"]

@@ -20,6 +20,7 @@ COMMANDS = [
             "search",
             "verify",
             "serve",
+            "worker",
             "doctor",
             "migrate",
             "reindex",
@@ -28,6 +29,7 @@ COMMANDS = [
         )
     ),
     *(["documents", name] for name in ("list", "show", "raw", "delete")),
+    *(["jobs", name] for name in ("list", "show", "cancel", "pause", "resume", "retry")),
     *(["sources", name] for name in ("list", "delete")),
     *(["sessions", name] for name in ("list", "show", "rename", "delete")),
     *(["workspaces", name] for name in ("create", "list", "delete")),

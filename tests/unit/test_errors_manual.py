@@ -36,5 +36,5 @@ def test_the_table_is_sorted_by_status_and_code() -> None:
 
 def test_what_may_be_sent_again_has_a_status_that_says_so() -> None:
     for kind in ERROR_TABLE:
-        assert kind.retryable <= (kind.status in (409, 502, 503)), kind.code
+        assert kind.retryable <= (kind.status in (409, 429, 502, 503)), kind.code
         assert kind.suggestion.endswith("."), kind.code

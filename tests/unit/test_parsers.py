@@ -337,12 +337,10 @@ BAD_ANCHOR = b'{"text": "a", "pages": [{"layout": {"textAnchor": {"textSegments"
         ("x.pdf", b"hello", "broken"),
         ("x.pdf", pdf([[], []]), "no text on its 2 pages"),
         ("x.json", b"{", "broken"),
-        ("x.json", b"[1]", "not a Document AI"),
-        ("x.json", b'{"pages": []}', "not a Document AI"),
         ("x.json", BAD_ANCHOR, "anchors"),
         ("x.json", b'{"text": "a", "pages": [3]}', "anchors"),
         ("x.json", b'{"text": "a", "pages": {"a": 1}}', "anchors"),
-        ("x.json", b"[" * 100_000, "broken"),
+        ("x.json", b"[" * 100_000, "nested too deeply"),
         ("x.png", b"\x89PNG\r\n\x1a\n\x00\x00", "binary"),
     ],
 )  # fmt: skip

@@ -392,8 +392,8 @@ async def test_a_sitemap_lists_pages_of_its_host(web: ScriptedWeb, reader: WebRe
 async def test_an_index_of_compressed_sitemaps_is_read(web: ScriptedWeb, reader: WebReader) -> None:
     one, two = (sitemap((web.url(f"docs.test/{name}"), "2026-01-01")).body for name in "ab")
     maps = [
-        web.serve("docs.test/one.xml.gz", file("application/gzip", gzip.compress(one))),
-        web.serve("docs.test/two.xml", file("text/xml", gzip.compress(two), **{"content-encoding": "gzip"})),
+        web.serve("docs.test/one.xml.gz", file("application/gzip", gzip.compress(one, mtime=0))),
+        web.serve("docs.test/two.xml", file("text/xml", gzip.compress(two, mtime=0), **{"content-encoding": "gzip"})),
         web.url("docs.test/gone.xml"),
     ]
     index = sitemap(*((each, "2026-01-01") for each in maps), tag="sitemap", of="sitemapindex")
@@ -416,8 +416,8 @@ async def test_a_site_names_its_sitemap_in_its_robots(web: ScriptedWeb, reader: 
     "body",
     [
         b"<urlset><url>",
-        gzip.compress(b"<urlset>" + b" " * 2 * MOST),
-        gzip.compress(b"<urlset/>")[:-9] + b"broken...",
+        gzip.compress(b"<urlset>" + b" " * 2 * MOST, mtime=0),
+        gzip.compress(b"<urlset/>", mtime=0)[:-9] + b"broken...",
         b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><urlset><url><loc>&b;</loc></url>',
         b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><urlset><url><loc>&a;</loc></url></urlset>',
         b"\xff\xfe\x00",

@@ -92,6 +92,10 @@ class StaticEmbedder:
         """Embed a few texts on the calling thread; see ``embed``."""
         return self.pooled_tokens(self._words.ids(texts))
 
+    def truncated(self, dimension: int) -> "StaticEmbedder":
+        """Return the same model with shorter vectors."""
+        return StaticEmbedder(self._words, np.ascontiguousarray(self._weights[:, :dimension]))
+
     def tokens(self, text: str) -> Ids:
         """Return a text's token ids."""
         return self._words.ids_of(text)

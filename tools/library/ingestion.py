@@ -1,43 +1,58 @@
 """Ingest documents: read, compare, segment, embed, and write the changes in one transaction.
 
-Parsing and embedding happen before the transaction. Writers of one workspace take its lock, so that concurrent
-ingestions wait for each other and never deadlock. The comparison before the lock is repeated under it.
+Parsing and embedding happen before the transaction, with a sandbox in processes of their own. Writers of one workspace
+take its lock, so that concurrent ingestions wait for each other and never deadlock. The comparison before the lock is
+repeated under it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Literal
+from uuid import UUID
 
+import numpy as np
 from psycopg import errors
 
-from graph.errors import CitewellError, InvalidRequest, NotFound
+from graph.errors import CitewellError, InvalidRequest, NotFound, UnreadableDocument
 from graph.evidence import Identity, Space
 from tools.embeddings.embedder import Embedder, check_recorded, count_tokens
 from tools.library.catalogue import StoredDocument, read_stored_documents, write_document_rows
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import (
+    BATCH_BYTES,
+    BATCH_DOCUMENTS,
     DocumentBatches,
-    DocumentReader,
+    DocumentSource,
     FoundFile,
     NewDocument,
     ReadSource,
     ReadyDocument,
+    documents_in,
+    documents_of,
     find_files,
     make_ready,
 )
+from tools.library.sandbox import ReadFile, Sandbox
+from tools.library.sandbox_process import Reading, WiredDocument
 from tools.library.segmenting import SegmentSize, segment
 from tools.originals.originals import Originals
-from tools.retrieval.indexing import IndexedDocument, drop_segments, index_documents, lock_library, maintain
-from tools.settings import Settings
+from tools.parsers import Recognition
+from tools.retrieval.indexing import drop_segments, index_documents, lock_library, maintain
+from tools.retrieval.scope import as_uuid
+from tools.retrieval.segment_rows import IndexedDocument, PackedDocument, vector_rows
+from tools.runs.tasks import cancel_and_wait
+from tools.settings import STATIC, Settings
 from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 Status = Literal["created", "updated", "unchanged"]
+Draft = IndexedDocument | PackedDocument
 Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
 
 
@@ -45,7 +60,8 @@ Change = Literal["created", "replaced", "updated", "unchanged", "foreign"]
 class Ingested:
     """A document that is now in the library. ``segments`` is the number of its segments.
 
-    ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any.
+    ``left_out`` says in plain sentences what of the file is not in its text, such as hidden words or pages without any,
+    and ``warnings`` what in it may be wrong, such as letters whose encoding was guessed.
     ``similar_to`` are other documents that share most of a new or changed text, as far as the caller may read them.
     """
 
@@ -55,6 +71,7 @@ class Ingested:
     status: Status
     segments: int
     left_out: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     similar_to: list[SimilarDocument] = field(default_factory=list)
 
 
@@ -71,20 +88,28 @@ class ComparedDocument:
         """Whether anything has to be written."""
         return self.change in ("created", "replaced", "updated")
 
-    def is_new_text(self, drafts: Mapping[str, IndexedDocument]) -> bool:
+    def is_new_text(self, drafts: Mapping[str, Draft]) -> bool:
         """Whether its segments have to be made and are not among the drafts yet."""
         return self.change in ("created", "replaced") and self.document.document_id not in drafts
 
-    def outcome(self, drafts: Mapping[str, IndexedDocument]) -> Ingested | NotFound:
+    def outcome(self, drafts: Mapping[str, Draft]) -> Ingested | NotFound:
         """Return the result for the document, valid once its changes are written."""
         document = self.document
         if self.change == "foreign":
             return NotFound(f"There is no document {document.document_id} that you can change.")
         status: Status = "updated" if self.change == "replaced" else self.change
         cut = self.change in ("created", "replaced")
-        segments = len(drafts[document.document_id].spans) if cut else self.segments
+        segments = drafts[document.document_id].segments if cut else self.segments
         fields = document.fields
-        return Ingested(document.document_id, document.name, fields.title, status, segments, fields.left_out)
+        return Ingested(
+            document.document_id,
+            document.name,
+            fields.title,
+            status,
+            segments,
+            fields.left_out,
+            list(document.warnings),
+        )
 
 
 async def compare_documents(
@@ -109,7 +134,7 @@ def _compared(document: ReadyDocument, stored: StoredDocument | None, user: str)
 
 
 async def write_changes(
-    connection: Connection, workspace: int, changes: Sequence[ComparedDocument], drafts: Mapping[str, IndexedDocument]
+    connection: Connection, workspace: int, changes: Sequence[ComparedDocument], drafts: Mapping[str, Draft]
 ) -> None:
     """Write the changes within the caller's transaction; ``drafts`` are the segments of new texts."""
     replaced = [each.document.document_id for each in changes if each.change == "replaced"]
@@ -120,7 +145,7 @@ async def write_changes(
     await index_documents(connection, workspace, cut)
 
 
-__all__ = ["Ingested", "Ingestor", "NewDocument", "Refused", "Report"]
+__all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", "Report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +160,59 @@ class Refused:
 
 
 Report = Ingested | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedArchive:
+    """An archive whose files are now documents, but for those that were refused."""
+
+    name: str
+    documents: list[Ingested]
+    refused: list[Refused]
+    status: Literal["unpacked"] = "unpacked"
+
+
 Progress = Callable[[int, int], None]
+Finish = Callable[[Connection, Ingested], Awaitable[None]]
+EMBEDDED_AT_ONCE = 256  # segments, between two reports of progress
+READ_AHEAD = 8  # files for each process of a sandbox
+
+
+def _silent(done: int, of: int) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A document that is still to be read; ``load`` blocks, and raises CitewellError where it can't be."""
+
+    name: str
+    load: Callable[[], NewDocument]
+    document_id: str | None
 
 
 class Ingestor:
-    """An ingestor of documents, one by one or in batches."""
+    """An ingestor of documents, one by one or in batches. With a sandbox, its processes read them."""
 
-    def __init__(self, database: Database, workspaces: Workspaces, embedder: Embedder, settings: Settings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        workspaces: Workspaces,
+        embedder: Embedder,
+        settings: Settings,
+        sandbox: Sandbox | None = None,
+    ) -> None:
         self._database = database
         self._workspaces = workspaces
         self._embedder = embedder
+        self._settings = settings
         self._max_bytes = settings.max_document_bytes
         self._size = SegmentSize.parse(settings.segment_size)
         self._originals = Originals.of(settings, database, workspaces)
+        self._recognition = (
+            Recognition(settings.ocr_languages, settings.ocr_seconds) if settings.ocr == "auto" else None
+        )
+        self._sandbox = sandbox
 
     async def ingest(self, identity: Identity, document: NewDocument) -> Ingested:
         """Store a document or its new version; nothing is written if it is unchanged.
@@ -156,12 +221,40 @@ class Ingestor:
         EmbeddingUnavailable, EmbeddingMismatch, DatabaseUnavailable. After any of them the library is unchanged.
         """
         workspace = await self._workspaces.number(identity.workspace)
-        ready = await asyncio.to_thread(self._ready, document)
-        [report] = await self._store(workspace, identity, [ready])
-        if isinstance(report, NotFound):
-            raise report
-        await self._maintain(workspace, [report])
+        if self._sandbox is not None:
+            report = await self.ingest_wired(identity, await asyncio.to_thread(WiredDocument.of, document))
+        else:
+            ready = await asyncio.to_thread(self._ready, document)
+            [outcome] = await self._store(workspace, identity, [ready])
+            report = _raised(outcome)
+        if report.status != "unchanged":
+            await self.maintain(identity)
         return report
+
+    async def ingest_wired(
+        self, identity: Identity, document: WiredDocument, *, finish: Finish | None = None, tell: Progress = _silent
+    ) -> Ingested:
+        """Store a document through the sandbox as ``ingest`` does; ``finish`` writes more in the same transaction.
+
+        ``tell`` is called with the number of embedded segments and of all. Call ``maintain`` afterwards, at the latest
+        when there is no more to store. Raises as ``ingest`` does, and what ``finish`` does; then nothing is stored.
+        """
+        workspace = await self._workspaces.number(identity.workspace)
+        known = await self._known_hashes(workspace, [document.document_id])
+        file = await self._read(workspace, document, known.get(document.document_id), tell)
+
+        async def again(_: ReadyDocument) -> ReadFile:
+            return await self._read(workspace, document, None, tell)
+
+        [outcome] = await self._store(
+            workspace, identity, [file.ready], {document.document_id: file}, again, finish=finish, tell=tell
+        )
+        return _raised(outcome)
+
+    async def maintain(self, identity: Identity) -> None:
+        """Bring a workspace's indexes and statistics to the size it has grown to."""
+        async with self._database.connection() as connection:
+            await maintain(connection, await self._workspaces.number(identity.workspace))
 
     async def ingest_many(
         self, identity: Identity, documents: Iterable[NewDocument], *, progress: Progress | None = None
@@ -171,11 +264,21 @@ class Ingestor:
         ``progress`` is called with the number of finished documents and their total. Raises as ``ingest`` does for
         errors that do not concern a single document; earlier batches stay stored.
         """
-        items = list(documents)
-        sources = [(document.name, partial(self._ready, document)) for document in items]
+        sources = [_Source(each.name, partial(_given, each), each.document_id) for each in documents]
         async with aclosing(self._run(identity, sources, progress)) as reports:
             async for report in reports:
                 yield report
+
+    async def ingest_archive(self, identity: Identity, document: NewDocument) -> IngestedArchive:
+        """Store each file of an archive as a document; those that cannot be read are refused.
+
+        Raises InvalidRequest and UnreadableDocument if none can be, else as ``ingest_many``.
+        """
+        await asyncio.to_thread(next, documents_in(document, max_bytes=self._max_bytes))
+        reports = [report async for report in self.ingest_many(identity, [document])]
+        ingested = [report for report in reports if isinstance(report, Ingested)]
+        refused = [report for report in reports if isinstance(report, Refused)]
+        return IngestedArchive(document.name, ingested, refused)
 
     async def ingest_paths(
         self,
@@ -185,103 +288,264 @@ class Ingestor:
         owner: str | None = None,
         space: Space | None = None,
         progress: Progress | None = None,
+        reading: Callable[[str], None] = lambda name: None,
     ) -> AsyncGenerator[Report]:
         """Store the files below paths, in order, as ``ingest_many`` does.
 
-        A file's id is derived from the workspace and its path below the root, so that ingesting it again updates it. A
-        file that was deleted stays in the library. If two files would share an id, the second is refused.
+        A file's id is derived from the workspace and its path below the root, so that ingesting it again updates it;
+        that of a file in an archive also from its path in there. A file that was deleted stays in the library. If two
+        files would share an id, the second is refused. ``reading`` is called with the name of each file that is about
+        to be read, in a thread.
         """
         files = await asyncio.to_thread(find_files, paths)
         seen: dict[str, FoundFile] = {}
-        sources: list[tuple[str, DocumentReader]] = []
+        sources: list[_Source] = []
         for file in files:
             first = seen.setdefault(file.key, file)
-            read = partial(self._read_file, identity.workspace, owner, space)
-            sources.append((file.name, partial(read, file) if first is file else partial(_refuse_duplicate, first)))
+            load = partial(self._load_file, identity.workspace, owner, space, reading, file)
+            document_id = file.document_id(identity.workspace)
+            sources.append(
+                _Source(file.name, load if first is file else partial(_refuse_duplicate, first), document_id)
+            )
         async with aclosing(self._run(identity, sources, progress)) as reports:
             async for report in reports:
                 yield report
 
     def _ready(self, document: NewDocument) -> ReadyDocument:
-        ready = make_ready(document, self._size, max_bytes=self._max_bytes)
+        ready = make_ready(document, self._size, max_bytes=self._max_bytes, recognition=self._recognition)
         return self._originals.with_original(ready, document.data)
 
-    def _read_file(self, workspace: str, owner: str | None, space: Space | None, file: FoundFile) -> ReadyDocument:
-        return self._ready(
-            NewDocument(
-                data=file.read(self._max_bytes),
-                name=file.key,
-                document_id=file.document_id(workspace),
-                owner=owner,
-                space=space,
-                source_type="file",
-            )
+    def _load_file(
+        self, workspace: str, owner: str | None, space: Space | None, reading: Callable[[str], None], file: FoundFile
+    ) -> NewDocument:
+        reading(file.name)
+        return NewDocument(
+            data=file.read(self._max_bytes),
+            name=file.key,
+            document_id=file.document_id(workspace),
+            owner=owner,
+            space=space,
+            source_type="file",
         )
 
     async def _run(
-        self, identity: Identity, sources: Sequence[tuple[str, DocumentReader]], progress: Progress | None
+        self, identity: Identity, sources: Sequence[_Source], progress: Progress | None
     ) -> AsyncGenerator[Report]:
         workspace = await self._workspaces.number(identity.workspace)
         reports: list[Report] = []
-        async with aclosing(_prefetched(DocumentBatches(sources))) as batches:
+        files: dict[str, ReadFile] = {}
+
+        async def again(document: ReadyDocument) -> ReadFile:
+            source = sources[files[document.document_id].number - 1]
+            wired = await asyncio.to_thread(self._wired_again, source, document.document_id)
+            return await self._read(workspace, wired, None)
+
+        async with aclosing(self._batches(workspace, sources, files)) as batches:
             async for batch in batches:
-                stored = iter(await self._store(workspace, identity, [each.ready for each in batch if each.ready]))
+                documents = [each.ready for each in batch if each.ready]
+                reread = None if self._sandbox is None else again
+                stored = iter(await self._store(workspace, identity, documents, files, reread))
+                files.clear()
                 for item in batch:
                     report = _report(item.name, item.error or next(stored))
                     reports.append(report)
                     if progress is not None:
-                        progress(len(reports), len(sources))
+                        progress(item.number, len(sources))
                     yield report
-        await self._maintain(workspace, reports)
+        if any(report.status in ("created", "updated") for report in reports):
+            await self.maintain(identity)
+
+    def _batches(
+        self, workspace: int, sources: Sequence[_Source], files: dict[str, ReadFile]
+    ) -> AsyncGenerator[list[ReadSource]]:
+        """Yield what is read of the sources in batches; ``files`` gets what the sandbox has made of each batch."""
+        if self._sandbox is not None:
+            return self._sandboxed_batches(workspace, sources, files)
+        named: list[tuple[str, DocumentSource]] = [(each.name, each.load) for each in sources]
+        return _prefetched(DocumentBatches(named, self._ready, max_bytes=self._max_bytes))
+
+    async def _sandboxed_batches(
+        self, workspace: int, sources: Sequence[_Source], files: dict[str, ReadFile]
+    ) -> AsyncGenerator[list[ReadSource]]:
+        batch: list[ReadSource] = []
+        size = 0
+        async with aclosing(self._read_in_order(workspace, sources)) as reads:
+            async for item, file in reads:
+                if item.ready is not None and item.ready.document_id in files:
+                    yield batch
+                    batch, size = [], 0
+                batch.append(item)
+                if file is not None:
+                    files[file.ready.document_id] = file
+                    size += len(file.packed.rows) if file.packed is not None else 0
+                    size += len(file.ready.original.data) if file.ready.original is not None else 0
+                if len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES:
+                    yield batch
+                    batch, size = [], 0
+        if batch:
+            yield batch
+
+    async def _read_in_order(
+        self, workspace: int, sources: Sequence[_Source]
+    ) -> AsyncGenerator[tuple[ReadSource, ReadFile | None]]:
+        """Yield what is read of each document of the sources, in order, and go on reading meanwhile."""
+        known = await self._known_hashes(workspace, [each.document_id for each in sources if each.document_id])
+
+        async def read(name: str, number: int, new: NewDocument | CitewellError) -> tuple[ReadSource, ReadFile | None]:
+            try:
+                if isinstance(new, CitewellError):
+                    raise new
+                wired = await asyncio.to_thread(WiredDocument.of, new)
+                file = await self._read(workspace, wired, known.get(wired.document_id))
+            except CitewellError as error:
+                return ReadSource(name, number, error=error), None
+            return ReadSource(name, number, file.ready), replace(file, number=number)
+
+        assert self._sandbox is not None
+        ahead: deque[asyncio.Task[tuple[ReadSource, ReadFile | None]]] = deque()
+        named: list[tuple[str, DocumentSource]] = [(each.name, each.load) for each in sources]
+        loaded = documents_of(named, max_bytes=self._max_bytes)
+        try:
+            while item := await asyncio.to_thread(next, loaded, None):
+                ahead.append(asyncio.create_task(read(*item)))
+                if len(ahead) > READ_AHEAD * self._sandbox.size:
+                    yield await ahead.popleft()
+            while ahead:
+                yield await ahead.popleft()
+        finally:
+            await cancel_and_wait(*ahead)
+
+    def _wired_again(self, source: _Source, document_id: str) -> WiredDocument:
+        for _, new in documents_in(source.load(), max_bytes=self._max_bytes):
+            if isinstance(new, NewDocument) and (wired := WiredDocument.of(new)).document_id == document_id:
+                return wired
+        raise UnreadableDocument("The file has changed while it was read.", suggestion="Ingest it again.")
+
+    async def _read(
+        self, workspace: int, document: WiredDocument, known: str | None, tell: Progress = _silent
+    ) -> ReadFile:
+        assert self._sandbox is not None
+        limits = self._settings.jobs
+        how = Reading(
+            workspace=workspace,
+            size=str(self._size),
+            dimension=self._embedder.dimension if self._settings.embedding.model == STATIC else None,
+            known_hash=known,
+            max_bytes=self._max_bytes,
+            max_pages=limits.max_pages,
+            max_characters=limits.max_characters,
+            seconds=limits.file_seconds,
+            recognition=None if self._recognition is None else asdict(self._recognition),
+        )
+        file = await self._sandbox.read(document, how, tell=tell)
+        data = None if document.is_text else document.data
+        return replace(file, ready=self._originals.with_original(file.ready, data))
+
+    async def _known_hashes(self, workspace: int, document_ids: Sequence[str]) -> dict[str, str]:
+        ids = [each for each in map(as_uuid, document_ids) if each is not None]
+        async with self._database.connection() as connection:
+            found = await connection.execute(_HASHES, [workspace, ids])
+            return dict(await found.fetchall())
 
     async def _store(
-        self, workspace: int, identity: Identity, documents: Sequence[ReadyDocument]
+        self,
+        workspace: int,
+        identity: Identity,
+        documents: Sequence[ReadyDocument],
+        files: Mapping[str, ReadFile] | None = None,
+        again: Callable[[ReadyDocument], Awaitable[ReadFile]] | None = None,
+        *,
+        finish: Finish | None = None,
+        tell: Progress = _silent,
     ) -> list[Ingested | NotFound]:
-        """Write the changes of documents with distinct ids; the result is NotFound for those of another user."""
-        drafts: dict[str, IndexedDocument] = {}
+        """Write the changes of documents with distinct ids; the result is NotFound for those of another user.
+
+        ``files`` are what the sandbox has read; ``again`` reads one whose stored segments were replaced meanwhile.
+        """
+        drafts: dict[str, Draft] = {}
         while documents:
             async with self._database.connection() as connection:
                 before = await compare_documents(connection, workspace, identity, documents)
-            drafts |= await self._drafts([each.document for each in before if each.is_new_text(drafts)])
-            if not any(each.writes for each in before):
-                return [each.outcome(drafts) for each in before]
+            new = [each.document for each in before if each.is_new_text(drafts)]
+            if again is None:
+                drafts |= await self._drafts(new)
+            else:
+                read = [(files or {})[each.document_id] for each in new]
+                drafts |= await self._packed(workspace, [f if f.packed else await again(f.ready) for f in read], tell)
             with _workspace_deleted(identity):
                 await self._originals.stage(workspace, [each.document for each in before if each.writes])
                 async with self._database.connection() as connection, connection.transaction():
-                    await lock_library(connection, workspace)
-                    now = await compare_documents(connection, workspace, identity, documents)
+                    now = before
+                    if any(each.writes for each in before):
+                        await lock_library(connection, workspace)
+                        now = await compare_documents(connection, workspace, identity, documents)
                     written = [each.document for each in now if each.writes]
                     cut = not any(each.is_new_text(drafts) for each in now)
                     if cut and await self._originals.write(connection, workspace, written):
-                        await check_recorded(connection, self._embedder)
-                        await write_changes(connection, workspace, now, drafts)
-                        outcomes = [each.outcome(drafts) for each in now]
-                        return await _with_similar(connection, workspace, identity.user, outcomes)
+                        if written:
+                            await check_recorded(connection, self._embedder)
+                            await write_changes(connection, workspace, now, drafts)
+                        found = [each.outcome(drafts) for each in now]
+                        outcomes = await _with_similar(connection, workspace, identity.user, found)
+                        for outcome in outcomes if finish is not None else ():
+                            if finish is not None and isinstance(outcome, Ingested):
+                                await finish(connection, outcome)
+                        return outcomes
         return []
 
-    async def _drafts(self, documents: Sequence[ReadyDocument]) -> dict[str, IndexedDocument]:
-        """Segment and embed documents; return the result by document id."""
-        if not documents:
+    async def _packed(self, workspace: int, files: Sequence[ReadFile], tell: Progress) -> dict[str, Draft]:
+        """Return the drafts of files that the sandbox has read, embedded where it has not done that."""
+        if not files:
             return {}
         async with self._database.connection() as connection:
             await check_recorded(connection, self._embedder)
-        spans = await asyncio.to_thread(lambda: [segment(each.parsed, self._size, count_tokens) for each in documents])
-        texts = [
-            each.parsed.text[span.start : span.end] for each, cut in zip(documents, spans, strict=True) for span in cut
-        ]
+        texts = [text for file in files for text in file.texts]
+        vectors = []
+        for start in range(0, len(texts), EMBEDDED_AT_ONCE):
+            tell(start, len(texts))
+            vectors += list(await self._embedder.embed(texts[start : start + EMBEDDED_AT_ONCE]))
+        drafts: dict[str, Draft] = {}
+        first = 0
+        for file in files:
+            assert file.packed is not None
+            packed = file.packed
+            if file.texts:
+                own = np.asarray(vectors[first : first + len(file.texts)])
+                first += len(file.texts)
+                packed = replace(packed, vectors=vector_rows(workspace, UUID(packed.document_id), 0, own))
+            drafts[packed.document_id] = packed
+        return drafts
+
+    async def _drafts(self, documents: Sequence[ReadyDocument]) -> dict[str, Draft]:
+        """Segment and embed documents; return the result by document id."""
+        parsed = [(each, each.parsed) for each in documents if each.parsed is not None]
+        if not parsed:
+            return {}
+        async with self._database.connection() as connection:
+            await check_recorded(connection, self._embedder)
+        spans = await asyncio.to_thread(lambda: [segment(text, self._size, count_tokens) for _, text in parsed])
+        texts = [text.text[span.start : span.end] for (_, text), cut in zip(parsed, spans, strict=True) for span in cut]
         vectors = await self._embedder.embed(texts)
         ends = list(accumulate(map(len, spans)))
         return {
             each.document_id: IndexedDocument(
-                each.document_id, each.fields.title, cut, each.parsed.text, vectors[end - len(cut) : end]
+                each.document_id, each.fields.title, cut, text.text, vectors[end - len(cut) : end]
             )
-            for each, cut, end in zip(documents, spans, ends, strict=True)
+            for (each, text), cut, end in zip(parsed, spans, ends, strict=True)
         }
 
-    async def _maintain(self, workspace: int, reports: Sequence[Report]) -> None:
-        if any(report.status in ("created", "updated") for report in reports):
-            async with self._database.connection() as connection:
-                await maintain(connection, workspace)
+
+_HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
+
+
+def _given(document: NewDocument) -> NewDocument:
+    return document
+
+
+def _raised(outcome: Ingested | NotFound) -> Ingested:
+    if isinstance(outcome, NotFound):
+        raise outcome
+    return outcome
 
 
 async def _with_similar(
@@ -306,7 +570,7 @@ def _workspace_deleted(identity: Identity) -> Iterator[None]:
         raise NotFound(f"The workspace {identity.workspace!r} was deleted meanwhile.") from error
 
 
-def _refuse_duplicate(first: FoundFile) -> ReadyDocument:
+def _refuse_duplicate(first: FoundFile) -> NewDocument:
     raise InvalidRequest(
         f"The file would have the same id as {first.name}: both have the path {first.key}.",
         suggestion="Rename one of the folders, or ingest one of the files through the API with its own id.",

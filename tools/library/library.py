@@ -13,10 +13,13 @@ from tools.judges.examiner import open_examiner
 from tools.library.background_syncs import BackgroundSyncs
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
+from tools.library.job_store import Jobs
+from tools.library.job_worker import JobWorker
 from tools.library.languages import SampledLanguages
 from tools.library.listing import LibraryCatalogue
 from tools.library.passages import MarkedPassages
 from tools.library.places import Places
+from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.web_pages import WebPages
@@ -24,6 +27,7 @@ from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.segment_store import SegmentStore
+from tools.runs.notifications import Notifications
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -45,6 +49,8 @@ class Library:
     originals: Originals
     places: Places
     ingestor: Ingestor
+    jobs: Jobs
+    job_worker: JobWorker
     sources: Sources
     syncer: Syncer
     syncs: BackgroundSyncs
@@ -81,7 +87,12 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     """
     configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
     formats()  # fail now, not at the first file, if an installed parser is broken
-    async with open_database(settings) as database, open_examiner(database, settings.judge) as examiner:
+    async with (
+        open_database(settings) as database,
+        open_examiner(database, settings.judge) as examiner,
+        opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
+        opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
+    ):
         families = configured_families(settings, examined_by(examiner))
         async with database.connection() as connection:
             recorded = await recorded_embedding(connection)
@@ -89,17 +100,21 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         originals = Originals.of(settings, database, workspaces)
         ingestor = Ingestor(database, workspaces, embedder, settings)
+        sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
+        notifications = Notifications(database.url)
+        job_worker = JobWorker(database, sandboxed, sandbox, notifications, settings.jobs)
         searcher = HybridSearcher(database, workspaces, embedder)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         web_reader = WebReader(settings)
-        pages = WebPages(web_reader, ingestor, documents, originals, settings.sites)
-        syncer = Syncer(database, workspaces, ingestor, settings, roots=settings.source_roots, pages=pages)
-        syncs = BackgroundSyncs(syncer)
+        pages = WebPages(web_reader, sandboxed, documents, originals, settings.sites)
+        following = Ingestor(database, workspaces, embedder, settings, followed)
+        syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
+        syncs = BackgroundSyncs(syncer, followed)
         try:
             async with database.connection() as connection:
                 await refuse_mismatch(connection, embedder)
-            async with open_web(settings, ingestor, searcher) as web:
+            async with open_web(settings, sandboxed if settings.web.fetch_pages else ingestor, searcher) as web:
                 yield Library(
                     settings=settings,
                     database=database,
@@ -109,6 +124,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     originals=originals,
                     places=Places(reader, originals),
                     ingestor=ingestor,
+                    jobs=Jobs(database, workspaces, settings.jobs, notifications),
+                    job_worker=job_worker,
                     sources=Sources(database, workspaces),
                     syncer=syncer,
                     syncs=syncs,
@@ -125,4 +142,6 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         finally:
             await syncs.close()
             await web_reader.close()
+            await job_worker.close()
+            await notifications.close()
             await embedder.close()

@@ -17,8 +17,9 @@ from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
 from tools.library.likeness import sketch
 from tools.library.segmenting import SegmentSize
-from tools.parsers import Parsed, parse
+from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import Block, storable
+from tools.parsers.parser_registry import ARCHIVE
 
 HASH_EPOCH = b"3"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
@@ -89,24 +90,33 @@ class NewOriginal:
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A document that is parsed and validated, but not yet segmented; ``original`` is the file to keep with it."""
+    """A document that is parsed and validated; ``original`` is the file to keep with it.
+
+    ``parsed`` is None where another process has read and segmented it. ``warnings`` say what may be wrong in the text.
+    """
 
     document_id: str
     name: str
     fields: DocumentFields
     content_hash: str
-    parsed: Parsed
+    parsed: Parsed | None = None
     original: NewOriginal | None = None
+    warnings: tuple[str, ...] = ()
 
 
-def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyDocument:
-    """Validate and parse a document. Takes CPU time: run it in a thread.
+DocumentSource = Callable[[], NewDocument]
+
+
+def make_ready(
+    new: NewDocument, size: SegmentSize, *, max_bytes: int, recognition: Recognition | None = None
+) -> ReadyDocument:
+    """Validate and parse a document; ``recognition`` is how scanned pages are read. Takes CPU time: run it in a thread.
 
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
     document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
     new = replace(new, name=storable(new.name))
-    parsed = _read(new, max_bytes)
+    parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
     metadata = _named(new) | front if new.metadata is None else new.metadata
     if new.source is not None and isinstance(metadata, dict):
@@ -127,7 +137,54 @@ def make_ready(new: NewDocument, size: SegmentSize, *, max_bytes: int) -> ReadyD
         likeness=sketch(parsed.text),
         expires_at=_checked_moment(new.expires_at),
     )
-    return ReadyDocument(document_id, new.name, fields, _content_hash(parsed, fields.title, size), parsed)
+    content_hash = _content_hash(parsed, fields.title, size)
+    return ReadyDocument(document_id, new.name, fields, content_hash, parsed, warnings=parsed.warnings)
+
+
+def is_archive(new: NewDocument) -> bool:
+    """Whether a file holds several documents."""
+    return new.data is not None and media_type_of(new.data, name=new.name, media_type=new.media_type) == ARCHIVE
+
+
+def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, NewDocument | UnreadableDocument]]:
+    """Yield the documents of an archive, each with its path in it, or else the document itself, whose path is empty.
+
+    Their ids are derived from that of the archive and from the path; the other fields are those of the archive.
+    Raises InvalidRequest for a title or slug, which they cannot share, and UnreadableDocument if it cannot be opened.
+    """
+    if not is_archive(new) or new.data is None or len(new.data) > max_bytes:
+        yield "", new
+        return
+    from tools.parsers.zipped import members  # only here, for lxml takes a while to load
+
+    if new.title or new.slug:
+        raise InvalidRequest("title, slug: an archive holds several documents, each of which has its own.")
+    document_id = None if new.document_id is None else UUID(valid_id(new.document_id))
+    empty = True
+    for member in members(new.data, max_bytes=max_bytes):
+        empty = False
+        inside = replace(
+            new,
+            data=member.data,
+            name="/".join(filter(None, (new.name, member.path))),
+            media_type=None,
+            document_id=None if document_id is None else str(uuid5(document_id, member.path)),
+        )
+        yield member.path, member.error or inside
+    if empty:
+        raise UnreadableDocument("The archive holds no files.")
+
+
+def documents_of(
+    sources: Iterable[tuple[str, DocumentSource]], *, max_bytes: int
+) -> Iterator[tuple[str, int, NewDocument | CitewellError]]:
+    """Yield the documents of named sources, each with its name and the number of its source from 1, or the error."""
+    for number, (name, source) in enumerate(sources, start=1):
+        try:
+            for path, document in documents_in(source(), max_bytes=max_bytes):
+                yield f"{name}/{path}" if name and path else name or path, number, document
+        except CitewellError as error:
+            yield name, number, error
 
 
 def valid_id(document_id: str) -> str:
@@ -138,7 +195,7 @@ def valid_id(document_id: str) -> str:
         raise InvalidRequest(f"document_id: {document_id!r} is not a UUID.") from error
 
 
-def _read(new: NewDocument, max_bytes: int) -> Parsed:
+def _read(new: NewDocument, max_bytes: int, recognition: Recognition | None) -> Parsed:
     if (new.text is None) == (new.data is None):
         raise InvalidRequest("A document needs either a text or a file.")
     data = storable(new.text).encode() if new.text is not None else new.data or b""
@@ -148,7 +205,7 @@ def _read(new: NewDocument, max_bytes: int) -> Parsed:
             suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
         )
     media_type = new.media_type or ("text/plain" if new.text is not None and not PurePath(new.name).suffix else None)
-    return parse(data, name=new.name, media_type=media_type)
+    return parse(data, name=new.name, media_type=media_type, recognition=recognition)
 
 
 def _named(new: NewDocument) -> dict[str, Any]:
@@ -228,10 +285,14 @@ _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file below a root. ``key`` is its path from the root's name on, with forward slashes."""
+    """A file below a root. ``key`` is its path from the root's name on, with forward slashes.
+
+    ``leads_out`` says that it is a link to somewhere outside of the root.
+    """
 
     path: Path
     key: str
+    leads_out: bool = False
 
     def document_id(self, workspace: str) -> str:
         """Return the document id, derived from workspace and key, so that a changed file updates its document."""
@@ -244,6 +305,10 @@ class FoundFile:
 
     def read(self, max_bytes: int) -> bytes:
         """Read the file up to one byte more than ``max_bytes``. Raises UnreadableDocument."""
+        if self.leads_out:
+            raise UnreadableDocument(
+                "It is a link that leads out of the folder.", suggestion="Ingest the file that it leads to by its path."
+            )
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
                 raise UnreadableDocument("It is not a regular file: reading a pipe or a device might never end.")
@@ -257,7 +322,7 @@ def find_files(paths: Sequence[Path]) -> list[FoundFile]:
     """List the files below paths; folders are walked in alphabetical order.
 
     Hidden files and folders below a path are skipped, and symbolic links to folders are not followed. A path that does
-    not exist is listed, and fails when it is read. Duplicates are listed once.
+    not exist and a link that leads out of its folder are listed, and fail when they are read. None is listed twice.
     """
     found: dict[Path, FoundFile] = {}
     for path in paths:
@@ -276,7 +341,9 @@ def _below(path: Path) -> Iterator[FoundFile]:
         for name in sorted(files):
             if not name.startswith("."):
                 below = Path(folder, name).relative_to(root)
-                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"))
+                target = Path(folder, name)
+                leads_out = target.is_symlink() and not target.resolve().is_relative_to(root)
+                yield FoundFile(path / below, _text(f"{root.name}/{below.as_posix()}"), leads_out)
 
 
 def _text(path: str) -> str:
@@ -287,14 +354,16 @@ BATCH_DOCUMENTS = 200
 BATCH_CHARACTERS = 500_000
 BATCH_BYTES = 32_000_000  # of originals
 
-DocumentReader = Callable[[], ReadyDocument]
-
 
 @dataclass(frozen=True, slots=True)
 class ReadSource:
-    """The result of reading a source: the document, or the error."""
+    """The result of reading a source, or one of the documents in it: the document, or the error.
+
+    ``number`` is that of the source, from 1.
+    """
 
     name: str
+    number: int
     ready: ReadyDocument | None = None
     error: CitewellError | None = None
 
@@ -302,8 +371,15 @@ class ReadSource:
 class DocumentBatches:
     """A reader of named sources in batches. ``next`` does CPU and file work: call it in a thread, one at a time."""
 
-    def __init__(self, sources: Iterable[tuple[str, DocumentReader]]) -> None:
-        self._left = self._read(sources)
+    def __init__(
+        self,
+        sources: Iterable[tuple[str, DocumentSource]],
+        make_ready: Callable[[NewDocument], ReadyDocument],
+        *,
+        max_bytes: int,
+    ) -> None:
+        self._make_ready = make_ready
+        self._left = (self._one(*item) for item in documents_of(sources, max_bytes=max_bytes))
         self._deferred: ReadSource | None = None
 
     def next(self) -> list[ReadSource]:
@@ -321,15 +397,15 @@ class DocumentBatches:
                     self._deferred = item
                     break
                 ids.add(item.ready.document_id)
-                characters += len(item.ready.parsed.text)
+                characters += len(item.ready.parsed.text) if item.ready.parsed else 0
                 size += len(item.ready.original.data) if item.ready.original else 0
             batch.append(item)
         return batch
 
-    @staticmethod
-    def _read(sources: Iterable[tuple[str, DocumentReader]]) -> Iterator[ReadSource]:
-        for name, source in sources:
-            try:
-                yield ReadSource(name, source())
-            except CitewellError as error:
-                yield ReadSource(name, error=error)
+    def _one(self, name: str, number: int, document: NewDocument | CitewellError) -> ReadSource:
+        if isinstance(document, CitewellError):
+            return ReadSource(name, number, error=document)
+        try:
+            return ReadSource(name, number, self._make_ready(document))
+        except CitewellError as error:
+            return ReadSource(name, number, error=error)

@@ -20,13 +20,13 @@ from uuid import UUID, uuid5
 import psycopg
 from psycopg import errors
 
-from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy
+from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
 from graph.evidence import Identity, Space
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.git_reader import GitReader, as_git_url
-from tools.library.ingestion import Ingested, Ingestor
+from tools.library.ingestion import Ingested, Ingestor, Refused, Report
 from tools.library.likeness import SimilarDocument
-from tools.library.new_documents import HASH_EPOCH, NewDocument
+from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
 from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, Source, record_sync
@@ -47,6 +47,7 @@ FEW_DELETED = 10  # documents that never need asking
 READ_AT_ONCE = 100
 BYTES_AT_ONCE = 16_000_000
 FILES_REPORTED = 200  # in the report that is stored
+ANYBODY = ""  # a user whom no document belongs to: a shared source's report is read by everybody
 
 Change = Literal["new", "adopted", "changed", "moved", "copied", "unreadable", "gone"]
 Progress = Callable[[int, int, str], None]
@@ -65,7 +66,10 @@ class TooManyDeletions(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of a file. ``previous`` is the path that it moved from, ``reason`` why it could not be read."""
+    """What became of a file. ``previous`` is the path that it moved from, ``reason`` why it could not be read.
+
+    ``warnings`` say what may be wrong in its text, ``similar_to`` which other documents share most of it.
+    """
 
     path: str
     change: Change
@@ -73,6 +77,7 @@ class FileReport:
     title: str = ""
     previous: str | None = None
     reason: str | None = None
+    warnings: list[str] = field(default_factory=list)
     similar_to: list[SimilarDocument] = field(default_factory=list)
 
 
@@ -146,6 +151,7 @@ def _resolved(location: str) -> Path:
         raise InvalidRequest("location: is no path.") from error
 
 
+_ARCHIVE = ("It is an archive, each file of which is a document.", "Unpack it there, or use `citewell ingest`.")
 _NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_SOURCE_ROOTS alone."
 _NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
 
@@ -263,7 +269,7 @@ class _Sync:
         self._ingestor = ingestor
         self._settings = settings
         self._source = source
-        self._identity = Identity(identity.workspace, source.owner or identity.user)
+        self._identity = Identity(identity.workspace, source.owner or ANYBODY)
         self._options = source.option()
         self._recipe = _recipe(source, settings)
         self._known: dict[str, Known] = {}
@@ -407,10 +413,18 @@ class _Sync:
             for step, content in zip(steps, read, strict=True)
             if isinstance(content, NewDocument)
         ]
-        reports = iter([each async for each in self._ingestor.ingest_many(self._identity, documents)])
+        archives = await asyncio.to_thread(lambda: {each.document_id for each in documents if is_archive(each)})
+        single = [each for each in documents if each.document_id not in archives]
+        reports = iter([each async for each in self._ingestor.ingest_many(self._identity, single)])
         rows: list[_Row] = []
         for step, content, actual in zip(steps, read, hashes, strict=True):
-            report = content if isinstance(content, CitewellError) else next(reports)
+            report: Report | CitewellError
+            if isinstance(content, CitewellError):
+                report = content
+            elif step.document_id in archives:
+                report = Refused(step.file.path, UnreadableDocument.code, *_ARCHIVE)
+            else:
+                report = next(reports)
             before = self._known.get(step.file.path)
             own = before.document_id if before is not None else step.document_id
             early = step.previous is None and own == step.document_id
@@ -464,9 +478,11 @@ class _Sync:
         self._counts[change] += 1
         if change != "touched":
             title = report.title if report is not None else ""
-            similar = report.similar_to if report is not None else []
+            warnings, similar = (report.warnings, report.similar_to) if report is not None else ([], [])
             document_id = step.document_id if change != "unreadable" else None
-            self._files.append(FileReport(step.file.path, change, document_id, title, step.previous, reason, similar))
+            self._files.append(
+                FileReport(step.file.path, change, document_id, title, step.previous, reason, warnings, similar)
+            )
 
     def _tell_gone(self, gone: Sequence[Known], deleted: int) -> None:
         moved = {file.previous for file in self._files if file.change == "moved"}
@@ -576,9 +592,13 @@ def _chunks(files: Sequence[Listed], max_bytes: int) -> Iterator[list[Listed]]:
 
 def _recipe(source: Source, settings: Settings) -> str:
     """Return what tells whether a file would be read and described as it was."""
+    limits = settings.jobs
     said = [
         HASH_EPOCH.decode(),
         settings.segment_size,
+        settings.ocr,
+        settings.ocr_languages,
+        [limits.file_seconds, limits.file_megabytes, limits.max_pages, limits.max_characters],
         source.owner,
         sorted(source.options.items()),
         sorted(formats().suffixes),

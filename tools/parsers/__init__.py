@@ -6,34 +6,52 @@ from pathlib import PurePath
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import Block, CanonicalText, Parsed
-from tools.parsers.parser_registry import Formats, Parser, formats
+from tools.parsers.encodings import guesses_heard, warnings_of
+from tools.parsers.parser_registry import ARCHIVE, Formats, Parser, formats
+from tools.parsers.recognition import Recognition, recognising
 
-__all__ = ["Block", "BlockKind", "CanonicalText", "Parsed", "Parser", "formats", "parse"]
+__all__ = [
+    "Block",
+    "BlockKind",
+    "CanonicalText",
+    "Parsed",
+    "Parser",
+    "Recognition",
+    "formats",
+    "media_type_of",
+    "parse",
+]
 
 
-def parse(data: bytes, *, name: str, media_type: str | None = None) -> Parsed:
-    """Parse a file into canonical text.
+def parse(data: bytes, *, name: str, media_type: str | None = None, recognition: Recognition | None = None) -> Parsed:
+    """Parse a file into canonical text; with ``recognition``, also that of scanned pages.
 
     The media type selects the parser. If it is absent or generic, the suffix of ``name`` does, then what the bytes are:
-    PDF, or an office file; everything else is parsed as plain text. Raises UnreadableDocument with the reason: empty,
-    binary, undecodable, broken, encrypted, or without text.
+    PDF, an office file, a book or an archive; everything else is parsed as plain text. An encoding that was guessed is
+    ``encoding`` of the metadata, and a warning. Raises UnreadableDocument with the reason: empty, binary, undecodable,
+    broken, encrypted, or without text.
     """
     if not data.strip():
         raise UnreadableDocument("The file is empty.")
     known = formats()
-    kind = _media_type(known, data, name, media_type)
-    parsed = known.parsers[kind].read(data)
+    kind = media_type_of(data, name=name, media_type=media_type)
+    with guesses_heard() as heard, recognising(recognition):
+        parsed = known.parsers[kind].read(data)
     if not parsed.text.strip():
         raise UnreadableDocument("The file holds no text.")
-    return replace(parsed, media_type=kind)
+    metadata = parsed.metadata | {"encoding": heard[0]} if heard else parsed.metadata
+    warnings = (*parsed.warnings, *warnings_of(heard))
+    return replace(parsed, media_type=kind, metadata=metadata, warnings=warnings)
 
 
-def _media_type(known: Formats, data: bytes, name: str, media_type: str | None) -> str:
+def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> str:
+    """Return the media type that ``parse`` would read a file as."""
+    known = formats()
     kind = (media_type or "").partition(";")[0].strip().lower()
     by_suffix = known.suffixes.get(PurePath(name).suffix.lower())
     if kind not in known.parsers or (kind == "text/plain" and by_suffix):
         kind = by_suffix or _kind_of(known, data)
-    return kind
+    return _kind_of(known, data) if kind == ARCHIVE else kind
 
 
 def _kind_of(known: Formats, data: bytes) -> str:
@@ -43,5 +61,7 @@ def _kind_of(known: Formats, data: bytes) -> str:
 
     if data.startswith(OLE):
         return "application/msword"  # which says what it is, and refuses it
-    inside = media_type_inside(data) if data.startswith(ZIP) else None
-    return inside if inside in known.parsers else "text/plain"
+    if not data.startswith(ZIP):
+        return "text/plain"
+    inside = media_type_inside(data)
+    return inside if inside in known.parsers else ARCHIVE

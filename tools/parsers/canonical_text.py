@@ -7,7 +7,7 @@ letters keep their composition, so that a quote is exact to the code point. If t
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph.evidence import BlockKind
@@ -46,7 +46,7 @@ class Block:
 class Parsed:
     """A parsed file. Blocks are in order and do not overlap; only white space lies between them.
 
-    ``left_out`` says in plain sentences what of the file is not in the text.
+    ``left_out`` says in plain sentences what of the file is not in the text, ``warnings`` what may be wrong in it.
     """
 
     text: str
@@ -55,6 +55,7 @@ class Parsed:
     metadata: dict[str, Any] = field(default_factory=dict)
     media_type: str = "text/plain"
     left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def page_count(self) -> int | None:
@@ -129,6 +130,33 @@ class CanonicalText:
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
+        return len(self._blocks) - 1
+
+    def include(self, part: Parsed) -> int | None:
+        """Write the blocks of another file below the headings so far, with its own headings but without its pages.
+
+        Return the index of its last block.
+        """
+        if not part.blocks:
+            return None
+        if self._blocks:
+            self._write("\n\n")
+        self._written_page = self.page_idx
+        first, last = part.blocks[0].start, part.blocks[-1].end
+        shift, count = self._length - first, len(self._blocks)
+        path = [name for _, name in self._path]
+        for block in part.blocks:
+            self._blocks.append(
+                replace(
+                    block,
+                    start=block.start + shift,
+                    end=block.end + shift,
+                    heading=" > ".join((*path, block.heading) if block.heading else path),
+                    page_idx=self.page_idx,
+                    hangs_on=tuple(index + count for index in block.hangs_on),
+                )
+            )
+        self._write(part.text[first:last])
         return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:

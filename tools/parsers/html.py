@@ -42,6 +42,14 @@ def read(data: bytes) -> Parsed:
     Raises UnreadableDocument if it cannot be decoded, has no elements, nests deeper than 2,000 elements, or has a
     thousand attributes on one.
     """
+    drafts, title, left_out = read_drafts(data)
+    text = CanonicalText()
+    write_drafts(text, drafts)
+    return replace(text.parsed(title=title or None), left_out=left_out)
+
+
+def read_drafts(data: bytes) -> tuple[list[Draft], str, tuple[str, ...]]:
+    """Return the blocks of a page before they are written, its title, and what was left out. Raises as ``read``."""
     page = read_tree(data)
     main = _main_of(page)
     reader = Reader(Visibility(page, in_main=main.tag != "body"))
@@ -49,7 +57,7 @@ def read(data: bytes) -> Parsed:
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
     title = reader.top_heading or _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts, title))
-    return replace(_written(drafts).parsed(title=title or None), left_out=passages_left_out(reader.left_out))
+    return drafts, title, passages_left_out(reader.left_out)
 
 
 def read_tree(data: bytes) -> Any:
@@ -151,14 +159,14 @@ def _is_title(text: str) -> bool:
     return len(text) < 60 and text[-1] not in ".!?。！？)）"
 
 
-def _written(drafts: list[Draft]) -> CanonicalText:
-    text = CanonicalText()
+def write_drafts(text: CanonicalText, drafts: list[Draft], *, deeper: int = 0, file: str = "") -> None:
+    """Write the blocks of a page, its headings so many levels ``deeper``; anchors of a part of a book name its file."""
     indexes: list[int | None] = []
     for draft in drafts:
+        anchor = f"{file}#{draft.anchor}" if file and draft.anchor else file or draft.anchor
         if draft.kind == "heading":
             indexes.append(None)
-            text.add_heading(draft.level, draft.text, anchor=draft.anchor)
+            text.add_heading(max(1, draft.level + deeper), draft.text, anchor=anchor)
         else:
             above = [indexes[index] for index in draft.hangs_on]
-            indexes.append(text.add(draft.kind, draft.text, tight=draft.tight, hangs_on=above, anchor=draft.anchor))
-    return text
+            indexes.append(text.add(draft.kind, draft.text, tight=draft.tight, hangs_on=above, anchor=anchor))

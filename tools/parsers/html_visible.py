@@ -31,7 +31,9 @@ _FRAME_IDS = names_of(
     "banner breadcrumb breadcrumbs footer nav navbar navigation menu search searchbox sidebar skip-link toolbar"
 )
 _COOKIE_BAR = re.compile(r"\b(?:cookie|consent|gdpr)[-_]?(?:bar|banner|consent|notice|popup|message|modal|overlay)\b")
-_PERMALINKS = names_of("headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink")
+_PERMALINKS = names_of(
+    "headerlink hash-link anchor-link anchorjs-link copiable-link copiable-anchor permalink footnote-back"
+)
 _PERMALINK_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "Permalink", "\u200b"})
 _SITE = re.compile(r"(?:https?://[^/]*)?(?:\.{0,2}/)*(?:index\.html?)?")
 _TEXT_BOXES = names_of("admonition footnote footnote-list system-message topic theme-admonition markdown-alert")
@@ -45,7 +47,7 @@ NOTES = names_of(
 _PROPERTIES = names_of(
     """
     background background-color color display font-size height left margin-left max-height max-width opacity
-    overflow right text-indent top visibility width
+    overflow right text-decoration text-decoration-line text-indent top visibility width
     """
 )
 _COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
@@ -186,9 +188,9 @@ class Visibility:
 
 
 def is_permalink(element: Any) -> bool:
-    """Whether a link is the sign beside a heading or term that leads to itself."""
+    """Whether a link is the sign beside a heading or term that leads to itself, or back from a footnote."""
     names = (element.get("class") or "").split()
-    if not _PERMALINKS.isdisjoint(names):
+    if not _PERMALINKS.isdisjoint(names) or element.get("role") == "doc-backlink":
         return True
     if not (element.get("href") or "").startswith("#") or len(element):
         return False
@@ -225,6 +227,8 @@ def _declarations(written: str) -> dict[str, str]:
 
 def _is_concealed(style: dict[str, str]) -> bool:
     if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
+        return True
+    if "line-through" in style.get("text-decoration", "") or "line-through" in style.get("text-decoration-line", ""):
         return True
     if _length(style, "opacity", 1) < 0.05 or _is_tiny(style.get("font-size", "")):
         return True

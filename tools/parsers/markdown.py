@@ -52,16 +52,8 @@ def _read(data: bytes, *, mdx: bool) -> Parsed:
     mdx = mdx or is_mdx(body)
     if mdx:
         body, comments = as_markdown(body)
-    reader = _Reader()
-    parser = _parser(mdx, len(_FENCE_LINE.findall(body)) <= _MOST_CONTAINERS)
-    try:
-        try:
-            tokens = parser.parse(body)
-        except RecursionError:  # a line such as ">>>>>>>>" that goes on and on is no quote in quotes
-            tokens = parser.parse(_DEEP_LINE.sub(r"\1\\", body))
-        reader.read(tokens)
-    except RecursionError as error:
-        raise UnreadableDocument("The Markdown is nested too deeply.") from error
+    reader = MarkdownReader()
+    reader.read_markdown(body, mdx=mdx)
     title = front.pop("title", None)
     parsed = reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
     return replace(parsed, left_out=passages_left_out(comments + reader.left_out))
@@ -126,8 +118,11 @@ class _Around:
     alert: bool = False  # whether its first line may name an alert
 
 
-class _Reader:
-    """A reader of a document's tokens that tracks what is around the next block."""
+class MarkdownReader:
+    """A reader of a document, in one or several pieces, that tracks what is around the next block.
+
+    ``text`` is what it has written, ``left_out`` the number of passages that are struck out or hidden.
+    """
 
     def __init__(self) -> None:
         self.text = CanonicalText()
@@ -148,7 +143,26 @@ class _Reader:
     def left_out(self) -> int:
         return self._html.left_out + self._struck_out
 
-    def read(self, tokens: Sequence[Token]) -> None:
+    def read_markdown(self, markup: str, *, mdx: bool = False) -> None:
+        """Read a piece. Raises UnreadableDocument if it is nested too deeply."""
+        parser = _parser(mdx, len(_FENCE_LINE.findall(markup)) <= _MOST_CONTAINERS)
+        try:
+            try:
+                tokens = parser.parse(markup)
+            except RecursionError:  # a line such as ">>>>>>>>" that goes on and on is no quote in quotes
+                tokens = parser.parse(_DEEP_LINE.sub(r"\1\\", markup))
+            self._read(tokens)
+        except RecursionError as error:
+            raise UnreadableDocument("The Markdown is nested too deeply.") from error
+
+    def add_code(self, code: str) -> int | None:
+        """Write code that stands between two pieces; return its index."""
+        lead = self._around[-1].lead
+        index = self._put("code", code, lead)
+        self._around[-1].lead = lead
+        return index
+
+    def _read(self, tokens: Sequence[Token]) -> None:
         for token in tokens:
             handle = getattr(self, f"_{token.type}", None)
             if handle is not None:

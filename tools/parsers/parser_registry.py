@@ -44,11 +44,11 @@ class Formats:
         self.suffixes.update(dict.fromkeys(parser.suffixes, parser.media_types[0]))
 
 
-def _bundled(stem: str, function: str = "read") -> Read:
-    """Return a reader that imports its module of this package on first use."""
+def _bundled(stem: str, function: str = "read", *more: str) -> Read:
+    """Return a reader that imports its module of this package on first use; ``more`` are further arguments of it."""
 
     def read(data: bytes) -> Parsed:
-        parsed: Parsed = getattr(import_module(f"tools.parsers.{stem}"), function)(data)
+        parsed: Parsed = getattr(import_module(f"tools.parsers.{stem}"), function)(data, *more)
         return parsed
 
     return read
@@ -63,6 +63,25 @@ def _with_macros(program: str, *kinds: str) -> tuple[str, ...]:
     return tuple(f"application/vnd.ms-{program}.{kind}.macroenabled.12" for kind in kinds)
 
 
+ARCHIVE = "application/zip"  # of which each file is a document
+SOURCES = (  # language, media type, suffixes
+    ("python", "text/x-python", (".py", ".pyi")),
+    ("javascript", "text/javascript", (".js", ".mjs", ".cjs", ".jsx")),
+    ("javascript", "text/x-typescript", (".ts", ".tsx")),
+    ("java", "text/x-java", (".java", ".kt", ".cs", ".scala", ".swift")),
+    ("c", "text/x-c", (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh")),
+    ("go", "text/x-go", (".go",)),
+    ("rust", "text/x-rust", (".rs",)),
+    ("ruby", "text/x-ruby", (".rb",)),
+    ("php", "text/x-php", (".php",)),
+    ("shell", "text/x-shellscript", (".sh", ".bash", ".zsh")),
+    ("sql", "application/sql", (".sql",)),
+    ("sections", "application/toml", (".toml", ".ini", ".cfg", ".conf", ".properties")),
+    ("", "application/xml", (".xml",)),
+    ("", "text/xml", ()),
+    ("", "text/css", (".css", ".scss")),
+)
+
 BUNDLED = (
     Parser(("text/markdown", "text/x-markdown"), (".md", ".markdown"), _bundled("markdown")),
     Parser(("text/mdx",), (".mdx",), _bundled("markdown", "read_mdx")),
@@ -73,7 +92,6 @@ BUNDLED = (
     Parser(("text/html",), (".html", ".htm"), _bundled("html")),
     Parser(("application/xhtml+xml",), (".xhtml",), _bundled("html")),
     Parser(("application/pdf",), (".pdf",), _bundled("pdf")),
-    Parser(("application/json",), (".json",), _bundled("document_ai")),
     Parser(
         (
             f"{_OOXML}.wordprocessingml.document",
@@ -103,6 +121,21 @@ BUNDLED = (
     Parser(("application/msword",), (".doc", ".dot"), _bundled("office_package", "read_old")),
     Parser(("application/vnd.ms-excel",), (".xls", ".xlt"), _bundled("office_package", "read_old")),
     Parser(("application/vnd.ms-powerpoint",), (".ppt", ".pps"), _bundled("office_package", "read_old")),
+    Parser(("application/json",), (".json",), _bundled("json_rows")),
+    Parser(("application/jsonl", "application/x-ndjson"), (".jsonl", ".ndjson"), _bundled("json_rows", "read_lines")),
+    Parser(
+        ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"), (".yaml", ".yml"), _bundled("yaml_rows")
+    ),
+    Parser(("application/x-ipynb+json",), (".ipynb",), _bundled("notebook")),
+    Parser(("message/rfc822",), (".eml",), _bundled("mail")),
+    Parser(("application/mbox",), (".mbox",), _bundled("mail", "read_mailbox")),
+    Parser(("application/epub+zip",), (".epub",), _bundled("epub")),
+    Parser(("application/rtf", "text/rtf"), (".rtf",), _bundled("rich_text")),
+    Parser((ARCHIVE, "application/x-zip-compressed"), (".zip",), _bundled("zipped")),
+    *(
+        Parser((media_type,), suffixes, _bundled("source_code", "read", language))
+        for language, media_type, suffixes in SOURCES
+    ),
 )
 
 

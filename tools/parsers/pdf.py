@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 
+import numpy as np
 import pypdfium2 as pdfium
 
 from graph.errors import UnreadableDocument
@@ -16,6 +17,7 @@ from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
 from tools.parsers.pdf_layout import measured
 from tools.parsers.pdf_lines import Page, read_page
 from tools.parsers.pdf_order import put_in_order
+from tools.parsers.recognition import DPI, MOST_PIXELS, Recognizer
 
 _PDFIUM = threading.Lock()  # pdfium has global state: one call at a time per process
 _NEXT = threading.Lock()
@@ -48,8 +50,9 @@ def read(data: bytes) -> Parsed:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as error:
             raise UnreadableDocument(*_reason(error)) from error
+    recognizer = Recognizer()
     try:
-        pages = _pages(document)
+        pages, recognised = _pages(document, recognizer)
         with pdfium_turn():
             outline, title = _outline(document), str(document.get_metadata_dict().get("Title", "")).strip()
     except pdfium.PdfiumError as error:
@@ -57,17 +60,54 @@ def read(data: bytes) -> Parsed:
     finally:
         with pdfium_turn():
             document.close()
-    return _parsed(pages, outline, title)
+    parsed = _parsed(pages, outline, title, recognizer.hint)
+    if recognizer.stopped:
+        parsed = replace(parsed, left_out=(*parsed.left_out, recognizer.hint))
+    if not recognised:
+        return parsed
+    said = f"The text of {recognised} of {len(pages)} pages was recognised in a scan (OCR): its letters may be wrong."
+    return replace(parsed, metadata=parsed.metadata | {"ocr": "tesseract"}, warnings=(said,))
 
 
-def _pages(document: pdfium.PdfDocument) -> list[Page]:
+def _pages(document: pdfium.PdfDocument, recognizer: Recognizer) -> tuple[list[Page], int]:
+    """Return the pages, and how many of them were recognised."""
     with pdfium_turn():
         count = len(document)
     pages = []
+    recognised = 0
     for page_idx in range(count):
         with pdfium_turn():
-            pages.append(read_page(document, page_idx))
-    return pages
+            page = read_page(document, page_idx)
+        if not page.lines and recognizer.is_on:
+            page = _recognised(document, page_idx, recognizer) or page
+            recognised += bool(page.lines)
+        pages.append(page)
+    return pages, recognised
+
+
+def _recognised(document: pdfium.PdfDocument, page_idx: int, recognizer: Recognizer) -> Page | None:
+    """Return a page as text recognition reads it."""
+    with pdfium_turn():
+        page = document[page_idx]
+        width, height = page.get_size()
+        dots = min(DPI / 72, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        bitmap = page.render(scale=dots, grayscale=True)
+        rows = np.ascontiguousarray(bitmap.to_numpy().reshape(bitmap.height, -1)[:, : bitmap.width])
+        bitmap.close()
+        page.close()
+    picture = b"P5 %d %d 255\n" % (rows.shape[1], rows.shape[0]) + rows.tobytes()
+    read_back = recognizer.recognised(picture, round(72 * dots))
+    if read_back is None:
+        return None
+    with pdfium_turn():
+        try:
+            layer = pdfium.PdfDocument(read_back)
+        except pdfium.PdfiumError:
+            return None
+        try:
+            return read_page(layer, 0)
+        finally:
+            layer.close()
 
 
 def _outline(document: pdfium.PdfDocument) -> list[Bookmark]:
@@ -80,13 +120,13 @@ def _outline(document: pdfium.PdfDocument) -> list[Bookmark]:
     return found
 
 
-def _parsed(pages: list[Page], outline: list[Bookmark], title: str) -> Parsed:
+def _parsed(pages: list[Page], outline: list[Bookmark], title: str, hint: str) -> Parsed:
     count = len(pages)
     empty = sum(not page.lines for page in pages)
     if empty == count:
         raise UnreadableDocument(
             f"The PDF has no text on its {count} page{'s' * (count != 1)}: it is a scan or holds only drawings.",
-            suggestion="Run text recognition (OCR) on it, and ingest the result.",
+            suggestion=hint,
         )
     largest = _largest(pages[0])
     put_in_order(pages)

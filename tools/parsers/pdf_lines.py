@@ -14,6 +14,7 @@ from tools.parsers.canonical_text import unwrapped
 
 _TAKEN_OUT = (2, 0xFFFE)  # pdfium's marks for a hyphen that it took out at a line end
 _BLANK = frozenset({0, 9, 10, 13, 32, 0xA0, 0x2000, 0x2002, 0x2003, 0x2009, 0x3000})
+_OF_RECOGNITION = "GlyphLessFont"  # tesseract's: it says nothing of the letters in the picture
 _FIXED = re.compile(
     r"mono|nimbusmon|courier|consol|typewriter|cmtt|cmsltt|cmitt|sftt|ectt|lmtt|lmtl|menlo|inconsol|monaco|terminal|andale"
     r"|lettergothic|sourcecode|firacode|\bocr",
@@ -199,7 +200,8 @@ def _font(item: Any, fonts: dict[int, _Font]) -> _Font:
         words = name.value.decode("utf-8", "replace").rpartition("+")[2]
         flags = raw.FPDFFont_GetFlags(font)
         bold = bool(_BOLD.search(words) or raw.FPDFFont_GetWeight(font) >= _HEAVY or flags & _FORCE_BOLD)
-        fonts[key] = _Font(bold, bool(_FIXED.search(words) or flags & _FIXED_PITCH))
+        fixed = bool(_FIXED.search(words) or flags & _FIXED_PITCH) and words != _OF_RECOGNITION
+        fonts[key] = _Font(bold, fixed)
     return fonts[key]
 
 

@@ -1,4 +1,4 @@
-"""Parser of plain text, decoded without guessing: by a byte order mark, a declared charset, or UTF-8.
+"""Parser of plain text, decoded by a byte order mark, a declared charset, or UTF-8; only else by a guess that is told.
 
 The decoded text is the canonical text, and blocks only point into it: paragraphs end at blank lines, pages at form
 feeds. Items of lists, and indented lines after a colon, hang on the paragraph before them.
@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import Block, Parsed, storable
+from tools.parsers.encodings import guessed
 
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,23 +30,31 @@ _NO_CHARSETS = frozenset({"punycode", "raw-unicode-escape", "undefined", "unicod
 def decode(data: bytes, *, declared: str | None = None) -> str:
     """Decode the text of a file; ``declared`` is the charset that the file itself names.
 
-    Raises UnreadableDocument if the bytes are binary or not in that encoding: a guess could produce a quote that nobody
-    wrote.
+    Where the file names none and is not UTF-8, it is guessed, but only within ``parse``, which tells of it.
+    Raises UnreadableDocument if the bytes are binary or not in that encoding: a wrong guess could produce a quote that
+    nobody wrote.
     """
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    if encoding is None and b"\x00" in data:
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    named = marked or declared
+    if marked is None and b"\x00" in data:
+        text = None if named else guessed(data)
+        if text is not None:
+            return text
         raise UnreadableDocument("The file is binary, not text.")
-    encoding = encoding or _WIDER.get((declared or "").lower(), declared) or "utf-8"
+    encoding = marked or _WIDER.get((declared or "").lower(), declared) or "utf-8"
     try:
         if codecs.lookup(encoding).name.replace("_", "-") in _NO_CHARSETS:
             raise LookupError
         return data.decode(encoding)
     except UnicodeError as error:
+        text = None if named else guessed(data)
+        if text is not None:
+            return text
         raise UnreadableDocument(
             f"The text is not in {encoding.removesuffix('-sig').upper()}{_place(error, data)}.",
             suggestion="Save the file as UTF-8 and ingest it again.",
         ) from error
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise UnreadableDocument(f"The file names an unknown charset: {encoding!r}.") from error
 
 

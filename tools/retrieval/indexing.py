@@ -1,15 +1,11 @@
 """Write segments into the library and delete them, and keep its statistics and indexes at the size it has grown to.
 
-Terms and statistics change in the transaction of their segments. Rows are written in PostgreSQL's binary COPY format,
-several times faster than dumping each value by its type.
+Terms and statistics change in the transaction of their segments.
 """
 
 import asyncio
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from struct import Struct
 from typing import LiteralString
 from uuid import UUID
 
@@ -17,75 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from text.terms import TermVector, weigh_segment
 from tools.library.segmenting import SegmentSpan
-from tools.library.structure import named_and_around, pack_blocks
 from tools.retrieval.partitions import ensure_view, partition_name, vectors_name
-from tools.storage.database import Connection
-
-COPIED_SEGMENT_COLUMNS = (
-    "workspace, segment_index, document_id, start_offset, end_offset, page_idx, tokens, weights, terms, heading, body,"
-    " structure"
+from tools.retrieval.segment_rows import (
+    COPIED_SEGMENT_COLUMNS,
+    COPIED_VECTOR_COLUMNS,
+    HEADER,
+    TRAILER,
+    IndexedDocument,
+    PackedDocument,
+    TermCounts,
+    packed_rows,
+    vector_rows,
 )
-COPIED_VECTOR_COLUMNS = "workspace, segment_index, document_id, embedding"
-HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-TRAILER = b"\xff\xff"
-SPARSE_DIMENSIONS = 1_000_000_000
-INTEGER_OID = 23
-
-_FIXED = Struct(">h iiii i16s iiii")  # field count; workspace, segment_index, document_id, start_offset, end_offset
-_VECTOR = Struct(">h ii ii i16s ihh")
-_INTEGER = Struct(">ii")
-_LENGTH = Struct(">i")
-_SPARSE = Struct(">iiii")
-_ARRAY = Struct(">iiiiii")
-_NULL = _LENGTH.pack(-1)
-_JSONB = b"\x01"  # the version of its binary format
-_SEGMENT_FIELDS = 12
-_VECTOR_FIELDS = 4
-
-
-def segment_row(workspace: int, document_id: UUID, span: SegmentSpan, terms: TermVector, body: str) -> bytes:
-    """Lay out a segment in the order of ``SEGMENT_COLUMNS``."""
-    count = len(terms.ids)
-    ids = terms.ids.astype(">i4")
-    elements = np.empty((count, 2), ">i4")
-    elements[:, 0] = 4
-    elements[:, 1] = ids
-    heading, text = span.heading.encode(), body.encode()
-    structure = json.dumps(pack_blocks(span.blocks), ensure_ascii=False, separators=(",", ":")).encode()
-    return b"".join((
-        _FIXED.pack(
-            _SEGMENT_FIELDS, 4, workspace, 4, span.segment_index, 16, document_id.bytes, 4, span.start, 4, span.end
-        ),
-        _NULL if span.page_idx is None else _INTEGER.pack(4, span.page_idx),
-        _INTEGER.pack(4, span.tokens),
-        # Indices of a sparse vector count from 0 on the wire and from 1 in text.
-        _SPARSE.pack(12 + 8 * count, SPARSE_DIMENSIONS, count, 0), (ids - 1).astype(">i4").tobytes(),
-        terms.weights.astype(">f4").tobytes(),
-        _ARRAY.pack(20 + 8 * count, 1, 0, INTEGER_OID, count, 1) if count else _EMPTY_ARRAY, elements.tobytes(),
-        _LENGTH.pack(len(heading)), heading, _LENGTH.pack(len(text)), text,
-        _LENGTH.pack(1 + len(structure)), _JSONB, structure,
-    ))  # fmt: skip
-
-
-def vector_rows(
-    workspace: int, document_id: UUID, spans: Sequence[SegmentSpan], embeddings: NDArray[np.float32]
-) -> bytes:
-    """Lay out vectors, shape (segments, dimension), rounded to halfs, as ``VECTOR_COLUMNS`` orders them."""
-    halves = embeddings.astype(">f2")
-    dimension = halves.shape[1] if len(halves) else 0
-    rows = [
-        _VECTOR.pack(
-            _VECTOR_FIELDS, 4, workspace, 4, span.segment_index, 16, document_id.bytes, 4 + 2 * dimension, dimension, 0
-        )
-        + vector.tobytes()
-        for span, vector in zip(spans, halves, strict=True)
-    ]
-    return b"".join(rows)
-
-
-_EMPTY_ARRAY = Struct(">iiii").pack(12, 0, 0, INTEGER_OID)
+from tools.storage.database import Connection
 
 
 def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
@@ -94,17 +35,6 @@ def vector_as_text(vector: Sequence[float] | NDArray[np.float32]) -> str:
 
 
 BATCH = 256  # rows prepared in a thread at a time
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """A document to index. ``embeddings`` has shape (len(spans), dimension), normalised."""
-
-    document_id: str
-    title: str
-    spans: Sequence[SegmentSpan]
-    canonical_text: str
-    embeddings: NDArray[np.float32]
 
 
 async def lock_library(conn: Connection, workspace: int) -> None:
@@ -128,19 +58,21 @@ async def index_segments(
     await index_documents(conn, workspace, [IndexedDocument(document_id, title, spans, canonical_text, embeddings)])
 
 
-async def index_documents(conn: Connection, workspace: int, documents: Sequence[IndexedDocument]) -> None:
+async def index_documents(
+    conn: Connection, workspace: int, documents: Sequence[IndexedDocument | PackedDocument]
+) -> None:
     """Index the segments of many documents by one COPY, in one transaction with their statistics.
 
     The title counts among the terms of every segment, so a new title means indexing again. Within a transaction of
     the caller's it becomes part of that. Call ``maintenance.maintain`` afterwards. Raises UniqueViolation
     where a segment is indexed already, ValueError where a document's embeddings do not match its spans.
     """
-    if any(len(document.spans) != len(document.embeddings) for document in documents):
-        raise ValueError("every span needs exactly one embedding")
-    segments = sum(len(document.spans) for document in documents)
+    for document in documents:
+        document.check()
+    segments = sum(document.segments for document in documents)
     if segments == 0:
         return
-    terms: list[NDArray[np.int32]] = []
+    terms: list[TermCounts] = []
     async with conn.transaction():
         await lock_library(conn, workspace)
         await _copy(conn, partition_name(workspace), COPIED_SEGMENT_COLUMNS, _segments(workspace, documents, terms))
@@ -148,7 +80,7 @@ async def index_documents(conn: Connection, workspace: int, documents: Sequence[
         await _add_counts(conn, workspace, terms)
         await conn.execute(
             "UPDATE library_statistics SET segments = segments + %s, documents = documents + %s WHERE workspace = %s",
-            [segments, sum(1 for document in documents if document.spans), workspace],
+            [segments, sum(1 for document in documents if document.segments), workspace],
         )
 
 
@@ -177,37 +109,42 @@ async def _copy(conn: Connection, table: str, columns: LiteralString, blocks: It
 
 
 def _segments(
-    workspace: int, documents: Sequence[IndexedDocument], indexed: list[NDArray[np.int32]]
+    workspace: int, documents: Sequence[IndexedDocument | PackedDocument], terms: list[TermCounts]
 ) -> Iterator[bytes]:
     for document in documents:
-        document_id = UUID(document.document_id)
-        for span in document.spans:
-            body = document.canonical_text[span.start : span.end]
-            named, around = named_and_around(span.blocks, span.start, span.end, document.canonical_text)
-            terms = weigh_segment(body, title=document.title, heading=span.heading, named=named, around=around)
-            indexed.append(terms.ids)
-            yield segment_row(workspace, document_id, span, terms, body)
+        if isinstance(document, PackedDocument):
+            terms.append(document.terms)
+            yield document.rows
+        else:
+            indexed: list[NDArray[np.int32]] = []
+            yield from packed_rows(
+                workspace, document.document_id, document.title, document.spans, document.canonical_text, indexed
+            )
+            terms.append(TermCounts.of(indexed))
 
 
-def _vectors(workspace: int, documents: Sequence[IndexedDocument]) -> Iterator[bytes]:
+def _vectors(workspace: int, documents: Sequence[IndexedDocument | PackedDocument]) -> Iterator[bytes]:
     for document in documents:
+        if isinstance(document, PackedDocument):
+            yield document.vectors
+            continue
         for start in range(0, len(document.spans), BATCH):
             part = slice(start, start + BATCH)
-            yield vector_rows(workspace, UUID(document.document_id), document.spans[part], document.embeddings[part])
+            yield vector_rows(workspace, UUID(document.document_id), start, document.embeddings[part])
 
 
 def _join(blocks: Iterator[bytes]) -> bytes:
     return b"".join(islice(blocks, BATCH))
 
 
-async def _add_counts(conn: Connection, workspace: int, indexed: Sequence[NDArray[np.int32]]) -> None:
+async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCounts]) -> None:
     """Count the new segments under those terms that are counted; which ones are is maintain's business."""
-    terms, segments = np.unique(np.concatenate(indexed), return_counts=True)
+    new = TermCounts.summed(counts)
     await conn.execute(
         "UPDATE term_statistics AS s SET segments = s.segments + new.segments"
         " FROM unnest(%s::integer[], %s::integer[]) AS new (term, segments)"
         " WHERE s.workspace = %s AND s.term = new.term",
-        [terms.tolist(), segments.tolist(), workspace],
+        [new.terms.tolist(), new.segments.tolist(), workspace],
     )
 
 

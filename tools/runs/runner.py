@@ -120,6 +120,11 @@ class Runner:
         # A task that is done is forgotten by a callback, which may come later.
         return None if run is None or (run.task is not None and run.task.done()) else run
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether any run is active here."""
+        return bool(self._active)
+
     def take_over_abandoned(self) -> None:
         """Start taking over runs that other processes have abandoned."""
         self._heartbeat.sweep(lambda: self._admission.room, self._resume)

@@ -5,6 +5,7 @@ import logging
 from dataclasses import astuple, dataclass
 
 from graph.errors import DatabaseUnavailable
+from tools.library.job_store import expire_jobs
 from tools.sessions.checkpoints import delete_threads
 from tools.storage.database import Connection, Database
 
@@ -48,15 +49,16 @@ _FIRST = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """How many idle sessions, ephemeral sessions and events of finished runs were deleted, or would be."""
+    """How many idle sessions, ephemeral sessions, events of finished runs and ended jobs were deleted, or would be."""
 
     sessions: int
     ephemeral_sessions: int
     run_events: int
+    jobs: int = 0
 
 
-async def expire(database: Database, *, days: int, dry_run: bool = False) -> Expired:
-    """Delete sessions unused for ``days``, expired ephemeral ones, and event logs older than 24 hours.
+async def expire(database: Database, *, days: int, job_days: int = 7, dry_run: bool = False) -> Expired:
+    """Delete sessions unused for ``days``, expired ephemeral ones, event logs older than 24 hours, and ended jobs.
 
     Works in batches, each in its own transaction, and never deletes a session with a run in progress. ``dry_run`` only
     counts. Raises DatabaseUnavailable; batches that are already deleted stay deleted.
@@ -65,21 +67,22 @@ async def expire(database: Database, *, days: int, dry_run: bool = False) -> Exp
         if dry_run:
             idle, ephemeral = await _count(connection, _COUNT, days)
             (events,) = await _count(connection, _COUNT_EVENTS, days)
-            return Expired(idle, ephemeral, events)
+            return Expired(idle, ephemeral, events, await expire_jobs(database, days=job_days, dry_run=True))
         deleted = await _delete_sessions(connection, days)
-        return Expired(len(deleted) - sum(deleted), sum(deleted), await _delete_events(connection))
+        events = await _delete_events(connection)
+    return Expired(len(deleted) - sum(deleted), sum(deleted), events, await expire_jobs(database, days=job_days))
 
 
-async def expire_hourly(database: Database, *, days: int) -> None:
+async def expire_hourly(database: Database, *, days: int, job_days: int) -> None:
     """Run ``expire`` now and every hour until cancelled; after a database failure, retry at the next hour."""
     while True:
         try:
-            expired = await expire(database, days=days)
+            expired = await expire(database, days=days, job_days=job_days)
         except DatabaseUnavailable as error:
             log.warning("nothing could be expired: %s", error.message)
         else:
             if any(astuple(expired)):
-                log.info("expired %d sessions, %d ephemeral ones, %d events", *astuple(expired))
+                log.info("expired %d sessions, %d ephemeral ones, %d events, %d jobs", *astuple(expired))
         await asyncio.sleep(HOUR_SECONDS)
 
 

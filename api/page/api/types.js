@@ -210,7 +210,9 @@
 
 /** @typedef {{segment_index: number, page_idx: number | null, start: number, end: number, text: string}} RawSegment */
 /** @typedef {{document_id: string, title: string, segments: RawSegment[]}} RawText */
-/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[]}} Ingested */
+/** @typedef {{document_id: string, name: string, title: string, status: string, segments: number, left_out?: string[], warnings?: string[]}} Ingested */
+/** @typedef {{name: string, code: string, reason: string, suggestion: string, status: string}} Refused */
+/** @typedef {{name: string, documents: Ingested[], refused: Refused[], status: string}} IngestedArchive */
 /** @typedef {{id: string, name: string, thinking: boolean}} Model */
 /** @typedef {{id: string}} GraphNode */
 /** @typedef {{from: string, to: string, conditional: boolean}} GraphEdge */

@@ -11,6 +11,7 @@ import { Cell } from "./cell.js";
  * @property {"waiting" | "sending" | "reading" | "added" | "refused"} state `reading`: it has left, and is being read.
  * @property {number} share How much of it has left, in [0, 1].
  * @property {import("../api/types.js").Ingested | null} added
+ * @property {import("../api/types.js").IngestedArchive | null} unpacked What has become of an archive's files.
  * @property {Problem | null} problem Why it was refused.
  */
 /** What an upload sends, and what is done once it is in.
@@ -64,14 +65,14 @@ export class Uploads {
   add(name, form, then = () => undefined) {
     const id = (last += 1);
     this.parcels.set(id, { form, leaving: new AbortController(), then });
-    this.list.update((list) => [...list, { id, name, state: "waiting", share: 0, added: null, problem: null }]);
+    this.list.update((list) => [...list, { id, name, state: "waiting", share: 0, added: null, unpacked: null, problem: null }]);
     this.sendNext();
   }
 
   /** Tell of something that can't be sent at all. @param {string} name @param {Problem} problem */
   refuse(name, problem) {
     const id = (last += 1);
-    this.list.update((list) => [...list, { id, name, state: "refused", share: 0, added: null, problem }]);
+    this.list.update((list) => [...list, { id, name, state: "refused", share: 0, added: null, unpacked: null, problem }]);
   }
 
   /** Send one that was refused again. @param {number} id */
@@ -111,11 +112,12 @@ export class Uploads {
     this.change(id, { state: "sending" });
     const onSent = (/** @type {number} */ share) => this.change(id, { share, state: share < 1 ? "sending" : "reading" });
     try {
-      const added = await sendDocument(this.client, parcel.form, { signal, onSent });
-      this.change(id, { state: "added", share: 1, added });
+      const reply = await sendDocument(this.client, parcel.form, { signal, onSent });
+      const [added, unpacked] = "documents" in reply ? [null, reply] : [reply, null];
+      this.change(id, { state: "added", share: 1, added, unpacked });
       this.parcels.delete(id);
       this.changed();
-      parcel.then(added);
+      if (added) parcel.then(added);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Problem)) throw error;

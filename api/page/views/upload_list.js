@@ -1,7 +1,7 @@
 /** Documents that are being brought in: how far each is, what has become of it, and what can be done about it. */
 
 import { fill, h } from "../dom.js";
-import { omissionsOf } from "../text/omissions.js";
+import { omissionsOf, warningsOf } from "../text/omissions.js";
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
@@ -118,31 +118,43 @@ function uploadRow(app, uploads) {
   }
 
   /** @param {Upload} upload */
-  function showState({ state: now, problem, added }) {
+  function showState({ state: now, problem, added, unpacked }) {
     const ended = now === "added" || now === "refused";
     element.dataset.state = now;
     fill(drawing, icon(now === "added" ? "check" : now === "refused" ? "cross" : "upload"));
     progress.hidden = now !== "sending" && now !== "reading";
     if (now === "reading") progress.removeAttribute("value");
-    choose.hidden = now !== "added";
+    choose.hidden = !added;
     again.hidden = !problem?.retryable;
     cancel.hidden = ended;
     away.hidden = !ended;
-    const omissions = omissionsOf(added?.left_out).join(" ");
-    why.hidden = !problem && !omissions;
+    const warnings = warningsOf(added?.warnings).join(" ");
+    const omissions = unpacked ? refusalsOf(unpacked) : omissionsOf(added?.left_out).join(" ");
+    why.hidden = !problem && !omissions && !warnings;
     const suggestion = problem?.code === "unreachable" ? words.uploads.unreachableSuggestion : problem?.suggestion;
     fill(
       why,
       problem && reasonOf(problem),
       suggestion ? h("span", { class: "muted" }, ` ${suggestion}`) : null,
+      warnings ? h("span", {}, omissions ? `${warnings} ` : warnings) : null,
       omissions ? h("span", { class: "muted" }, omissions) : null,
     );
   }
   return { element, show, mark };
 }
 
+/**
+ * Say which files of an archive were refused, and where letters of the others may be wrong.
+ * @param {import("../api/types.js").IngestedArchive} unpacked
+ */
+function refusalsOf({ documents, refused }) {
+  const told = refused.map(({ name, reason }) => `${name}: ${reason}`);
+  for (const { name, warnings } of documents) for (const warning of warningsOf(warnings)) told.push(`${name}: ${warning}`);
+  return told.join(" ");
+}
+
 /** @param {Upload} upload */
-function stateOf({ state, share, added }) {
+function stateOf({ state, share, added, unpacked }) {
   switch (state) {
     case "waiting":
       return words.uploads.waiting;
@@ -153,6 +165,7 @@ function stateOf({ state, share, added }) {
     case "refused":
       return words.uploads.refused;
     default:
+      if (unpacked) return words.uploads.unpacked(unpacked.documents.length, unpacked.refused.length);
       return words.uploads[added?.status === "updated" || added?.status === "unchanged" ? added.status : "created"](added?.segments ?? 0);
   }
 }

@@ -4,12 +4,9 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-const TYPES = ".md,.markdown,.mdx,.rst,.txt,.text,.html,.htm,.xhtml,.pdf,.json,.csv,.tsv"
-  + ",.docx,.docm,.pptx,.pptm,.ppsx,.xlsx,.xlsm,.odt,.odp,.ods";
-
 /** Make the buttons, and the form that a text is pasted into. @param {import("../state/uploads.js").Uploads} uploads */
 export function uploadTools(uploads) {
-  const files = h("input", { type: "file", multiple: true, accept: TYPES, hidden: true, onchange });
+  const files = h("input", { type: "file", multiple: true, hidden: true, onchange });
   const choose = h(
     "button",
     { type: "button", title: words.uploads.formats, onclick: () => files.click() },

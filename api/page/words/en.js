@@ -177,7 +177,8 @@ export const en = {
     segments: (/** @type {number} */ count) => n(count, "segment", "segments"),
     pages: (/** @type {number} */ count) => n(count, "page", "pages"),
     updated: (/** @type {string} */ when) => `changed ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Text", json: "Document AI" },
+    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Text",
+      ipynb: "Notebook", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Mail", mbox: "Mailbox" },
     kinds: { web: "Web page", selection: "Marked passage", private: "Only you" },
   },
   uploads: {
@@ -187,6 +188,14 @@ export const en = {
     sending: (/** @type {string} */ share) => `Sending, ${share}`,
     reading: "Being read…",
     progress: (/** @type {string} */ name) => `Sending ${name}`,
+    unpacked: (/** @type {number} */ count, /** @type {number} */ refused) =>
+      `Unpacked, ${n(count, "document", "documents")}${refused ? `, ${refused} refused` : ""}`,
+    warnings: {
+      encoding: (/** @type {string} */ name) =>
+        `The file does not say how its text is encoded. It was read as ${name}, which is a guess: check its accented and special letters.`,
+      recognised: (/** @type {string} */ count, /** @type {string} */ of) =>
+        `The text of ${count} of ${of} pages was recognised in a scan: its letters may be wrong.`,
+    },
     created: (/** @type {number} */ count) => `Added, ${n(count, "segment", "segments")}`,
     updated: (/** @type {number} */ count) => `New version, ${n(count, "segment", "segments")}`,
     unchanged: (/** @type {number} */ count) => `Unchanged, ${n(count, "segment", "segments")}`,

@@ -171,7 +171,8 @@ export const vi = {
     segments: (count) => `${count} đoạn`,
     pages: (count) => `${count} trang`,
     updated: (when) => `cập nhật ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Văn bản", json: "Document AI" },
+    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "Văn bản",
+      ipynb: "Sổ tính", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "Thư", mbox: "Hộp thư" },
     kinds: { web: "Trang web", selection: "Đoạn đã đánh dấu", private: "Chỉ mình bạn" },
   },
   uploads: {
@@ -181,6 +182,11 @@ export const vi = {
     sending: (share) => `Đang gửi, ${share}`,
     reading: "Đang đọc…",
     progress: (name) => `Đang gửi ${name}`,
+    unpacked: (count, refused) => `Đã giải nén, ${count} tài liệu${refused ? `, ${refused} bị từ chối` : ""}`,
+    warnings: {
+      encoding: (name) => `Tệp không cho biết bảng mã của nó. Đã đọc theo ${name}, chỉ là phỏng đoán: hãy kiểm tra dấu và ký tự đặc biệt.`,
+      recognised: (count, of) => `Chữ trên ${count} trong ${of} trang được nhận dạng từ bản quét: có thể có chữ sai.`,
+    },
     created: (count) => `Đã thêm, ${count} đoạn`,
     updated: (count) => `Phiên bản mới, ${count} đoạn`,
     unchanged: (count) => `Không đổi, ${count} đoạn`,

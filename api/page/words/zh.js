@@ -169,7 +169,8 @@ export const zh = {
     segments: (count) => `${count} 段`,
     pages: (count) => `${count} 页`,
     updated: (when) => `更新于 ${when}`,
-    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "文本", json: "Document AI" },
+    formats: { markdown: "Markdown", html: "HTML", pdf: "PDF", plain: "文本",
+      ipynb: "笔记本", json: "JSON", yaml: "YAML", epub: "EPUB", rtf: "RTF", rfc822: "邮件", mbox: "邮箱" },
     kinds: { web: "网页", selection: "标记的段落", private: "仅自己可见" },
   },
   uploads: {
@@ -178,6 +179,11 @@ export const zh = {
     sending: (share) => `正在发送，${share}`,
     reading: "正在读取…",
     progress: (name) => `正在发送 ${name}`,
+    unpacked: (count, refused) => `已解压，${count} 个文档${refused ? `，${refused} 个被拒绝` : ""}`,
+    warnings: {
+      encoding: (name) => `文件没有注明文字编码，已按 ${name} 读取，这只是猜测：请核对特殊字符。`,
+      recognised: (count, of) => `共 ${of} 页，其中 ${count} 页的文字由扫描件识别而来，可能有误。`,
+    },
     created: (count) => `已添加，${count} 段`,
     updated: (count) => `新版本，${count} 段`,
     unchanged: (count) => `没有变化，${count} 段`,

@@ -1,0 +1,190 @@
+"""citewell jobs: list, show and change jobs of ingestion. citewell worker: do their work in a process of its own."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cli.command import Exit, Storage, identity_of, opened_database, opened_embedder, run, settings_for
+from cli.console import print_json, progress_console, result_console
+from cli.options import AsJson, UserName, WorkspaceName, as_id
+
+if TYPE_CHECKING:
+    from tools.library.job_store import Job, JobDetail, Jobs
+    from tools.settings import Settings
+
+jobs = typer.Typer(help="List, show, cancel, pause and retry jobs of ingestion.", no_args_is_help=True)
+JobId = Annotated[str, typer.Argument(help="The job's id.", show_default=False)]
+Limit = Annotated[int, typer.Option(min=1, max=200, help="How many at most.")]
+Cursor = Annotated[str | None, typer.Option(help="Continue where the last list ended.", show_default=False)]
+Processes = Annotated[
+    int | None,
+    typer.Option(min=1, max=64, help="How many files to read at once; default: CITEWELL_JOBS__WORKERS, or 2."),
+]
+Action = Literal["cancel", "pause", "resume", "retry"]
+MOST_SHOWN = 50  # refused files, on a terminal
+
+
+@jobs.command("list")
+def list_(
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    workspace: WorkspaceName = None,
+    user: UserName = None,
+    as_json: AsJson = False,
+) -> None:
+    """List your jobs, the newest first."""
+    run(_list(limit, cursor, settings_for(workspace, user), as_json), as_json=as_json)
+
+
+@jobs.command()
+def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+    """Show how far a job is, and what it refused."""
+    run(_show(job_id, settings_for(workspace, user), as_json), as_json=as_json)
+
+
+@jobs.command()
+def cancel(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+    """Cancel a job; what it has stored stays."""
+    run(_change(job_id, "cancel", settings_for(workspace, user), as_json), as_json=as_json)
+
+
+@jobs.command()
+def pause(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+    """Pause a job; files that are being read are finished."""
+    run(_change(job_id, "pause", settings_for(workspace, user), as_json), as_json=as_json)
+
+
+@jobs.command()
+def resume(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+    """Go on with a paused job."""
+    run(_change(job_id, "resume", settings_for(workspace, user), as_json), as_json=as_json)
+
+
+@jobs.command()
+def retry(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+    """Queue the refused and the cancelled files of a job again."""
+    run(_change(job_id, "retry", settings_for(workspace, user), as_json), as_json=as_json)
+
+
+def worker(processes: Processes = None, as_json: AsJson = False) -> None:
+    """Store the files of jobs until interrupted.
+
+    For servers with CITEWELL_JOBS__WORKERS=0, or beside those that work themselves.
+    """
+    run(_work(processes, as_json), as_json=as_json)
+
+
+async def _work(processes: int | None, as_json: bool) -> Exit:
+    from tools.library.ingestion import Ingestor
+    from tools.library.job_worker import JobWorker
+    from tools.library.sandbox import opened_sandbox
+    from tools.runs.notifications import Notifications
+
+    settings = settings_for()
+    limits = settings.jobs.model_copy(update={"workers": processes or settings.jobs.workers or 2})
+    async with (
+        opened_database(settings) as storage,
+        opened_embedder(settings) as embedder,
+        opened_sandbox(limits, limits.workers) as sandbox,
+    ):
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
+        notifications = Notifications(storage.database.url)
+        working = JobWorker(storage.database, ingestor, sandbox, notifications, limits)
+        working.start()
+        if as_json:
+            print_json({"processes": limits.workers})
+        else:
+            typer.echo(f"Storing the files of jobs, {limits.workers} at once. Stop it with Ctrl-C.", err=True)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await working.close()
+            await notifications.close()
+    return Exit.OK
+
+
+def _jobs(storage: Storage, settings: "Settings") -> "Jobs":
+    from tools.library.job_store import Jobs
+    from tools.runs.notifications import Notifications
+
+    return Jobs(storage.database, storage.workspaces, settings.jobs, Notifications(storage.database.url))
+
+
+async def _list(limit: int, cursor: str | None, settings: "Settings", as_json: bool) -> Exit:
+    from cli.tables import show_table
+
+    async with opened_database(settings) as storage:
+        page = await _jobs(storage, settings).list_jobs(identity_of(settings), limit=limit, cursor=cursor)
+    if as_json:
+        print_json({"jobs": page.jobs, "next_cursor": page.next_cursor})
+        return Exit.OK
+    rows = [
+        [
+            job.job_id,
+            job.state,
+            f"{_ended(job)}/{job.files}",
+            str(job.counts["refused"]),
+            f"{job.created_at:%Y-%m-%d %H:%M}",
+        ]
+        for job in page.jobs
+    ]
+    show_table(result_console(), ["Job", "State", "Files", "Refused", "Begun"], rows, numbers={2, 3})
+    if page.next_cursor:
+        typer.echo(f"More: citewell jobs list --cursor {page.next_cursor}", err=True)
+    return Exit.OK
+
+
+async def _show(job_id: str, settings: "Settings", as_json: bool) -> Exit:
+    from tools.library.job_store import JobDetail
+
+    async with opened_database(settings) as storage:
+        of_user, identity = _jobs(storage, settings), identity_of(settings)
+        job = await of_user.get(identity, as_id(job_id, "job"))
+        refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
+    detail = JobDetail(job, refused.files, refused.next_after)
+    if as_json:
+        print_json({"job": job, "refused": refused.files, "next_after": refused.next_after})
+    else:
+        _print(detail)
+    return Exit.OK
+
+
+async def _change(job_id: str, action: Action, settings: "Settings", as_json: bool) -> Exit:
+    from tools.library.job_store import JobDetail
+
+    async with opened_database(settings) as storage:
+        of_user = _jobs(storage, settings)
+        changes = {"cancel": of_user.cancel, "pause": of_user.pause, "resume": of_user.resume, "retry": of_user.retry}
+        job = await changes[action](identity_of(settings), as_id(job_id, "job"))
+    if as_json:
+        print_json(job)
+    else:
+        _print(JobDetail(job))
+    return Exit.OK
+
+
+def _ended(job: "Job") -> int:
+    return job.files - job.counts["queued"] - job.counts["working"]
+
+
+def _print(detail: "JobDetail") -> None:
+    from rich.text import Text
+
+    from cli.rendering.wrapping import show_indented
+    from cli.tables import one_line
+
+    console, errors, job = result_console(), progress_console(), detail.job
+    rate = f"  {job.rate:.1f} files/s" if job.rate is not None else ""
+    left = f"  {job.eta_seconds:.0f} s left" if job.eta_seconds is not None else ""
+    line = f"{_ended(job)} of {job.files} files  {job.segments} segments{rate}{left}"
+    console.print(Text.assemble((job.state.ljust(11), "bold"), line), soft_wrap=True)
+    for number in job.reading:
+        done = f"  {number['segments_done']} of {number['segments']} segments" if number["segments"] else ""
+        console.print(Text.assemble(("reading    ", "dim"), one_line(number["name"]), (done, "dim")), soft_wrap=True)
+    for file in detail.files:
+        errors.print(Text.assemble(("refused    ", "bold red"), (one_line(file.name), "bold")))
+        if file.problem is not None:
+            show_indented(errors, one_line(f"{file.problem['message']} {file.problem['suggestion']}"), 11)
+    if detail.next_after is not None:
+        errors.print(f"and {job.counts['refused'] - len(detail.files)} more", style="dim")

@@ -1,0 +1,183 @@
+"""Files that hold up, blow up or break their reader: each is refused by itself, and the next one is read."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
+from tests.distributions import install
+from tools.library.new_documents import NewDocument
+from tools.library.sandbox import ReadFile, Sandbox
+from tools.library.sandbox_process import Reading, WiredDocument
+
+HOW = Reading(
+    workspace=1,
+    size="300 tokens",
+    dimension=256,
+    known_hash=None,
+    max_bytes=20_000_000,
+    max_pages=100,
+    max_characters=100_000,
+    seconds=60,
+    recognition=None,
+)
+HOSTILE = """
+import ctypes, os, time
+from tools.parsers import Block, Parsed, Parser
+
+def read(data):
+    match data.split()[0]:
+        case b"sleep":
+            time.sleep(3600)
+        case b"spin":
+            while True:
+                pass
+        case b"eat":
+            held = [bytearray(50_000_000) for _ in range(1000)]
+        case b"crash":
+            ctypes.string_at(0)
+        case b"exit":
+            os._exit(3)
+        case b"recurse":
+            read(data)
+        case b"print":
+            print("no frame", flush=True)
+            os.write(1, b"no frame either")
+        case b"secrets":
+            data = " ".join(name for name in os.environ if name.startswith("CITEWELL_")).encode() or b"none"
+    text = data.decode()
+    return Parsed(text, (Block(0, len(text), "paragraph"),))
+
+parser = Parser(("text/x-hostile",), (".hostile",), read)
+"""
+
+
+@pytest.fixture
+async def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Sandbox]:
+    install(tmp_path, "hostile", {"hostile": HOSTILE}, "[citewell.parsers]\nhostile = hostile:parser\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    opened = Sandbox(1, 60, 512)
+    yield opened
+    await opened.close()
+    assert not children()
+
+
+def children() -> list[psutil.Process]:
+    return [each for each in psutil.Process().children() if "sandbox_process" in " ".join(each.cmdline())]
+
+
+async def read(sandbox: Sandbox, data: bytes, name: str = "a.hostile", how: Reading = HOW) -> ReadFile:
+    return await sandbox.read(WiredDocument.of(NewDocument(name=name, data=data)), how)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "says"),
+    [
+        (b"eat", DocumentTooExpensive, "more than 512 MB of memory"),
+        (b"crash", DocumentTooExpensive, "SIGSEGV"),
+        (b"exit", DocumentTooExpensive, "exit code 3"),
+        (b"recurse", UnreadableDocument, "RecursionError"),
+        (b"x" * 100_001, DocumentTooExpensive, "100,001 characters"),
+        (b"   ", UnreadableDocument, "empty"),
+    ],
+)
+async def test_a_bad_file_is_refused_and_the_next_one_is_read(
+    sandbox: Sandbox, data: bytes, kind: type[CitewellError], says: str
+) -> None:
+    with pytest.raises(kind) as refused:
+        await read(sandbox, data)
+    assert says in refused.value.message
+    assert (await read(sandbox, b"A lamp.")).packed is not None
+
+
+@pytest.mark.parametrize("data", [b"sleep", b"spin"])
+async def test_a_file_that_takes_too_long_is_ended(sandbox: Sandbox, data: bytes) -> None:
+    await read(sandbox, b"A lamp.")
+    sandbox.seconds = 0.3
+    with pytest.raises(DocumentTooExpensive, match=r"0\.3 seconds"):
+        await read(sandbox, data)
+    sandbox.seconds = 60
+    assert (await read(sandbox, b"A lamp.")).ready.fields.title == "a"
+
+
+async def test_whoever_stops_waiting_ends_the_reading(sandbox: Sandbox) -> None:
+    await read(sandbox, b"A lamp.")
+    [process] = children()
+    reading = asyncio.create_task(read(sandbox, b"sleep"))
+    await asyncio.sleep(0)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert not process.is_running()
+
+
+async def test_a_process_that_the_system_ends_costs_one_file(sandbox: Sandbox) -> None:
+    await read(sandbox, b"A lamp.")
+    [process] = children()
+    reading = asyncio.create_task(read(sandbox, b"sleep"))
+    await asyncio.sleep(0)
+    process.kill()  # what a system without memory does
+    with pytest.raises(DocumentTooExpensive, match="SIGKILL"):
+        await reading
+    assert (await read(sandbox, b"A lamp.")).packed is not None
+
+
+async def test_what_a_parser_prints_is_no_reply(sandbox: Sandbox) -> None:
+    assert (await read(sandbox, b"print this")).packed is not None
+
+
+async def test_a_process_does_not_get_the_keys_of_the_deployment(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEWELL_WEB__API_KEY", "secret")
+    found = await read(sandbox, b"secrets", how=replace(HOW, dimension=None))
+    assert found.texts == ["none"]
+
+
+async def test_a_document_is_the_same_on_the_other_side() -> None:
+    from datetime import UTC, datetime
+
+    document = NewDocument(
+        text="Lamps.\ud800\0",
+        name="a.md",
+        document_id="7A9E0F3C-5A55-4B0E-9B0C-0D3F1F6D2A01",
+        title="\ud800",
+        space={"id": "1", "slug": None},
+        metadata={"n": 2**70, "deep": [{"ключ": None}]},
+        expires_at=datetime(2030, 1, 1, tzinfo=UTC),
+    )
+    wired = WiredDocument.of(document)
+    assert wired.fields.isascii()
+    same = replace(document, text="Lamps.�", document_id=wired.document_id)
+    assert wired.document() == same
+    with pytest.raises(InvalidRequest, match="metadata"):
+        WiredDocument.of(replace(document, metadata={"a": {1, 2}}))
+    with pytest.raises(InvalidRequest, match="either a text or a file"):
+        WiredDocument.of(NewDocument())
+
+
+async def test_segments_that_are_known_are_not_made_again(sandbox: Sandbox) -> None:
+    first = await read(sandbox, b"A lamp.")
+    again = await read(sandbox, b"A lamp.", how=replace(HOW, known_hash=first.ready.content_hash))
+    assert again.packed is None
+    assert again.ready.fields == first.ready.fields
+
+
+async def test_a_process_reads_many_files_however_large_its_parent_is(sandbox: Sandbox) -> None:
+    held = b"x" * 300_000_000
+    await read(sandbox, b"A lamp.")
+    first = children()
+    await read(sandbox, b"Another lamp.")
+    assert len(held)
+    assert children() == first != []
+
+
+async def test_processes_that_rest_are_started_again(sandbox: Sandbox) -> None:
+    await read(sandbox, b"A lamp.")
+    await sandbox.rest()
+    assert not children()
+    assert (await read(sandbox, b"A lamp.")).packed is not None

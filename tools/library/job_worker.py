@@ -1,0 +1,379 @@
+"""A worker that stores the files of jobs: it takes one at a time under a lease, reads it in a sandbox and stores it.
+
+Workspaces take turns, and so do the jobs of a workspace. A worker that dies loses its leases, and others take its files
+again; a file whose workers died three times is refused.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from uuid import uuid4
+
+import psycopg
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from graph.errors import CitewellError, DatabaseUnavailable, DocumentTooExpensive
+from graph.evidence import Identity
+from tools.library.ingestion import Ingested, Ingestor
+from tools.library.job_store import POLL_SECONDS, STOPS, WORK, close_if_done
+from tools.library.sandbox import Sandbox
+from tools.library.sandbox_process import WiredDocument
+from tools.parsers.canonical_text import storable
+from tools.runs.event_log import wait_for_wakeup
+from tools.runs.notifications import NOTIFY, Notifications
+from tools.runs.retry import retry_while_unavailable
+from tools.runs.tasks import cancel_and_wait, shield_until_done
+from tools.settings import JobSettings
+from tools.storage.database import Connection, Database
+
+log = logging.getLogger("citewell.jobs")
+
+MOST_TRIES = 3
+PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried again
+BEATS_PER_LEASE = 3
+REPORT_SECONDS = 1.0
+MAINTAINED_AFTER = 100  # files, or when there is none left
+LOOKS, LOOK_SECONDS = 15, 0.01  # before each file, for questions that are being answered in this process
+REST_SECONDS = 60.0  # without a file, before the processes of the sandbox end
+
+# Of a document's files, one is read at a time, in the order of their places.
+_CLAIM = f"""
+WITH busy AS (
+    SELECT workspace, count(*) AS files FROM ingestion_files WHERE state = 'working' AND lease_until >= now()
+    GROUP BY workspace
+), next AS (
+    SELECT file.job_id, file.file_no FROM (
+        SELECT job_id FROM ingestion_jobs AS job LEFT JOIN busy USING (workspace) CROSS JOIN LATERAL (
+            SELECT max(claimed_at) AS at FROM ingestion_jobs AS other WHERE other.workspace = job.workspace
+        ) AS served
+        WHERE state IN ('queued', 'running')
+        ORDER BY coalesce(busy.files, 0), served.at NULLS FIRST, job.claimed_at NULLS FIRST, job.created_at
+    ) AS job CROSS JOIN LATERAL (
+        SELECT job_id, file_no FROM ingestion_files AS f
+        WHERE f.job_id = job.job_id AND tries < {MOST_TRIES}
+          AND (state = 'queued' AND not_before <= now() OR state = 'working' AND lease_until < now())
+          AND NOT EXISTS (
+              SELECT 1 FROM ingestion_files AS earlier JOIN ingestion_jobs AS of_earlier USING (job_id)
+              WHERE earlier.workspace = f.workspace AND earlier.document_id = f.document_id
+                AND (earlier.state = 'queued' AND earlier.place < f.place AND of_earlier.state <> 'paused'
+                     OR earlier.state = 'working' AND earlier.place <> f.place))
+        ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) AS file LIMIT 1
+), taken AS (
+    UPDATE ingestion_files AS f
+    SET state = 'working', attempt = attempt + 1, tries = tries + 1, lease_owner = %(owner)s,
+        lease_until = now() + make_interval(secs => %(lease)s), problem = NULL, segments = NULL, segments_done = NULL
+    FROM next WHERE f.job_id = next.job_id AND f.file_no = next.file_no
+    RETURNING f.job_id, f.file_no, f.attempt, f.tries, f.document_id, f.name
+), begun AS (
+    UPDATE ingestion_jobs SET state = 'running', started_at = coalesce(started_at, now()),
+                              claimed_at = clock_timestamp()
+    FROM taken WHERE ingestion_jobs.job_id = taken.job_id
+    RETURNING ingestion_jobs.job_id, workspace, "user"
+)
+SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user"
+FROM taken JOIN begun USING (job_id) JOIN workspaces ON workspaces.number = begun.workspace
+"""
+_UPLOAD = "SELECT fields, data, is_text FROM ingestion_uploads WHERE job_id = %(job_id)s AND file_no = %(file_no)s"
+_HELD = "job_id = %(job_id)s AND file_no = %(file_no)s AND attempt = %(attempt)s AND state = 'working'"
+_STORED = f"""
+WITH stored AS (
+    UPDATE ingestion_files SET state = %(state)s, ingested = %(ingested)s, segments = %(segments)s,
+           segments_done = NULL, seconds = %(seconds)s, lease_owner = NULL, lease_until = NULL
+    WHERE {_HELD} RETURNING job_id, file_no
+), dropped AS (
+    DELETE FROM ingestion_uploads AS u USING stored WHERE u.job_id = stored.job_id AND u.file_no = stored.file_no
+)
+SELECT 1 FROM stored
+"""
+_REFUSED = f"""
+UPDATE ingestion_files SET state = 'refused', problem = %(problem)s, seconds = %(seconds)s, segments_done = NULL,
+                           lease_owner = NULL, lease_until = NULL WHERE {_HELD}
+"""
+_QUEUED_AGAIN = f"""
+UPDATE ingestion_files SET state = 'queued', problem = %(problem)s, tries = tries - %(uncounted)s, segments_done = NULL,
+                           not_before = now() + make_interval(secs => %(delay)s), lease_owner = NULL, lease_until = NULL
+WHERE {_HELD}
+"""
+_EXTEND = """
+UPDATE ingestion_files AS f SET lease_until = now() + make_interval(secs => %s), segments_done = done, segments = of_all
+FROM unnest(%s::uuid[], %s::int[], %s::int[], %s::int[], %s::int[]) AS held (job_id, file_no, attempt, done, of_all)
+WHERE f.job_id = held.job_id AND f.file_no = held.file_no AND f.attempt = held.attempt AND f.state = 'working'
+RETURNING f.job_id::text, f.file_no
+"""
+_EXHAUSTED = f"""
+UPDATE ingestion_files SET state = 'refused', problem = %(problem)s, lease_owner = NULL, lease_until = NULL
+WHERE state = 'working' AND lease_until < now() AND tries >= {MOST_TRIES} RETURNING job_id::text
+"""
+
+
+class LeaseLost(Exception):
+    """A file that was cancelled, or that another worker has taken."""
+
+
+@dataclass(slots=True)
+class ClaimedFile:
+    """A file that this worker reads, and how far it is: segments embedded, and of how many."""
+
+    job_id: str
+    file_no: int
+    attempt: int
+    tries: int
+    document_id: str
+    name: str
+    workspace: str
+    user: str
+    progress: tuple[int | None, int | None] = (None, None)
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    @property
+    def row(self) -> dict[str, str | int]:
+        """The parameters that name the lease."""
+        return {"job_id": self.job_id, "file_no": self.file_no, "attempt": self.attempt}
+
+    @property
+    def identity(self) -> Identity:
+        """Who the file is stored for."""
+        return Identity(self.workspace, self.user)
+
+
+class JobWorker:
+    """A worker of as many files at once as the settings say, which begins with ``start``. Close it."""
+
+    def __init__(
+        self,
+        database: Database,
+        ingestor: Ingestor,
+        sandbox: Sandbox,
+        notifications: Notifications,
+        settings: JobSettings,
+    ) -> None:
+        self._database = database
+        self._ingestor = ingestor
+        self._sandbox = sandbox
+        self._notifications = notifications
+        self._size = settings.workers
+        self._lease = settings.lease_seconds
+        self._owner = str(uuid4())
+        self._tasks: list[asyncio.Task[None]] = []
+        self._active: dict[tuple[str, int], ClaimedFile] = {}
+        self._processing: set[asyncio.Task[None]] = set()
+        self._changed: dict[Identity, int] = {}  # workspaces to maintain, and how many files changed them
+        self._reported: list[tuple[int | None, int | None]] = []
+        self._worked_at = 0.0
+        self._is_answering: Callable[[], bool] = lambda: False
+
+    def give_way_to(self, is_answering: Callable[[], bool]) -> None:
+        """Let questions go first: before each file, wait a moment while ``is_answering`` says that there are any."""
+        self._is_answering = is_answering
+
+    def start(self) -> None:
+        """Start working, unless it has begun or there are none to read at once."""
+        if not self._tasks and self._size:
+            self._tasks = [
+                asyncio.create_task(self._keep_leases(), name="citewell-job-leases"),
+                *(asyncio.create_task(self._work(), name=f"citewell-job-worker-{n}") for n in range(self._size)),
+            ]
+
+    async def close(self) -> None:
+        """Stop working; files that were being read are left to others at once."""
+        await cancel_and_wait(*self._tasks)
+        await cancel_and_wait(*self._processing)  # a task may miss its first cancel
+        self._tasks.clear()
+
+    async def _work(self) -> None:
+        with self._notifications.subscribe(WORK) as wakeup:
+            while True:
+                wakeup.clear()
+                try:
+                    await self._give_way()
+                    if (file := await self._claim()) is not None:
+                        await self._attend(file)
+                        continue
+                    await self._maintain()
+                    await self._rest()
+                except CitewellError as error:
+                    log.warning("no file could be taken: %s", error.message)
+                except Exception:
+                    log.exception("no file could be taken")
+                await wait_for_wakeup(wakeup, POLL_SECONDS)
+
+    async def _give_way(self) -> None:
+        for _ in range(LOOKS):
+            if not self._is_answering():
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _claim(self) -> ClaimedFile | None:
+        row = {"owner": self._owner, "lease": self._lease}
+        async with self._database.connection() as connection:
+            while True:
+                async with connection.cursor(row_factory=class_row(ClaimedFile)) as cursor:
+                    with suppress(psycopg.errors.UniqueViolation):  # another worker took a file of the same document
+                        found = await (await cursor.execute(_CLAIM, row)).fetchone()
+                        if found is None:
+                            await self._refuse_exhausted(connection)
+                        return found
+
+    async def _attend(self, file: ClaimedFile) -> None:
+        """Work on a file in a task of its own, which is cancelled where its lease is lost."""
+        key = (file.job_id, file.file_no)
+        file.task = asyncio.create_task(self._process(file))
+        self._active[key] = file
+        self._processing.add(file.task)
+        file.task.add_done_callback(self._processing.discard)
+        try:
+            await asyncio.wait([file.task])
+        finally:
+            file.task.cancel()
+            self._active.pop(key, None)
+            self._worked_at = asyncio.get_running_loop().time()
+        await self._tell(file.job_id)
+        if self._changed.get(Identity(file.workspace), 0) >= MAINTAINED_AFTER:
+            await self._maintain()
+
+    async def _process(self, file: ClaimedFile) -> None:
+        started = asyncio.get_running_loop().time()
+
+        def seconds() -> float:
+            return asyncio.get_running_loop().time() - started
+
+        async def finish(connection: Connection, ingested: Ingested) -> None:
+            await _record_stored(connection, file, ingested, seconds())
+
+        def tell(done: int, of: int) -> None:
+            file.progress = (done, of)
+
+        try:
+            ingested = await self._ingestor.ingest_wired(
+                file.identity, await self._upload(file), finish=finish, tell=tell
+            )
+            if ingested.status != "unchanged":
+                whole = Identity(file.workspace)
+                self._changed[whole] = self._changed.get(whole, 0) + 1
+        except LeaseLost:
+            log.info("the file %s was cancelled, or another worker has it", file.name)
+        except asyncio.CancelledError:
+            await shield_until_done(self._release(file))
+            raise
+        except CitewellError as error:
+            await self._fail(file, error, seconds())
+        except Exception:
+            log.exception("the file %s could not be stored", file.name)
+            fault = CitewellError("The file could not be stored for an internal reason.")
+            await self._fail(file, fault, seconds(), again=file.tries < MOST_TRIES)
+
+    async def _fail(self, file: ClaimedFile, error: CitewellError, seconds: float, *, again: bool = False) -> None:
+        """Refuse a file, or queue it again where that may help; both are left undone where the lease is lost."""
+        problem = Jsonb({"code": error.code, "message": storable(error.message), "suggestion": error.advice})
+        retryable = type(error).retryable
+        row = {
+            **file.row,
+            "problem": problem,
+            "seconds": seconds,
+            "uncounted": int(retryable),
+            "delay": PATIENCE_SECONDS if retryable and not isinstance(error, DatabaseUnavailable) else 1,
+        }
+        statement = _QUEUED_AGAIN if retryable or again else _REFUSED
+
+        async def write() -> None:
+            async with self._database.connection() as connection, connection.transaction():
+                await connection.execute(statement, row)
+                await close_if_done(connection, file.job_id)
+
+        with suppress(DatabaseUnavailable):  # then its lease runs out
+            await retry_while_unavailable(write)
+
+    async def _release(self, file: ClaimedFile) -> None:
+        with suppress(CitewellError):
+            async with self._database.connection() as connection:
+                row = {**file.row, "problem": None, "uncounted": 1, "delay": 0}
+                await connection.execute(_QUEUED_AGAIN, row)
+                await connection.execute(NOTIFY, [WORK])
+
+    async def _upload(self, file: ClaimedFile) -> WiredDocument:
+        async with self._database.connection() as connection:
+            found = await connection.execute(_UPLOAD, file.row, binary=True)
+            row = await found.fetchone()
+        if row is None:
+            raise LeaseLost
+        fields, data, is_text = row
+        return WiredDocument(fields, data, is_text, file.document_id, file.name)
+
+    async def _refuse_exhausted(self, connection: Connection) -> None:
+        fault = DocumentTooExpensive(f"The process that read it ended {MOST_TRIES} times.")
+        problem = Jsonb({"code": fault.code, "message": fault.message, "suggestion": fault.advice})
+        async with connection.transaction():
+            found = await connection.execute(_EXHAUSTED, {"problem": problem})
+            jobs = sorted({job_id for (job_id,) in await found.fetchall()})
+            for job_id in jobs:
+                await close_if_done(connection, job_id)
+        if jobs:
+            await connection.execute(NOTIFY, [",".join(jobs[:100])])
+
+    async def _keep_leases(self) -> None:
+        last = 0.0
+        with self._notifications.subscribe(STOPS) as wakeup:
+            while True:
+                stopped = wakeup.is_set()
+                wakeup.clear()
+                files = list(self._active.values())
+                told = [file.progress for file in files]
+                now = asyncio.get_running_loop().time()
+                if files and (stopped or told != self._reported or now - last >= self._lease / BEATS_PER_LEASE):
+                    try:
+                        await self._extend(files)
+                        last, self._reported = now, told
+                    except CitewellError as error:
+                        log.warning("leases of %d files could not be extended: %s", len(files), error.message)
+                    except Exception:
+                        log.exception("leases of %d files could not be extended", len(files))
+                await wait_for_wakeup(wakeup, min(REPORT_SECONDS, self._lease / BEATS_PER_LEASE))
+
+    async def _extend(self, files: list[ClaimedFile]) -> None:
+        held = [
+            [file.job_id for file in files],
+            [file.file_no for file in files],
+            [file.attempt for file in files],
+            [file.progress[0] for file in files],
+            [file.progress[1] for file in files],
+        ]
+        async with self._database.connection() as connection:
+            kept = set(await (await connection.execute(_EXTEND, [self._lease, *held])).fetchall())
+            if any(file.progress[1] for file in files):
+                await connection.execute(NOTIFY, [",".join({file.job_id for file in files})])
+        for file in files:
+            if (file.job_id, file.file_no) not in kept and file.task is not None:
+                file.task.cancel()
+
+    async def _tell(self, job_id: str) -> None:
+        with suppress(DatabaseUnavailable):
+            async with self._database.connection() as connection:
+                await connection.execute(NOTIFY, [job_id])
+
+    async def _maintain(self) -> None:
+        while self._changed:
+            identity, _ = self._changed.popitem()
+            with suppress(CitewellError):  # the next ingestion does it
+                await self._ingestor.maintain(identity)
+
+    async def _rest(self) -> None:
+        if not self._active and asyncio.get_running_loop().time() - self._worked_at > REST_SECONDS:
+            await self._sandbox.rest()
+
+
+async def _record_stored(connection: Connection, file: ClaimedFile, ingested: Ingested, seconds: float) -> None:
+    """End a file in the transaction that stores its document. Raises LeaseLost, which undoes it."""
+    row = {
+        **file.row,
+        "state": "unchanged" if ingested.status == "unchanged" else "stored",
+        "ingested": Jsonb(asdict(ingested)),
+        "segments": ingested.segments,
+        "seconds": seconds,
+    }
+    if await (await connection.execute(_STORED, row)).fetchone() is None:
+        raise LeaseLost
+    await close_if_done(connection, file.job_id)

@@ -1,0 +1,199 @@
+"""Read files in processes of their own, so that a file can neither hold up a question nor end the server.
+
+Each process reads one file at a time under limits of time and memory, and is ended and replaced where it exceeds them,
+crashes, or is not waited for any more.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from graph.errors import DocumentTooExpensive, restored_error
+from tools.library.new_documents import DocumentFields, ReadyDocument
+from tools.library.sandbox_process import LENGTH, Frame, Progress, Reading, WiredDocument, write_frame
+from tools.retrieval.segment_rows import PackedDocument, TermCounts
+from tools.settings import JobSettings
+
+log = logging.getLogger("citewell.library")
+
+# Other libraries start threads of their own, for each of which memory is reserved.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS", "RAYON_RS_NUM_THREADS"), "1"
+) | {"TOKENIZERS_PARALLELISM": "false"}
+SECRETS = ("CITEWELL_", "OPENAI_", "SERPER_", "PG")  # beginnings of the names that the process does not get
+_PROGRAM = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[2])
+from tools.library.sandbox_process import main
+main(int(sys.argv[1]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that a process has read. ``packed`` is None where its segments are those of the known content hash.
+
+    ``texts`` are the segments that are still to be embedded; empty where the static model has embedded them.
+    ``number`` is that of the source that it was read from, among several.
+    """
+
+    ready: ReadyDocument
+    packed: PackedDocument | None
+    texts: Sequence[str] = ()
+    number: int = 1
+
+
+@dataclass(slots=True, eq=False)
+class _Reader:
+    """A process that reads files, and whether it may read another one."""
+
+    process: Process
+    usable: bool = True
+
+    async def ask(self, document: WiredDocument, how: Reading, tell: Progress) -> Frame:
+        """Send a document; return the reply. Raises OSError or EOFError where the process ends before."""
+        inbox, outbox = self.process.stdin, self.process.stdout
+        assert inbox is not None
+        assert outbox is not None
+        self.usable = False  # until it has replied
+        header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
+        for part in write_frame({**header, "how": asdict(how)}, document.data):
+            inbox.write(part)
+            await inbox.drain()
+        while True:
+            reply, blobs = await _read_frame(outbox)
+            if "progress" not in reply:
+                self.usable = not reply["last"]
+                return reply, blobs
+            tell(*reply["progress"])
+
+    async def end(self) -> None:
+        """End the process, with whatever it has started, and wait for its end."""
+        self.usable = False
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        await self.process.wait()
+
+
+async def _read_frame(outbox: asyncio.StreamReader) -> Frame:
+    (length,) = LENGTH.unpack(await outbox.readexactly(LENGTH.size))
+    encoded = await outbox.readexactly(length)
+    header: dict[str, Any] = await asyncio.to_thread(json.loads, encoded) if length > 100_000 else json.loads(encoded)
+    return header, [await outbox.readexactly(each) for each in header.pop("blobs")]
+
+
+@dataclass
+class Sandbox:
+    """At most ``size`` processes that read files, started when they are needed. Close it."""
+
+    size: int
+    seconds: float
+    megabytes: int
+    _idle: list[_Reader] = field(default_factory=list, init=False)
+    _all: set[_Reader] = field(default_factory=set, init=False)
+    _slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slots = asyncio.Semaphore(self.size)
+
+    async def read(self, document: WiredDocument, how: Reading, *, tell: Progress = lambda done, of: None) -> ReadFile:
+        """Read a document. A caller that is cancelled ends the process that reads it.
+
+        Raises InvalidRequest, UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process
+        ends.
+        """
+        async with self._slots:
+            reader = self._idle.pop() if self._idle else await self._start()
+            try:
+                async with asyncio.timeout(self.seconds):
+                    reply, blobs = await reader.ask(document, how, tell)
+            except TimeoutError:
+                raise self._too_slow() from None
+            except (OSError, EOFError):
+                await reader.end()
+                raise self._ended(reader.process.returncode or 0) from None
+            finally:
+                if reader.usable:
+                    self._idle.append(reader)
+                else:
+                    await self._drop(reader)
+        if "error" in reply:
+            raise restored_error(*reply["error"])
+        return _read_file(document, how, reply, blobs)
+
+    async def rest(self) -> None:
+        """End the processes that are not reading; the next file starts one again."""
+        while self._idle:
+            await self._drop(self._idle.pop())
+
+    async def close(self) -> None:
+        """End every process."""
+        self._idle.clear()
+        for reader in list(self._all):
+            await self._drop(reader)
+
+    async def _start(self) -> _Reader:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
+        paths = json.dumps([path for path in sys.path if path])
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths,
+            stdin=PIPE, stdout=PIPE, env=environment | ONE_THREAD,
+            start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
+        )  # fmt: skip
+        reader = _Reader(process)
+        self._all.add(reader)
+        return reader
+
+    async def _drop(self, reader: _Reader) -> None:
+        self._all.discard(reader)
+        await reader.end()
+
+    def _too_slow(self) -> DocumentTooExpensive:
+        return DocumentTooExpensive(
+            f"Reading it takes more than {self.seconds:g} seconds.",
+            suggestion="Split the file, or raise CITEWELL_JOBS__FILE_SECONDS.",
+        )
+
+    def _ended(self, returncode: int) -> DocumentTooExpensive:
+        if returncode == -signal.SIGXCPU:
+            return self._too_slow()
+        name = signal.Signals(-returncode).name if returncode < 0 else f"exit code {returncode}"
+        log.info("a process that read a file ended by itself: %s", name)
+        return DocumentTooExpensive(
+            f"The process that read it ended ({name}): it may take more than {self.megabytes:,} MB of memory, or crash "
+            "its parser.",
+            suggestion="Convert the file to another format, split it, or raise CITEWELL_JOBS__FILE_MEGABYTES.",
+        )
+
+
+@asynccontextmanager
+async def opened_sandbox(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
+    """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
+    sandbox = Sandbox(size, settings.file_seconds, settings.file_megabytes)
+    try:
+        yield sandbox
+    finally:
+        await sandbox.close()
+
+
+def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blobs: list[bytes]) -> ReadFile:
+    values = {**reply["fields"], "expires_at": document.expires_at}
+    fields, warnings = DocumentFields(**values), tuple(reply["warnings"])
+    ready = ReadyDocument(document.document_id, document.name, fields, reply["content_hash"], warnings=warnings)
+    if not blobs:
+        return ReadFile(ready, None)
+    rows, terms, *vectors = blobs
+    counts = TermCounts.unpacked(terms)
+    packed = PackedDocument(document.document_id, reply["segments"], rows, counts, vectors[0] if vectors else b"")
+    return ReadFile(ready, packed, reply.get("texts", ()))

@@ -1,0 +1,150 @@
+"""Encodings of texts that name none: a guess with charset-normalizer, made only where its warning is heard.
+
+A wrong guess puts words into quotes that nobody wrote. So nothing is guessed where a byte order mark or the file itself
+names an encoding, or where the bytes are UTF-8. A guess stands if the letters of the decoded text are those of a
+language, and no other encoding in use gives another text of which that is true.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_SAMPLE = 200_000  # bytes that are compared; the whole is decoded with what they show
+_LEAST_OTHERS = 2  # letters beyond ASCII: a single one tells too little
+_LEAST_TEXT = 20  # characters
+_MOST_MESS = 0.1
+_CLEARLY = 0.03  # by how much the mess of other readings is greater, where letters alone do not decide
+_MORE_COHERENT = 0.3  # or by how much the letters are more often those that its languages use
+_NULS_OF_UTF_16 = 0.3  # share of the high bytes; text of Latin letters has nearly all
+# Those of texts without a declaration that are found in practice; EBCDIC and the like are a wrong guess far more often.
+_USUAL = (
+    "cp1252", "cp1250", "cp1254", "cp1257", "cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874",
+    "gb18030", "big5", "cp932", "euc_jp", "cp949",
+)  # fmt: skip
+_LATIN = frozenset({"cp1252", "cp1250", "cp1254", "cp1257"})
+_ALPHABETS = tuple(
+    frozenset(letters + letters.upper().replace("SS", ""))
+    for letters in (
+        "àâæçèéêëîïôœùûüÿ", "äöüß", "áéíñóúüªº", "áàâãçéêíóôõúüªº", "àèéìíîòóùúªº", "áéíóúëïöüèê", "åäöé", "æøåéòóôü",
+        "áðéíóúýþæö", "àçèéíïòóúü", "ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž",
+        "âăîşţ", "çğıiöşüâî", "ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž",
+    )
+)  # fmt: skip
+_ASCII_LETTERS = frozenset("İ")  # the capital of the Turkish i, which upper() does not give
+_SCRIPTS = {
+    "cp1251": r"\u0400-\u04ff", "koi8_r": r"\u0400-\u04ff", "cp866": r"\u0400-\u04ff", "cp1253": r"\u0370-\u03ff",
+    "cp1255": r"\u0590-\u05ff", "cp1256": r"\u0600-\u06ff", "cp874": r"\u0e00-\u0e7f",
+    "gb18030": r"\u3000-\u303f\u4e00-\u9fff\uff00-\uffef", "big5": r"\u3000-\u303f\u4e00-\u9fff\uff00-\uffef",
+    "cp932": r"\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef", "euc_jp": r"\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef",
+    "cp949": r"\u3000-\u303f\uac00-\ud7a3\uff00-\uffef",
+}  # fmt: skip
+_SIGNS = "\u00a0«»“”„‘’‚–—…•·¿¡€£§°©®™×±²³½¼¾№"
+_OTHER_LETTERS = {encoding: re.compile(rf"[^\x00-\x7f{_SIGNS}{script}]") for encoding, script in _SCRIPTS.items()}
+_TORN = re.compile(rf"[^\W\d_](?![’·])[{_SIGNS}][a-zà-ÿ]|[a-zà-ÿ][A-ZÀ-Þ][a-zà-ÿ]")  # as in "Stra§e" and "fŸr"
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
+# Lead bytes of the characters in daily use; the wrong one of the two finds rare ones.
+_FREQUENT = {"gb18030": (0xB0, 0xD7), "big5": (0xA4, 0xC6)}
+_MOSTLY = 0.9
+_KANA = re.compile(r"[\u3041-\u30ff]")
+
+_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp866": "ibm866"}
+
+_HEARD: ContextVar[list[str] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def guesses_heard() -> Iterator[list[str]]:
+    """Let encodings be guessed within; the list is filled with the names of those that were."""
+    heard: list[str] = []
+    token = _HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        _HEARD.reset(token)
+
+
+def guessed(data: bytes) -> str | None:
+    """Decode bytes that name no encoding and are not UTF-8, if one stands out and the guess is heard."""
+    heard = _HEARD.get()
+    if heard is None:
+        return None
+    encoding = _utf_16(data) if b"\x00" in data else _of_language(data)
+    try:
+        text = data.decode(encoding) if encoding else ""
+    except UnicodeError:
+        return None
+    if encoding is None or _CONTROLS.search(text):
+        return None
+    if encoding in _USUAL and not _is_language(text, encoding):  # what follows the sample is to agree with it
+        return None
+    heard.append(_name_of(encoding))
+    return text
+
+
+def warnings_of(heard: list[str]) -> tuple[str, ...]:
+    """Return what is said of encodings that were guessed."""
+    return tuple(
+        f"The file does not say how its text is encoded. It was read as {name}, which is a guess: check that accented "
+        "and special letters are right, or save the file as UTF-8 and ingest it again."
+        for name in dict.fromkeys(heard)
+    )
+
+
+def _name_of(encoding: str) -> str:
+    return _NAMES.get(encoding) or re.sub("^cp", "windows-", encoding).replace("_", "-")
+
+
+def _utf_16(data: bytes) -> str | None:
+    """Return the byte order of UTF-16 without its mark, by where the zeros of Latin letters and line ends stand."""
+    sample = data[: _SAMPLE & ~1]
+    if len(data) % 2:
+        return None
+    first, second = sample[::2].count(0), sample[1::2].count(0)
+    least = _NULS_OF_UTF_16 * len(sample) / 2
+    if second > least and not first:
+        return "utf-16-le"
+    return "utf-16-be" if first > least and not second else None
+
+
+def _of_language(data: bytes) -> str | None:
+    from charset_normalizer import from_bytes  # only here: it takes a while to load
+
+    sample = _sample(data)
+    readings: dict[str, tuple[float, float, str]] = {}
+    for match in from_bytes(sample, cp_isolation=list(_USUAL), enable_fallback=False, preemptive_behaviour=False):
+        alike = set(match.could_be_from_charset)
+        encoding = next((name for name in _USUAL if name in alike), "")
+        text = sample.decode(encoding) if encoding and match.chaos <= _MOST_MESS else ""
+        if text and _is_language(text, encoding):
+            readings.setdefault(text, (match.chaos, -match.coherence, encoding))
+    best = sorted(readings.values())
+    if len(best) > 1 and best[1][0] - best[0][0] < _CLEARLY and best[1][1] - best[0][1] < _MORE_COHERENT:
+        return None
+    return best[0][2] if best else None
+
+
+def _sample(data: bytes) -> bytes:
+    """Return the first bytes up to the end of a line, where no encoding is within a letter."""
+    return data if len(data) <= _SAMPLE else data[: data.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE]
+
+
+def _is_language(text: str, encoding: str) -> bool:
+    if len(text) < _LEAST_TEXT or _CONTROLS.search(text):
+        return False
+    if encoding in _LATIN:
+        others = {letter for letter in text if letter > "\x7f" and letter not in _SIGNS} - _ASCII_LETTERS
+        count = sum(letter > "\x7f" for letter in text)
+        known = not others or any(others <= alphabet for alphabet in _ALPHABETS)
+        return known and count >= _LEAST_OTHERS and not _TORN.search(text)
+    return not _OTHER_LETTERS[encoding].search(text) and _in_daily_use(text, encoding)
+
+
+def _in_daily_use(text: str, encoding: str) -> bool:
+    if encoding in ("cp932", "euc_jp"):
+        return _KANA.search(text) is not None
+    if encoding not in _FREQUENT:
+        return True
+    least, most = _FREQUENT[encoding]
+    leads = [letter.encode(encoding)[0] for letter in text if "\u4e00" <= letter <= "\u9fff"]
+    return sum(least <= lead <= most for lead in leads) > _MOSTLY * len(leads)
