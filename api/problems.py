@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
@@ -215,21 +216,28 @@ Shape = Callable[[Problem], Any]
 
 @dataclass(frozen=True, slots=True)
 class ErrorShape:
-    """A dialect's error format: a function of the problem, and the statuses that replace ours."""
+    """A dialect's error format: a function of the problem, and the statuses that replace ours.
+
+    ``names_routes``: the error of a path without a route names the routes below the same prefix.
+    """
 
     shape: Shape
     statuses: Mapping[int, int]
+    names_routes: bool = False
 
 
 SHAPES: dict[str, ErrorShape] = {}  # by the prefix of its paths
 
 
-def register_error_shape(prefix: str, shape: Shape, *, statuses: Mapping[int, int] | None = None) -> None:
+def register_error_shape(
+    prefix: str, shape: Shape, *, statuses: Mapping[int, int] | None = None, names_routes: bool = False
+) -> None:
     """Register a dialect's error format, as plain JSON, for paths that begin with ``prefix``.
 
-    ``statuses`` maps our statuses to those that the dialect's clients expect instead.
+    ``statuses`` maps our statuses to those that the dialect's clients expect instead. With ``names_routes`` the error
+    of an unknown path names the routes below ``prefix``, for APIs of which only a part is here.
     """
-    SHAPES[prefix] = ErrorShape(shape, statuses or {})
+    SHAPES[prefix] = ErrorShape(shape, statuses or {}, names_routes)
 
 
 def in_dialect_shape(path: str, response: Response) -> Response:
@@ -284,8 +292,18 @@ def describe_fault(error: Mapping[str, Any]) -> str:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, advice = _HTTP_KINDS.get(error.status_code, ("invalid_request", ROUTES_ADVICE))
-    response = problem(code, str(error.detail), advice, status=error.status_code, headers=error.headers)
+    detail = str(error.detail)
+    prefix = next((prefix for prefix, shape in SHAPES.items() if request.url.path.startswith(prefix)), None)
+    if error.status_code == HTTPStatus.NOT_FOUND and prefix is not None and SHAPES[prefix].names_routes:
+        detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
+        advice = f"There are: {', '.join(_routes_below(request.app, prefix))}."
+    response = problem(code, detail, advice, status=error.status_code, headers=error.headers)
     return in_dialect_shape(request.url.path, response)
+
+
+def _routes_below(app: FastAPI, prefix: str) -> list[str]:
+    known = [context for context in iter_route_contexts(app.router.routes) if (context.path or "").startswith(prefix)]
+    return [f"{method} {context.path}" for context in known for method in sorted(context.methods or ())]
 
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:

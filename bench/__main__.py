@@ -32,7 +32,7 @@ PARTS = (
     "model",
     "flow",
     "check",
-    "ingest",
+    "contention",
     "sessions",
     "page",
 )

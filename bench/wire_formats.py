@@ -1,4 +1,4 @@
-"""The nine wire formats as their clients use them: how a question is asked, and the answer's text in a frame."""
+"""The ten wire formats as their clients use them: how a question is asked, and the answer's text in a frame."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -115,6 +115,12 @@ WIRE_FORMATS = (
         "/v1/chat/completions",
         lambda question: {"stream": True, "messages": _messages(question)},
         _completion_delta,
+    ),
+    WireFormat(
+        "responses",
+        "/v1/responses",
+        lambda question: {"stream": True, "store": False, "input": question},
+        _of_type("response.output_text.delta", "delta"),
     ),
     WireFormat("ai_sdk", "/api/chat", _ui_chat, _of_type("text-delta", "delta")),
     WireFormat("ag_ui", "/agui", _agent_input, _of_type("TEXT_MESSAGE_CONTENT", "delta")),

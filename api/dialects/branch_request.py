@@ -6,8 +6,12 @@ These clients have our ids for answers, but only their own ids for questions.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graph.evidence import Identity
+from tools.library.library import Library
 from tools.runs.run_request import question_id
 from tools.sessions.history import StoredMessage
+
+_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,21 @@ class BranchPoint:
 
     edit: str | None = None
     regenerate: str | None = None
+
+
+async def whole_history(
+    library: Library, identity: Identity, session_id: str, *, branch: str | None = None
+) -> list[StoredMessage]:
+    """Return all messages of a session's newest branch, or of the one through the message ``branch``.
+
+    Raises NotFound.
+    """
+    page = await library.sessions.get(identity, session_id, limit=_PAGE, branch=branch)
+    messages = page.messages
+    while page.next_cursor is not None:
+        page = await library.sessions.get(identity, session_id, limit=_PAGE, cursor=page.next_cursor)
+        messages = [*page.messages, *messages]
+    return messages
 
 
 def branch_at_question(history: Sequence[StoredMessage], answers_before: Sequence[str], *, first: bool) -> BranchPoint:

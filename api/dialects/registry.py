@@ -24,6 +24,8 @@ from api.dialects.native.encoder import NativeEncoder
 from api.dialects.native.routes import router as native_router
 from api.dialects.openai.encoder import OpenAIEncoder
 from api.dialects.openai.routes import router as openai_router
+from api.dialects.responses.encoder import ResponsesEncoder
+from api.dialects.responses.routes import router as responses_router
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from api.dialects.self_rag.routes import router as self_rag_router
 from tools.plugins.entry_points import DIALECTS as GROUP
@@ -54,6 +56,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("id_citations", IdCitationsEncoder, id_citations_router),
         Dialect("self_rag", SelfRagEncoder, self_rag_router),
         Dialect("openai", OpenAIEncoder, openai_router),
+        Dialect("responses", ResponsesEncoder, responses_router),
         Dialect("ai_sdk", AiSdkEncoder, ai_sdk_router),
         Dialect("ag_ui", AgUiEncoder, ag_ui_router),
     )

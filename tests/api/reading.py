@@ -1,10 +1,14 @@
-"""Server-Sent Events as the specification reads them."""
+"""Replies as tests read them: Server-Sent Events as the specification has them, and what no reply may tell."""
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
+
+PROJECT = str(Path(__file__).parents[2])
+INSIDES = ("Traceback", "psycopg", "pydantic", "site-packages", "asyncio", "Error:", f"{PROJECT}/")
 
 
 def parse_frames(body: str) -> list[dict[str, str]]:

@@ -339,7 +339,9 @@ async def test_the_next_question_interrupts_a_run_that_nobody_stopped(
         ({"trigger": "resume"}, "trigger"),
         ({"top_k": 99}, "top_k"),
         ({"accepts": ["everything"]}, "accepts"),
-        ({"messages": [{"role": "user", "parts": [{"type": "file", "url": "x"}]}]}, "messages.0.parts"),
+        ({"messages": [{"role": "user", "parts": [{"type": "file", "url": "x"}]}]}, "messages.0: it has no text"),
+        ({"messages": [{"role": "user", "content": [{"type": "image", "image": "x"}]}]}, "messages.0: it has no text"),
+        ({"messages": [{"role": "user", "content": "a" * 10_001}]}, "messages.0.content"),
         ({"messages": [{"role": "assistant", "parts": [{"type": "text", "text": "x"}]}]}, "messages.0"),
     ],
 )
@@ -350,6 +352,22 @@ async def test_a_request_that_cannot_be_understood_names_the_field(
     assert response.status_code == 422
     assert response.json()["code"] == "invalid_request"
     assert named in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [LEAVE, [{"type": "text", "text": LEAVE}, {"type": "image", "image": "x"}]],
+    ids=["as AI SDK 4 has it", "as models are sent it"],
+)
+async def test_messages_may_have_content_instead_of_parts(shared_client: httpx.AsyncClient, content: Any) -> None:
+    before = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "data", "content": ""},
+    ]
+    messages = [*before, {"role": "user", "content": content}]
+    told = told_by(await shared_client.post("/api/chat", json={"id": str(uuid4()), "messages": messages}))
+    assert "25 days" in "".join(part["delta"] for part in told if part["type"] == "text-delta")
 
 
 async def test_an_unknown_name_of_what_is_accepted_is_told(shared_client: httpx.AsyncClient) -> None:

@@ -7,13 +7,19 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.api.reading import INSIDES
 from tests.api.trespasses import ATTEMPTS, NAMES, Attempt, fill
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
-IDS = dict.fromkeys(NAMES, NOBODY) | {"workspace_id": "default", "shared": "fuzz", "model": "extractive"}
-IDS["folder"] = "/nowhere"
+IDS = dict.fromkeys(NAMES, NOBODY) | {
+    "workspace_id": "default",
+    "shared": "fuzz",
+    "model": "extractive",
+    "response_id": f"resp_{NOBODY}",
+    "answer_item_id": f"msg_{NOBODY}",
+    "folder": "/nowhere",
+}
 JSON = {"content-type": "application/json"}
-INSIDES = ("Traceback", "psycopg", "pydantic", "site-packages", "/work", "asyncio", "Error:")
 
 NESTED = b"[" * 100_000
 VALUES = ["\x00", "\ud800"]

@@ -366,6 +366,26 @@ async def test_a_failure_takes_open_webui_out_of_its_waiting(
     assert '{"error":{"message"' in told.split("\n\n")[-3]
 
 
+async def test_what_an_interface_asks_about_a_chat_is_answered_without_a_run(
+    modelled: AsyncOpenAI, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    history = f"<chat_history>\nUSER: {LEAVE}\nASSISTANT: 25 days.[1]\n{'x' * 20_000}</chat_history>"
+    task = f'### Task:\nGive it a title.\n### Output:\nJSON format: {{ "title": "a title" }}\n{history}'
+    made = await modelled.chat.completions.create(**asked(task))
+    assert made.choices[0].message.content == f'{{"title": "{LEAVE}"}}'
+    chunks = await chunks_of(modelled, **asked(task))
+    assert text_of(chunks) == made.choices[0].message.content
+    assert chunks[-1].choices[0].finish_reason == "stop"
+    assert scripted_openai.requests == []
+    assert (await model_client.get("/api/runs")).json()["runs"] == []
+
+
+async def test_an_answer_in_a_form_is_refused_with_what_to_do(extractive: AsyncOpenAI) -> None:
+    form: Any = {"type": "json_schema", "json_schema": {"name": "leave", "schema": {}}}
+    with pytest.raises(openai.BadRequestError, match="have another model put the answer into a form"):
+        await extractive.chat.completions.create(**asked(LEAVE), response_format=form)
+
+
 async def test_marks_become_links_for_clients_that_show_markdown_alone(extractive: AsyncOpenAI) -> None:
     links: Any = {"extra_headers": {"X-Citewell-Links": "true"}}
     chunks = await chunks_of(extractive, **asked(LEAVE), **links)

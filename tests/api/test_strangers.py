@@ -36,6 +36,8 @@ UNTOLD = (
     "workspace_run_id",
     "message_id",
     "source_id",
+    "response_id",
+    "deleted_response_id",
 )
 DESTRUCTIVE = {"PUT": 1, "DELETE": 2}  # after all the others, in this order
 FOUND = {200, 201, 202, 204}
@@ -100,7 +102,12 @@ async def belongings(
         assert SECRET in frames
         broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
         job = (await owner.post("/api/jobs", files=broken)).json()
+        responded = {"input": QUESTION, "citewell": {"min_score": 0}}
+        responses = [(await owner.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
         ids = {
+            "response_id": responses[0],
+            "deleted_response_id": responses[1],
+            "answer_item_id": responses[0].replace("resp_", "msg_"),
             "session_id": session_id,
             "own_session_id": own_session_id,
             "docmost_id": docmost[0],

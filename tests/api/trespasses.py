@@ -158,6 +158,22 @@ OPENAI = [
     gone("POST", "/v1/chat/completions", json={"messages": [CHAT], "metadata": {"session_id": "{session_id}"}}),
     apart("POST", "/v1/chat/completions", json={"messages": [CHAT], "citewell": {"page_ids": ["{document_id}"]}}),
 ]
+ASKED_AGAIN = {"input": QUESTION, "previous_response_id": "{response_id}", "citewell": {"min_score": 0}}
+REFERENCE = {"type": "item_reference", "id": "{answer_item_id}"}
+SENT_BACK = {"role": "assistant", "id": "{answer_item_id}", "content": [{"type": "output_text", "text": "?"}]}
+RESPONSES = [
+    apart("POST", "/v1/responses", json={"input": QUESTION, "citewell": {"min_score": 0}}),
+    apart("POST", "/v1/responses", json={"input": QUESTION, "conversation": SHARED, "citewell": {"min_score": 0}}),
+    gone("POST", "/v1/responses", json=ASKED_AGAIN),
+    gone("POST", "/v1/responses", json={"input": QUESTION, "conversation": "conv_{session_id}"}),
+    gone("POST", "/v1/responses", json={"input": [REFERENCE, CHAT]}),
+    apart("POST", "/v1/responses", json={"input": [SENT_BACK, CHAT], "citewell": {"min_score": 0}}),
+    gone("GET", "/v1/responses/{response_id}"),
+    gone("GET", "/v1/responses/{response_id}", params={"stream": "true"}),
+    gone("GET", "/v1/responses/{response_id}/input_items"),
+    gone("POST", "/v1/responses/{response_id}/cancel"),
+    gone("DELETE", "/v1/responses/{deleted_response_id}"),
+]
 AI_SDK = [
     apart("POST", "/api/chat", json={"id": SHARED, "messages": [UI_MESSAGE], "min_score": 0}, first=True),
     apart(
@@ -188,6 +204,7 @@ ATTEMPTS = [
     *ID_CITATIONS,
     *SELF_RAG,
     *OPENAI,
+    *RESPONSES,
     *AI_SDK,
     *AG_UI,
     *OPEN,

@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 
 from api.app import create_app, mount_routes
-from api.dialects.openai.schemas import models_of, resolve_model
+from api.dialects.openai_api import models_of, resolve_model
 from cli.checks import check_plugins
 from cli.command import Exit
 from graph.errors import CitewellError, ConfigurationError, UnknownModel

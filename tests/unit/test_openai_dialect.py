@@ -9,10 +9,11 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from answers.quoted_runs import continues
+from api.dialects.annotated_text import AnnotatedText, Numbering, SourceAddresses, by_appearance, by_index
 from api.dialects.citation_marks import JOINER
-from api.dialects.openai.annotated_text import AnnotatedText, Numbering, SourceAddresses, by_appearance, by_index
 from api.dialects.openai.encoder import DONE, OpenAIEncoder
-from api.dialects.openai.schemas import DEFAULT_BASE_URL, ReplyOptions, completion
+from api.dialects.openai.schemas import ReplyOptions, completion
+from api.dialects.openai_api import DEFAULT_BASE_URL
 from api.dialects.section_buffer import FinalSection
 from graph.events import Envelope, RunFinished, SourcesGraded
 from graph.evidence import Citation, Claim, Message, Source

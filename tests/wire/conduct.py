@@ -44,6 +44,7 @@ CONDUCT: Mapping[str, Conduct] = {
     "id_citations": Conduct("continue", rejoin=lambda run_id: "/api/workspaces/default/messages"),
     "self_rag": Conduct("cancel"),
     "openai": Conduct("cancel", code=_openai, unknown_model=(404, "model_not_found"), blank=(400,)),
+    "responses": Conduct("cancel", code=_openai, unknown_model=(404, "model_not_found"), blank=(400,)),
     "ai_sdk": Conduct("continue"),
     "ag_ui": Conduct("cancel", model=_forwarded),
 }

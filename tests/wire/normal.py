@@ -21,7 +21,7 @@ def normal(stream: bytes) -> bytes:
             stream = stream.replace(found, b"ID%d" % number)
     stream = re.sub(rb'"(at|created_at)":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"', rb'"\1":"AT"', stream)
     stream = re.sub(rb"(added|changed) \d{4}-\d\d-\d\d", rb"\1 DAY", stream)
-    stream = re.sub(rb'"(ms|created)":[\d.]+', rb'"\1":0', stream)
+    stream = re.sub(rb'"(ms|created|created_at|completed_at)":[\d.]+', rb'"\1":0', stream)
     stream = re.sub(rb"http://127\.0\.0\.1:\d+", b"http://citewell", stream)
     stream = with_deltas_joined(_SCORE.sub(rb"\g<1>0", stream))
     return re.sub(rb'((?m:^)id: ID\d+:|"seq":)\d+', rb"\1SEQ", stream)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_index
 from api.dialects.citation_marks import JOINER, marked_pieces
-from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_index
 from api.dialects.section_buffer import FinalSection
 from graph import events as told
 from graph.events import AnyEvent, Envelope
@@ -74,6 +74,7 @@ SAYS = {
     "conversation": lambda event, data: data["content"] if data["type"] == "content" else "",
     "self_rag": lambda event, data: data["delta"] if event == "content" else "",
     "openai": lambda event, data: "".join(each["delta"].get("content") or "" for each in data["choices"]),
+    "responses": lambda event, data: data["delta"] if data["type"] == "response.output_text.delta" else "",
     "ag_ui": lambda event, data: data["delta"] if data["type"] == "TEXT_MESSAGE_CONTENT" else "",
     "ai_sdk": lambda event, data: data["delta"] if data["type"] == "text-delta" else "",
 }

@@ -5,6 +5,7 @@ gets frames back: any number of progress, then the document or the error. A fram
 the bytes that follow it.
 """
 
+import gc
 import json
 import os
 import resource
@@ -32,6 +33,7 @@ from tools.retrieval.segment_rows import TermCounts, packed_rows, vector_rows
 LENGTH = struct.Struct(">I")
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
+NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
 _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]
@@ -171,6 +173,7 @@ def main(megabytes: int) -> None:
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no frame
     os.nice(NICENESS)
+    gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20)
     count_tokens([""])

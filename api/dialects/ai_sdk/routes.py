@@ -17,6 +17,7 @@ from api.dialects.branch_request import (
     branch_at_answer,
     branch_at_last_answer,
     branch_at_question,
+    whole_history,
 )
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
@@ -65,7 +66,7 @@ async def chat(
     if body.trigger == "regenerate-message" or body.message_id is not None:
         if while_running == "interrupt":
             await _stop(runner, me, session.session_id)  # so that the history has its partial answer
-        fork = _fork(body, await _history(library, me, session.session_id))
+        fork = _fork(body, await whole_history(library, me, session.session_id))
     request = body.to_run_request(
         question, me, settings.run_knobs, while_running=while_running, edit=fork.edit, regenerate=fork.regenerate
     )
@@ -125,15 +126,6 @@ async def _stop(
     while (run := await runner.current(me, session_id)) is not None and run.run_id not in stopped:
         stopped.add(run.run_id)
         await run.cancel(reason)
-
-
-async def _history(library: Library, me: Identity, session_id: str) -> list[StoredMessage]:
-    page = await library.sessions.get(me, session_id, limit=200)
-    messages = page.messages
-    while page.next_cursor is not None:
-        page = await library.sessions.get(me, session_id, limit=200, cursor=page.next_cursor)
-        messages = [*page.messages, *messages]
-    return messages
 
 
 def _fork(body: UIChatRequest, history: list[StoredMessage]) -> BranchPoint:

@@ -28,18 +28,25 @@ ClientFeature = Literal["text-citations", "reset-step"]
 
 
 class UIMessage(BaseModel):
-    """A message as the client stores it. Only text parts are read; the text of answers is already stored here."""
+    """A message as the client stores it. Only text parts are read; the text of answers is already stored here.
+
+    AI SDK 4 and messages for models have ``content`` instead of parts: a string, or a list of parts.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
     id: Annotated[str, Field(max_length=200)] = ""
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool", "data"]
     parts: list[dict[str, Any]] = []
+    content: str | list[dict[str, Any]] | None = None
 
     @property
     def text(self) -> str:
-        """The message's text parts, on separate lines."""
-        texts = [part.get("text") for part in self.parts if part.get("type") == "text"]
+        """The message's text parts, on separate lines; else its ``content``."""
+        parts = self.parts
+        if not any(part.get("type") == "text" for part in parts) and self.content:
+            parts = [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content
+        texts = [part.get("text") for part in parts if part.get("type") == "text"]
         return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -73,7 +80,12 @@ class UIChatRequest(ChatOptions):
         name = "message" if self.message is not None else f"messages.{len(self.messages) - 1}"
         if last.role != "user":
             raise InvalidRequest(f"{name}: the last message must be the user's.")
-        return parse_question(last.text, f"{name}.parts")
+        if not last.text.strip():
+            raise InvalidRequest(
+                f"{name}: it has no text; files and images are not read.",
+                suggestion="Send the question in parts: [{type: 'text', text: '...'}], or in content, as in AI SDK 4.",
+            )
+        return parse_question(last.text, f"{name}.{'parts' if last.parts else 'content'}")
 
 
 NAMESPACE = "citewell"

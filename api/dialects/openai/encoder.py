@@ -11,11 +11,11 @@ from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
-from answers.library_listing import FROM_CATALOGUE
+from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame
-from api.dialects.openai.annotated_text import SourceAddresses
-from api.dialects.openai.schemas import ReplyOptions, completion_id, error, extension, finish_reason, token_usage
+from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
+from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.quotes import excerpt_of_quotes, quotes_in_context
 from api.dialects.section_buffer import FinalSection, Retracted
 from graph.events import (
@@ -33,19 +33,6 @@ from graph.events import (
     ThinkingDelta,
 )
 from graph.evidence import Message, Source
-
-STEPS: Mapping[str, str] = {
-    "decide_retrieval": "Reading the question",
-    "load_selected_pages": "Reading the selected pages",
-    "search_segments": "Searching the library",
-    "search_web": "Searching the web",
-    "grade_segments": "Weighing what was found",
-    "rewrite_query": "Rewording the search",
-    "generate_answer": "Writing the answer",
-    "answer_directly": "Writing the answer",
-    "check_claims": "Checking every claim against its sources",
-    "assess_quality": "Assessing the answer",
-}
 
 
 def source_event(source: Source, url: str) -> dict[str, Any]:
@@ -69,26 +56,17 @@ def status_event(description: str, *, done: bool = False) -> dict[str, Any]:
     return {"type": "status", "data": {"description": description, "done": done}}
 
 
-def outcome_text(event: RunFinished) -> str:
-    """Return one line on how a run ended."""
-    if event.outcome == "cancelled":
-        return "Stopped before the end"
-    if event.outcome == "abstained":
-        return "No answer that the sources prove"
-    if event.stop_reason == FROM_CATALOGUE:
-        return "Answered from the catalogue of the library"
-    return _proof(event.message)
-
-
-def _proof(message: Message) -> str:
-    claims = message.get("claims", [])
-    if not claims:
-        return "Answered without the library"
-    proven = sum(claim["verdict"] == "supported" for claim in claims)
-    return f"{proven} of {len(claims)} claims proven by the sources"
-
-
 DONE = b"data: [DONE]\n\n"
+
+
+def text_chunks(completion: Mapping[str, Any], text: str) -> bytes:
+    """Return the stream of a completion that is only text."""
+    head = {**{name: completion[name] for name in ("id", "created", "model")}, "object": "chat.completion.chunk"}
+    deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": text}, None), ({}, "stop")]
+    chunks = [
+        frame({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}) for delta, finish in deltas
+    ]
+    return b"".join(chunks) + DONE
 
 
 class OpenAIEncoder:

@@ -1,37 +1,32 @@
 """OpenAI routes: models, and chat completions."""
 
 import time
-from contextlib import aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response
 
 from api.dependencies import AppSettings, Me, OpenLibrary, OpenRunner
-from api.dialects.openai.encoder import OpenAIEncoder
-from api.dialects.openai.schemas import (
+from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
+from api.dialects.openai.interface_tasks import answer_to_task
+from api.dialects.openai.schemas import CompletionRequest, ReplyOptions, completion, text_completion
+from api.dialects.openai_api import (
     DEPLOYMENT_DEFAULT,
-    PREFIX,
-    STATUSES,
-    CompletionRequest,
     Model,
     ModelList,
-    ReplyOptions,
     answering_model,
     can_think,
-    completion,
     error_responses,
     models_of,
-    problem_body,
     resolve_model,
+    thoughts_of,
 )
-from api.problems import in_dialect_shape, problem, register_error_shape
-from api.stream import RunStream, wait_for_end
-from graph.events import RunFailed, RunFinished, ThinkingDelta
+from api.problems import in_dialect_shape, problem
+from api.stream import HEADERS, RunStream, wait_for_end
+from graph.events import RunFailed
 from tools.runs.run_request import RunReader
 
 router = APIRouter(prefix="/v1", tags=["openai"])
-register_error_shape(PREFIX, problem_body, statuses=STATUSES)
 
 Switch = Annotated[bool | None, Header()]
 ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -68,6 +63,8 @@ async def complete(
 ) -> Response:
     """Answer the last message of a conversation."""
     name = answering_model(settings, body.model or "")
+    if (task := await answer_to_task(body.task)) is not None:
+        return _without_run(task, body, name)
     asked = name if (body.model or "") in DEPLOYMENT_DEFAULT else str(body.model)
     thinking = body.thinks and can_think(settings, name)
     run_request = body.to_run_request(me, asked, thinking=thinking, knobs=settings.run_knobs)
@@ -88,6 +85,13 @@ async def complete(
     return await _whole(run, request, options, headers)
 
 
+def _without_run(text: str, body: CompletionRequest, model: str) -> Response:
+    made = text_completion(text, model, created=int(time.time()))
+    if not body.stream:
+        return JSONResponse(made)
+    return Response(text_chunks(made, text), media_type="text/event-stream", headers=HEADERS)
+
+
 async def _whole(run: RunReader, request: Request, options: ReplyOptions, headers: dict[str, str]) -> Response:
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
@@ -96,17 +100,9 @@ async def _whole(run: RunReader, request: Request, options: ReplyOptions, header
         )
         return in_dialect_shape(request.url.path, failed)
     content = completion(
-        run.run_id, run.session_id, end, options, created=int(time.time()), thinking=await _thinking(run, end)
+        run.run_id, run.session_id, end, options, created=int(time.time()), thinking=await thoughts_of(run, end)
     )
     return JSONResponse(content, headers=headers)
-
-
-async def _thinking(run: RunReader, end: RunFinished) -> str:
-    """Return what the model of a finished run thought, from the run's log."""
-    if end.message.get("family") != "llm":
-        return ""
-    async with aclosing(run.events()) as events:
-        return "".join([each.event.delta async for each in events if isinstance(each.event, ThinkingDelta)])
 
 
 def _first(value: bool | None, header: bool | None) -> bool:

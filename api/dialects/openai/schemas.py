@@ -1,31 +1,23 @@
 """Requests and replies of Chat Completions."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any, Literal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
-from api.dialects.openai.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
+from api.dialects.openai_api import DEFAULT_BASE_URL, MARKS, NO_THINKING, extension, total_tokens
 from api.dialects.section_buffer import final_sections
 from api.fields import CONTROL, AnswerFromField, Body, SearchOptions, knobs_with
-from api.problems import Problem, error_kind
 from graph.context import Context
-from graph.errors import InvalidRequest, NotFound
+from graph.errors import InvalidRequest
 from graph.events import RunFinished
 from graph.evidence import Identity, Spent
 from graph.state import Turn
-from tools.backends.backend_registry import ANY, find_backend, installed_backends, only_endpoint
 from tools.runs.run_request import RunRequest
-from tools.settings import EXTRACTIVE, Settings
-
-NO_THINKING = (None, "", "none", "minimal")
-# The marks of this dialect's own answers, as they come back in the history: links anywhere, numbers after a sentence.
-_MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
 
 
 def _parts(content: object) -> object:
@@ -114,13 +106,21 @@ class CompletionRequest(BaseModel):
     @classmethod
     def _text_format(cls, form: dict[str, Any] | None) -> dict[str, Any] | None:
         if form is not None and form.get("type", "text") != "text":
-            raise ValueError("answers are text with citations; omit the field or send {'type': 'text'}")
+            raise ValueError(
+                "answers are text whose sentences carry citations, and can't follow a schema; omit the field or send"
+                " {'type': 'text'}, and have another model put the answer into a form"
+            )
         return form
 
     @property
     def session_id(self) -> str | None:
         """The session of the request, if the client names one."""
         return str(self.metadata.session_id) if self.metadata and self.metadata.session_id else None
+
+    @property
+    def task(self) -> str:
+        """The last message's text if it is the user's: what an interface may ask of a model instead of a question."""
+        return self.messages[-1].text if self.messages[-1].role == "user" else ""
 
     @property
     def thinks(self) -> bool:
@@ -147,7 +147,7 @@ class CompletionRequest(BaseModel):
         messages = []
         for message in self.messages:
             if message.role == "assistant" and message.text:
-                messages.append(without_marks(ChatMessage("assistant", message.text), _MARKS))
+                messages.append(without_marks(ChatMessage("assistant", message.text), MARKS))
             elif message.role == "user":
                 messages.append(ChatMessage("user", message.text))
             elif message is self.messages[-1]:
@@ -175,133 +175,6 @@ class CompletionRequest(BaseModel):
             options.selected_text or "",
             history=None if self.session_id else self.history(),
         )
-
-
-DEPLOYMENT_DEFAULT = ("", "citewell")
-OWNER = "citewell"
-CREATED = 1_795_305_600  # OpenAI requires a date, but configured models have none: the day this dialect was written
-
-
-class Model(BaseModel):
-    """A model that a request may name. ``created`` is in seconds since 1970, the same for all.
-
-    ``thinking`` is our extension: whether a request may ask it to think.
-    """
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int = CREATED
-    owned_by: str = OWNER
-    name: str
-    thinking: bool = False
-
-
-class ModelList(BaseModel):
-    """All models, the deployment's default first."""
-
-    object: Literal["list"] = "list"
-    data: list[Model]
-
-
-def models_of(settings: Settings) -> list[Model]:
-    """List the models of a deployment, its default first, those of installed backends last; without wildcard names."""
-    models = [
-        Model(id=model.name, name=model.label or model.name, thinking=can_think(settings, model.name))
-        for model in settings.models
-    ]
-    models.append(Model(id=EXTRACTIVE, name="Extractive (quotes, no model)"))
-    models += [Model(id=name, name=name) for name in installed_backends() if not name.endswith(ANY)]
-    return sorted(models, key=lambda model: model.id != settings.default_model)
-
-
-def answering_model(settings: Settings, name: str) -> str:
-    """Return the model that answers a request: the one that it names, or that of the one configured endpoint.
-
-    Raises NotFound if there is no such model and not just one endpoint.
-    """
-    try:
-        return resolve_model(settings, name)
-    except NotFound:
-        if (stand_in := only_endpoint(settings)) is None:
-            raise
-        return stand_in
-
-
-def resolve_model(settings: Settings, name: str) -> str:
-    """Return the model that a request names; an empty name or ``citewell`` is the deployment's default.
-
-    Raises NotFound if there is no such model.
-    """
-    known = [model.id for model in models_of(settings)]
-    if name in known or find_backend(name) is not None:
-        return name
-    if name in DEPLOYMENT_DEFAULT:
-        return settings.default_model
-    raise NotFound(
-        f"model: there is no model {name!r}; there are: {', '.join(known)}.",
-        suggestion="GET /v1/models lists them; omit the model to use the first.",
-    )
-
-
-def can_think(settings: Settings, name: str) -> bool:
-    """Return whether a model has a thinking model."""
-    return any(model.name == name and model.thinking_model for model in settings.models)
-
-
-PREFIX = "/v1/"
-# OpenAI answers 400 to an invalid request, and its clients choose their exception by status.
-STATUSES: Mapping[int, int] = {422: 400}
-CODES: Mapping[str, str] = {"not_authenticated": "invalid_api_key", "unknown_model": "model_not_found"}
-
-_PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
-
-
-class ErrorDetail(BaseModel):
-    """An error. ``code`` is stable; ``message`` is for people and may be reworded."""
-
-    message: str
-    type: str
-    param: str | None
-    code: str
-
-
-class ErrorBody(BaseModel):
-    """The error body of every route of this dialect."""
-
-    error: ErrorDetail
-
-
-def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI responses of a route that may answer with these statuses, or with any 4XX."""
-    responses: dict[int | str, dict[str, Any]] = {
-        status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses
-    }
-    return {"4XX": {"model": ErrorBody, "description": "The request cannot be served as it is."}, **responses}
-
-
-def error(code: str, message: str, suggestion: str, *, status: int | None = None) -> dict[str, Any]:
-    """Return an error body. ``param`` is the field that the message begins with, if any."""
-    named = _PARAM.match(message)
-    param = named[1] if named and named[1] != "body" else None
-    if code == "not_found" and param == "model":
-        code = "unknown_model"
-    ours = (status or error_kind(code).status) >= 500
-    return {
-        "error": {
-            "message": f"{message.rstrip('.')}. {suggestion}",
-            "type": "server_error" if ours else "invalid_request_error",
-            "param": param,
-            "code": CODES.get(code, code),
-        }
-    }
-
-
-def problem_body(problem: Problem) -> dict[str, Any]:
-    """Return a problem as an error body."""
-    return error(problem.code, problem.detail, problem.suggestion, status=problem.status)
-
-
-DEFAULT_BASE_URL = "http://127.0.0.1:8400"
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,18 +207,9 @@ def finish_reason(end: RunFinished) -> Literal["stop", "length"]:
 
 
 def token_usage(spent: Mapping[str, Spent]) -> dict[str, int]:
-    """Return the sum of the tokens that the endpoints reported for all calls of a run; 0 if no model was called.
-
-    The counts do not distinguish prompts from replies. The whole sum is reported as prompt tokens, since the prompts of
-    a run contain its sources and are by far the longer part.
-    """
-    total = sum(step["tokens"] for step in spent.values())
+    """Return the usage of a run."""
+    total = total_tokens(spent)
     return {"prompt_tokens": total, "completion_tokens": 0, "total_tokens": total}
-
-
-def extension(run_id: str, session_id: str, end: RunFinished) -> dict[str, str]:
-    """Return the ``citewell`` field: ids and outcome, which OpenAI has no fields for. Its clients pass it through."""
-    return {"run_id": run_id, "session_id": session_id, "outcome": end.outcome, "stop_reason": end.stop_reason}
 
 
 def completion(
@@ -372,4 +236,17 @@ def completion(
         "choices": [choice],
         "usage": token_usage(end.spent),
         "citewell": extension(run_id, session_id, end),
+    }
+
+
+def text_completion(text: str, model: str, *, created: int) -> dict[str, Any]:
+    """Return a chat completion that no run has made; ``created`` is in seconds since 1970."""
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    return {
+        "id": completion_id(str(uuid4())),
+        "object": "chat.completion",
+        "created": created,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": token_usage({}),
     }

@@ -11,6 +11,7 @@ from tests.wire.adapters.docs_chatbot import DocsChatbotAdapter
 from tests.wire.adapters.id_citations import IdCitationsAdapter
 from tests.wire.adapters.native import NativeAdapter
 from tests.wire.adapters.openai import OpenAIAdapter
+from tests.wire.adapters.responses import ResponsesAdapter
 from tests.wire.adapters.self_rag import SelfRagAdapter
 
 ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
@@ -21,6 +22,7 @@ ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
     "id_citations": IdCitationsAdapter,
     "self_rag": SelfRagAdapter,
     "openai": OpenAIAdapter,
+    "responses": ResponsesAdapter,
     "ai_sdk": AiSdkAdapter,
     "ag_ui": AgUiAdapter,
 }

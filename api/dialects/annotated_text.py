@@ -1,7 +1,7 @@
 """An answer's text with numbered marks, and the annotations that link each claim to its source."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from answers.citations import landing_url
@@ -13,6 +13,26 @@ from graph.evidence import Citation, Claim, Source
 Numbering = Callable[[Citation, str], int]
 # Characters that would end or split a Markdown link, or the cell of a table around it.
 _ESCAPED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>[]\\"`|\n\r\t'})
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation of a claim: where it leads, and the claim's span in the marked text, in code points, end exclusive.
+
+    ``paged``: the source has no address of its own, so that ``url`` is its page of this service. ``hangs_on`` is the
+    quote with what it hangs on, None where it hangs on nothing.
+    """
+
+    citation: Citation
+    url: str
+    title: str
+    paged: bool
+    start: int
+    end: int
+    hangs_on: QuoteInContext | None
+
+
+Annotation = dict[str, Any]
 
 
 class SourceAddresses:
@@ -39,9 +59,8 @@ class SourceAddresses:
 
     def url(self, source: Source) -> str:
         """Return the absolute http URL of a source."""
-        own = source["url"] or ""
-        if own.lower().startswith(("http://", "https://")):
-            return own
+        if _has_own_address(source):
+            return source["url"] or ""
         return self._page(source["document_id"], source["segment_index"])
 
     def cited(self, citation: Citation) -> tuple[str, str]:
@@ -53,8 +72,17 @@ class SourceAddresses:
         url = landing_url(self.url(source), citation.get("anchor", ""))
         return url, source["title"] or url
 
+    def paged(self, citation: Citation) -> bool:
+        """Whether a citation leads to a page of this service, since its source has no http address of its own."""
+        source = self._sources.get(citation["source_index"])
+        return source is None or not _has_own_address(source)
+
     def _page(self, document_id: str, segment_index: int) -> str:
         return f"{self._base_url}/documents/{document_id}#segment-{segment_index}"
+
+
+def _has_own_address(source: Source) -> bool:
+    return (source["url"] or "").lower().startswith(("http://", "https://"))
 
 
 def by_index(citation: Citation, url: str) -> int:
@@ -75,19 +103,34 @@ def by_appearance() -> Numbering:
     return number
 
 
+def chat_annotation(cited: Cited) -> Annotation:
+    """Return an annotation of Chat Completions; ``citewell`` has the quote where it hangs on something."""
+    span = {"start_index": cited.start, "end_index": cited.end}
+    annotation = {"type": "url_citation", "url_citation": {"url": cited.url, "title": cited.title, **span}}
+    return annotation if cited.hangs_on is None else {**annotation, "citewell": cited.hangs_on}
+
+
 class AnnotatedText:
     """The text of an answer, written part by part, with the annotations of its cited claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
-    claim without the marks after it. ``citewell`` has the quote and what it hangs on, where it hangs on something.
+    claim without the marks after it. ``annotate`` gives an annotation its form.
     """
 
-    def __init__(self, addresses: SourceAddresses, number: Numbering, *, links: bool) -> None:
-        self.annotations: list[dict[str, Any]] = []
+    def __init__(
+        self,
+        addresses: SourceAddresses,
+        number: Numbering,
+        *,
+        links: bool,
+        annotate: Callable[[Cited], Annotation] = chat_annotation,
+    ) -> None:
+        self.annotations: list[Annotation] = []
         self._addresses = addresses
         self._number = number
+        self._form = annotate
         self._links = links
-        self._cited: dict[tuple[int, str], tuple[str, str]] = {}  # by number and anchor
+        self._cited: dict[tuple[int, str], tuple[str, str, bool]] = {}  # by number and anchor
         self._linked: dict[int, str] = {}  # by number: the place of the first quote
         self._length = 0
 
@@ -103,10 +146,10 @@ class AnnotatedText:
         """Return a claim with numbers instead of source indices; the first citation of each number is kept."""
         kept: dict[int, Citation] = {}
         for citation in sorted(claim["citations"], key=lambda citation: citation["source_index"]):
-            address = self._addresses.cited(citation)
-            number = self._number(citation, address[0])
-            self._cited[number, citation.get("anchor", "")] = address
-            self._linked.setdefault(number, address[0])
+            url, title = self._addresses.cited(citation)
+            number = self._number(citation, url)
+            self._cited[number, citation.get("anchor", "")] = url, title, self._addresses.paged(citation)
+            self._linked.setdefault(number, url)
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
 
@@ -114,12 +157,12 @@ class AnnotatedText:
         for claim in claims:
             start, end = marked.start_of(claim["start"]), marked.end_of(claim["end"])
             for citation in claim["citations"]:
-                url, title = self._cited[citation["source_index"], citation.get("anchor", "")]
-                span = {"start_index": self._length + start, "end_index": self._length + end}
-                annotation = {"type": "url_citation", "url_citation": {"url": url, "title": title, **span}}
+                url, title, paged = self._cited[citation["source_index"], citation.get("anchor", "")]
+                hangs_on = None
                 if "context" in citation:
-                    annotation["citewell"] = QuoteInContext(quote=citation["quote"], context=citation["context"])
-                self.annotations.append(annotation)
+                    hangs_on = QuoteInContext(quote=citation["quote"], context=citation["context"])
+                cited = Cited(citation, url, title, paged, self._length + start, self._length + end, hangs_on)
+                self.annotations.append(self._form(cited))
 
     def _mark(self, number: int) -> str:
         return f"[[{number}]]({self._linked[number].translate(_ESCAPED)})" if self._links else bracket(number)

@@ -1,0 +1,202 @@
+"""What OpenAI's two APIs share: models, errors, how a request asks for thoughts, and the steps of a run in words."""
+
+import re
+from collections.abc import Mapping
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from answers.library_listing import FROM_CATALOGUE
+from api.problems import Problem, error_kind, register_error_shape
+from graph.errors import NotFound
+from graph.events import RunFinished, ThinkingDelta
+from graph.evidence import Message, Spent
+from tools.backends.backend_registry import ANY, find_backend, installed_backends, only_endpoint
+from tools.runs.run_request import RunReader
+from tools.settings import EXTRACTIVE, Settings
+
+NO_THINKING = (None, "", "none", "minimal")
+# The marks of these dialects' own answers, as they come back in the history: links anywhere, numbers after a sentence.
+MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
+DEFAULT_BASE_URL = "http://127.0.0.1:8400"
+STEPS: Mapping[str, str] = {
+    "decide_retrieval": "Reading the question",
+    "load_selected_pages": "Reading the selected pages",
+    "search_segments": "Searching the library",
+    "search_web": "Searching the web",
+    "grade_segments": "Weighing what was found",
+    "rewrite_query": "Rewording the search",
+    "generate_answer": "Writing the answer",
+    "answer_directly": "Writing the answer",
+    "check_claims": "Checking every claim against its sources",
+    "assess_quality": "Assessing the answer",
+}
+
+DEPLOYMENT_DEFAULT = ("", "citewell")
+OWNER = "citewell"
+CREATED = 1_795_305_600  # OpenAI requires a date, but configured models have none: the day this dialect was written
+
+
+class Model(BaseModel):
+    """A model that a request may name. ``created`` is in seconds since 1970, the same for all.
+
+    ``thinking`` is our extension: whether a request may ask it to think.
+    """
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = CREATED
+    owned_by: str = OWNER
+    name: str
+    thinking: bool = False
+
+
+class ModelList(BaseModel):
+    """All models, the deployment's default first."""
+
+    object: Literal["list"] = "list"
+    data: list[Model]
+
+
+def models_of(settings: Settings) -> list[Model]:
+    """List the models of a deployment, its default first, those of installed backends last; without wildcard names."""
+    models = [
+        Model(id=model.name, name=model.label or model.name, thinking=can_think(settings, model.name))
+        for model in settings.models
+    ]
+    models.append(Model(id=EXTRACTIVE, name="Extractive (quotes, no model)"))
+    models += [Model(id=name, name=name) for name in installed_backends() if not name.endswith(ANY)]
+    return sorted(models, key=lambda model: model.id != settings.default_model)
+
+
+def answering_model(settings: Settings, name: str) -> str:
+    """Return the model that answers a request: the one that it names, or that of the one configured endpoint.
+
+    Raises NotFound if there is no such model and not just one endpoint.
+    """
+    try:
+        return resolve_model(settings, name)
+    except NotFound:
+        if (stand_in := only_endpoint(settings)) is None:
+            raise
+        return stand_in
+
+
+def resolve_model(settings: Settings, name: str) -> str:
+    """Return the model that a request names; an empty name or ``citewell`` is the deployment's default.
+
+    Raises NotFound if there is no such model.
+    """
+    known = [model.id for model in models_of(settings)]
+    if name in known or find_backend(name) is not None:
+        return name
+    if name in DEPLOYMENT_DEFAULT:
+        return settings.default_model
+    raise NotFound(
+        f"model: there is no model {name!r}; there are: {', '.join(known)}.",
+        suggestion="GET /v1/models lists them; omit the model to use the first.",
+    )
+
+
+def can_think(settings: Settings, name: str) -> bool:
+    """Return whether a model has a thinking model."""
+    return any(model.name == name and model.thinking_model for model in settings.models)
+
+
+PREFIX = "/v1/"
+# OpenAI answers 400 to an invalid request, and its clients choose their exception by status.
+STATUSES: Mapping[int, int] = {422: 400}
+CODES: Mapping[str, str] = {"not_authenticated": "invalid_api_key", "unknown_model": "model_not_found"}
+
+_PARAM = re.compile(r"([a-z_]+(?:\.\w+)*): ")
+
+
+class ErrorDetail(BaseModel):
+    """An error. ``code`` is stable; ``message`` is for people and may be reworded."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class ErrorBody(BaseModel):
+    """The error body of every route of this dialect."""
+
+    error: ErrorDetail
+
+
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI responses of a route that may answer with these statuses, or with any 4XX."""
+    responses: dict[int | str, dict[str, Any]] = {
+        status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses
+    }
+    return {"4XX": {"model": ErrorBody, "description": "The request cannot be served as it is."}, **responses}
+
+
+def error(code: str, message: str, suggestion: str, *, status: int | None = None) -> dict[str, Any]:
+    """Return an error body. ``param`` is the field that the message begins with, if any."""
+    named = _PARAM.match(message)
+    param = named[1] if named and named[1] != "body" else None
+    if code == "not_found" and param == "model":
+        code = "unknown_model"
+    ours = (status or error_kind(code).status) >= 500
+    return {
+        "error": {
+            "message": f"{message.rstrip('.')}. {suggestion}",
+            "type": "server_error" if ours else "invalid_request_error",
+            "param": param,
+            "code": CODES.get(code, code),
+        }
+    }
+
+
+def problem_body(problem: Problem) -> dict[str, Any]:
+    """Return a problem as an error body."""
+    return error(problem.code, problem.detail, problem.suggestion, status=problem.status)
+
+
+register_error_shape(PREFIX, problem_body, statuses=STATUSES, names_routes=True)
+
+
+def total_tokens(spent: Mapping[str, Spent]) -> int:
+    """Return the sum of the tokens that the endpoints reported for all calls of a run; 0 if no model was called.
+
+    The counts do not distinguish prompts from replies. Both APIs report the whole sum as that of the prompts, since the
+    prompts of a run contain its sources and are by far the longer part.
+    """
+    return sum(step["tokens"] for step in spent.values())
+
+
+def extension(run_id: str, session_id: str, end: RunFinished) -> dict[str, str]:
+    """Return the ``citewell`` field: ids and outcome, which OpenAI has no fields for. Its clients pass it through."""
+    return {"run_id": run_id, "session_id": session_id, "outcome": end.outcome, "stop_reason": end.stop_reason}
+
+
+def outcome_text(event: RunFinished) -> str:
+    """Return one line on how a run ended."""
+    if event.outcome == "cancelled":
+        return "Stopped before the end"
+    if event.outcome == "abstained":
+        return "No answer that the sources prove"
+    if event.stop_reason == FROM_CATALOGUE:
+        return "Answered from the catalogue of the library"
+    return _proof(event.message)
+
+
+def _proof(message: Message) -> str:
+    claims = message.get("claims", [])
+    if not claims:
+        return "Answered without the library"
+    proven = sum(claim["verdict"] == "supported" for claim in claims)
+    return f"{proven} of {len(claims)} claims proven by the sources"
+
+
+async def thoughts_of(run: RunReader, end: RunFinished) -> str:
+    """Return what the model of a finished run thought, from the run's log."""
+    if end.message.get("family") != "llm":
+        return ""
+    async with aclosing(run.events()) as events:
+        return "".join([each.event.delta async for each in events if isinstance(each.event, ThinkingDelta)])
