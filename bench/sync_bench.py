@@ -1,4 +1,7 @@
-"""Benchmark of a library that follows a folder of 10,000 files: the first sync, others, memory, near-duplicates."""
+"""Benchmark of a library that follows a folder of 10,000 files: the first sync, others, memory, near-duplicates.
+
+It is done as ``citewell sync`` does it, with processes of their own that read files. Memory is that of this process.
+"""
 
 import asyncio
 import random
@@ -11,9 +14,11 @@ from pathlib import Path
 import psutil
 
 from bench.figures import Figure, figure
+from cli.ingest import PROCESSES
 from graph.evidence import Identity
 from tools.embeddings.embedder import open_embedder
 from tools.library.ingestion import Ingestor
+from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import SourceOptions, Sources
 from tools.library.syncing import Syncer, SyncReport
 from tools.settings import Settings
@@ -78,10 +83,10 @@ async def run(folder: Path) -> list[Figure]:
     await asyncio.to_thread(write_files, root, chance)
     settings = Settings(data_dir=folder / "data")
     identity = Identity()
-    async with open_database(settings) as database:
+    async with open_database(settings) as database, opened_sandbox(settings.jobs, PROCESSES) as sandbox:
         workspaces = Workspaces(database)
         await workspaces.ensure(identity.workspace)
-        ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings)
+        ingestor = Ingestor(database, workspaces, await open_embedder(settings), settings, sandbox)
         syncer = Syncer(database, workspaces, ingestor, settings, roots=None)
         source, _ = await Sources(database, workspaces).add(identity, "folder", str(root), SourceOptions())
 
@@ -108,7 +113,7 @@ async def run(folder: Path) -> list[Figure]:
     return [
         figure(f"first sync of {FILES:,} files", first_seconds, "s"),
         figure("files of the first sync", FILES / first_seconds, "files/s"),
-        figure("memory that the first sync adds at its peak", (peak - before) / 1e6, "MB"),
+        figure("memory that the first sync adds to its process, at its peak", (peak - before) / 1e6, "MB"),
         figure("a sync with nothing changed", again, "s"),
         figure("a sync with nothing changed, of the first", again / first_seconds, "share", at_most=0.05),
         figure(f"{EDITS} moved, {EDITS} changed, {EDITS} new, {EDITS} gone", edited_seconds, "s"),
