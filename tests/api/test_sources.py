@@ -11,7 +11,7 @@ import pytest
 from api.app import create_app
 from graph.entrypoint import open_citewell
 from tests.api.serving import client_of
-from tools.settings import Settings
+from tools.settings import JobSettings, Settings
 
 TEXT = "The lamp of the lighthouse turns once in nine seconds."
 
@@ -105,6 +105,19 @@ async def test_what_ends_a_sync_is_on_its_source(rooted: httpx.AsyncClient, docs
     assert (await synced(rooted, source_id, most_deleted=1))["report"]["counts"]["deleted"] == 13
     await asyncio.to_thread(docs.rmdir)
     assert "There is no folder" in (await synced(rooted, source_id))["report"]["error"]
+
+
+async def test_files_of_a_source_are_read_within_the_limits_of_uploads(settings: Settings, docs: Path) -> None:
+    (docs / "long.md").write_text(TEXT * 40)
+    limits = JobSettings(max_characters=1000)
+    configured = settings.model_copy(update={"source_roots": [str(docs.parent)], "jobs": limits})
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        made = await client.post("/api/sources", json={"kind": "folder", "location": str(docs)})
+        report = (await synced(client, made.json()["source_id"]))["report"]
+    told = {file["path"]: (file["change"], file["reason"]) for file in report["files"]}
+    assert told["lamp.md"] == ("new", None)
+    assert told["long.md"][0] == "unreadable"
+    assert "CITEWELL_JOBS__MAX_CHARACTERS" in told["long.md"][1]
 
 
 async def test_a_source_is_nobody_elses_to_give_away(rooted: httpx.AsyncClient, docs: Path) -> None:
