@@ -24,6 +24,7 @@ RESULTS = Path(__file__).parent / "results.json"
 PARTS = (
     "retrieval",
     "ingestion",
+    "sync",
     "reader",
     "stream",
     "durable",
