@@ -25,6 +25,7 @@ PARTS = (
     "retrieval",
     "ingestion",
     "formats",
+    "sync",
     "reader",
     "stream",
     "durable",

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4, uuid5
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
 from graph.evidence import Space
+from tools.library.likeness import sketch
 from tools.library.segmenting import SegmentSize
 from tools.parsers import Parsed, Recognition, media_type_of, parse
 from tools.parsers.canonical_text import Block, storable
@@ -56,8 +57,8 @@ class NewDocument:
 class DocumentFields:
     """A document's row without its id, hash and dates; compared as a whole to detect changes.
 
-    ``left_out`` says in plain sentences what of the file is not in its text. The original is the file that the text was
-    read from; its fields are None where none is kept.
+    ``left_out`` says in plain sentences what of the file is not in its text. ``likeness`` is the sketch of the text.
+    The original is the file that the text was read from; its fields are None where none is kept.
     """
 
     title: str
@@ -71,6 +72,7 @@ class DocumentFields:
     media_type: str
     page_count: int | None
     left_out: list[str]
+    likeness: str | None
     expires_at: datetime | None
     original_sha256: str | None = None
     original_size: int | None = None
@@ -132,6 +134,7 @@ def make_ready(
         media_type=parsed.media_type,
         page_count=parsed.page_count,
         left_out=[storable(said) for said in parsed.left_out],
+        likeness=sketch(parsed.text),
         expires_at=_checked_moment(new.expires_at),
     )
     content_hash = _content_hash(parsed, fields.title, size)
