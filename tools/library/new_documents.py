@@ -114,7 +114,7 @@ def make_ready(
 
     Raises InvalidRequest naming the invalid field, UnreadableDocument if the content cannot be read.
     """
-    document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
+    document_id = id_of(new)
     new = replace(new, name=storable(new.name))
     parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
@@ -185,6 +185,21 @@ def documents_of(
                 yield f"{name}/{path}" if name and path else name or path, number, document
         except CitewellError as error:
             yield name, number, error
+
+
+def id_of(new: NewDocument) -> str:
+    """Return the id of a document: its own, for a file one that follows from its bytes, or else a new one.
+
+    So a file that is sent twice is one document, unless its host addresses it differently, or it is in another space or
+    of another owner. Raises InvalidRequest.
+    """
+    if new.document_id is not None:
+        return valid_id(new.document_id)
+    if new.data is None:
+        return str(uuid4())
+    space = new.space or {"id": None, "slug": None}
+    place = [new.owner, space.get("id"), space.get("slug"), new.slug, new.url]
+    return str(uuid5(_FILES, json.dumps([*place, hashlib.sha256(new.data).hexdigest()], default=str)))
 
 
 def valid_id(document_id: str) -> str:
@@ -281,6 +296,7 @@ def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:
 
 
 _PATHS = UUID("6f2b8a34-0d1c-5c7e-9a55-1f4b7c0e2d93")
+_FILES = UUID("b1d3c5f2-7c0a-5f0e-8a61-3e9d2f4c6b80")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument, restored_error
 from tools.embeddings.static_embedding import StaticEmbedder, bundled_embedder, count_tokens
-from tools.library.new_documents import NewDocument, ReadyDocument, make_ready, valid_id
+from tools.library.new_documents import NewDocument, ReadyDocument, id_of, make_ready
 from tools.library.segmenting import SegmentSize, segment
 from tools.parsers import Recognition
 from tools.parsers.canonical_text import storable
@@ -54,10 +54,10 @@ class WiredDocument:
 
     @classmethod
     def of(cls, new: NewDocument) -> "WiredDocument":
-        """Return a document with an id, its own or a new one. Raises InvalidRequest."""
+        """Return a document with its id. Raises InvalidRequest."""
         if (new.text is None) == (new.data is None):
             raise InvalidRequest("A document needs either a text or a file.")
-        document_id = str(uuid4()) if new.document_id is None else valid_id(new.document_id)
+        document_id = id_of(new)
         new = replace(new, document_id=document_id, name=storable(new.name))
         values = {name: getattr(new, name) for name in _WIRED}
         if new.expires_at is not None:
